@@ -1,0 +1,298 @@
+"""The contract of a command: words and streams in, a status out.
+
+    @command("nl", usage=\"\"\"
+    Usage: nl [OPTION]... [FILE]...
+    Number the lines of each FILE.
+
+      -w, --number-width=NUM  columns for the number
+    \"\"\")
+    def nl(ctx: CommandContext, args: Arguments) -> int: ...
+
+The usage text gives `--help`, the option parser, the wording of errors and the documentation. A command lets `OSError`
+and `CommandError` fly: `Command.run` words them. It writes bytes to `ctx.stdout`, reads bytes from `ctx.stdin`, and
+draws on `ctx.budget` in every loop over untrusted length.
+"""
+
+from __future__ import annotations
+
+import inspect
+import os
+import posixpath
+import textwrap
+
+from agentsandbox.errors import CommandError, UsageError
+from agentsandbox.streams import encode
+from agentsandbox.usage import Arguments, OptionParser
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+    from random import Random
+    from typing import Any, Protocol
+
+    from agentsandbox.fs.base import FileSystem
+    from agentsandbox.limits import Budget
+    from agentsandbox.network import NetworkPolicy
+    from agentsandbox.processes import Process, Scheduler
+    from agentsandbox.streams import ByteReader, ByteWriter
+
+    class RunCommand(Protocol):
+        """Runs another command of the sandbox, as `execvp` would find it: a command, a script on the PATH, a path.
+
+        Streams, environment and directory default to the caller's. Returns the status; 127 not found, 126 not
+        executable, both with a message on stderr.
+        """
+
+        def __call__(
+            self,
+            words: Sequence[str],
+            *,
+            stdin: ByteReader | None = None,
+            stdout: ByteWriter | None = None,
+            stderr: ByteWriter | None = None,
+            env: Mapping[str, str] | None = None,
+            cwd: str | None = None,
+        ) -> int: ...
+
+    class StartCommand(Protocol):
+        """As `RunCommand`, but beside the caller: returns the process at once; `ctx.host.scheduler.wait(process)`."""
+
+        def __call__(
+            self,
+            words: Sequence[str],
+            *,
+            stdin: ByteReader | None = None,
+            stdout: ByteWriter | None = None,
+            stderr: ByteWriter | None = None,
+            env: Mapping[str, str] | None = None,
+            cwd: str | None = None,
+        ) -> Process: ...
+
+    class Function(Protocol):
+        """What `@command` decorates; an `async def` is awaited in the host's event loop."""
+
+        __name__: str
+
+        def __call__(self, ctx: CommandContext, args: Arguments, /) -> int | Awaitable[int]: ...
+
+
+__all__ = ["Arguments", "Command", "CommandContext", "Host", "command"]
+
+
+class Host:
+    """What the machine looks like from inside: clock, chance, user, terminal, network."""
+
+    __slots__ = ("clock", "columns", "commands", "hostname", "network", "random", "scheduler", "started", "user")
+
+    def __init__(
+        self,
+        *,
+        clock: Callable[[], float],
+        random: Random,
+        scheduler: Scheduler,
+        user: str = "agent",
+        hostname: str = "sandbox",
+        columns: int = 80,
+        network: NetworkPolicy | None = None,
+        commands: Callable[[], Sequence[str]] = tuple,
+    ) -> None:
+        self.clock = clock
+        """Seconds since the epoch; the sandbox's only clock (deadlines run on the budget's own)."""
+        self.random = random
+        self.scheduler = scheduler
+        self.user = user
+        self.hostname = hostname
+        self.columns = columns
+        self.network = network
+        self.commands = commands
+        """The names of all commands there are."""
+        self.started = clock()
+
+
+class CommandContext:
+    """All that a command can see or touch."""
+
+    __slots__ = ("budget", "cwd", "env", "fs", "host", "name", "run", "start", "status", "stderr", "stdin", "stdout", "umask", "words")
+
+    def __init__(
+        self,
+        name: str,
+        words: Sequence[str],
+        *,
+        stdin: ByteReader,
+        stdout: ByteWriter,
+        stderr: ByteWriter,
+        fs: FileSystem,
+        cwd: str,
+        env: Mapping[str, str],
+        budget: Budget,
+        run: RunCommand,
+        start: StartCommand,
+        host: Host,
+        umask: int = 0o022,
+    ) -> None:
+        self.name = name
+        self.words = words
+        """The operands and options, the name not among them."""
+        self.stdin = stdin
+        self.stdout = stdout
+        self.stderr = stderr
+        self.fs = fs
+        self.cwd = cwd
+        self.env = env
+        self.budget = budget
+        self.run = run
+        self.start = start
+        self.host = host
+        self.umask = umask
+        self.status = 0
+        """What `warn` recorded: the status to return at the end."""
+
+    def path(self, name: str) -> str:
+        """The absolute path that an operand names. "" raises ENOENT, as every system call does."""
+        if name.startswith("/"):
+            return name
+        if not name:
+            raise FileNotFoundError(2, os.strerror(2), name)
+        return f"{self.cwd}/{name}" if self.cwd != "/" else f"/{name}"
+
+    def print(self, text: str = "", end: str = "\n") -> None:
+        """Write text and `end` to stdout."""
+        self.stdout.write(encode(text + end))
+
+    def warn(self, message: str, status: int = 1) -> None:
+        """Report "name: message" on stderr, go on, and remember `status`."""
+        self.stderr.write(encode(f"{self.name}: {message}\n"))
+        self.status = status
+
+    def warn_os(self, error: OSError, name: str | None = None, prefix: str = "") -> None:
+        """Report an `OSError` as Unix tools do: "name: [prefix]operand: reason"."""
+        self.warn(f"{prefix}{describe_os_error(error, name)}")
+
+    def open_input(self, name: str) -> ByteReader:
+        """Open one operand for reading, stdin for "-"; a directory raises EISDIR."""
+        if name == "-":
+            return self.stdin
+        return self.fs.open(self.path(name), "r")
+
+    def inputs(self, names: Sequence[str]) -> Iterator[tuple[str, ByteReader]]:
+        """Open each operand in turn, stdin for "-" or for none; report the ones that fail and go on."""
+        for name in names or ("-",):
+            try:
+                source = self.open_input(name)
+            except OSError as error:
+                self.warn_os(error, name)
+                continue
+            yield name, source
+
+
+def describe_os_error(error: OSError, name: str | None = None) -> str:
+    """"operand: reason", in the words of strerror; `name` is how the user called the file."""
+    shown = name if name is not None else error.filename
+    reason = os.strerror(error.errno) if error.errno else (error.strerror or "Input/output error")
+    return f"{shown}: {reason}" if shown else reason
+
+
+class Command:
+    """A command as the table knows it. `raw` commands parse their own words: `args.operands` holds them all."""
+
+    __slots__ = ("digits", "function", "name", "permute", "raw", "summary", "usage", "usage_status", "_parser")
+
+    def __init__(
+        self,
+        name: str,
+        function: Function,
+        usage: str,
+        *,
+        raw: bool = False,
+        permute: bool = True,
+        digits: str | None = None,
+        usage_status: int = 1,
+    ) -> None:
+        self.name = name
+        self.function = function
+        self.usage = usage
+        self.raw = raw
+        self.permute = permute
+        self.digits = digits
+        self.usage_status = usage_status
+        lines = [line for line in usage.splitlines() if line.strip() and not line.lower().startswith(("usage:", "  or:"))]
+        self.summary = lines[0].strip() if lines else ""
+        self._parser: OptionParser | None = None
+
+    def parser(self) -> OptionParser:
+        """The parser that the usage text specifies, made when first needed."""
+        if self._parser is None:
+            self._parser = OptionParser(
+                self.usage, permute=self.permute, digits=self.digits, usage_status=self.usage_status
+            )
+        return self._parser
+
+    def run(self, ctx: CommandContext) -> int:
+        """Run it; errors are worded here and nowhere else."""
+        try:
+            if self.raw:
+                args = Arguments()
+                args.operands = list(ctx.words)
+            else:
+                if "--help" in ctx.words and self._asks(ctx.words, "--help"):
+                    ctx.stdout.write(encode(self.usage))
+                    return 0
+                args = self.parser().parse(ctx.words)
+            status = self.function(ctx, args)
+            if type(status) is int:
+                return status
+            if inspect.isawaitable(status):
+                status = ctx.host.scheduler.await_(status)
+            if not isinstance(status, int):
+                raise CommandError(f"the command returned {type(status).__name__}, not an int", 1)
+            return status
+        except UsageError as error:
+            status = error.status if error.has_status else self.usage_status
+            hint = f"Try '{ctx.name} --help' for more information.\n"
+            ctx.stderr.write(encode(f"{ctx.name}: {error.message}\n{hint}"))
+            return status
+        except CommandError as error:
+            if error.message:
+                ctx.stderr.write(encode(f"{ctx.name}: {error.message}\n"))
+            return error.status
+        except OSError as error:
+            ctx.stderr.write(encode(f"{ctx.name}: {describe_os_error(error)}\n"))
+            return self.usage_status
+
+    def _asks(self, words: Sequence[str], option: str) -> bool:
+        """Whether the option stands before any "--"."""
+        before = words[: list(words).index("--")] if "--" in words else words
+        return option in before
+
+
+def command(
+    name: str,
+    usage: str,
+    *,
+    raw: bool = False,
+    permute: bool = True,
+    digits: str | None = None,
+    usage_status: int = 1,
+) -> Callable[[Function], Command]:
+    """Make a function the command `name`.
+
+    usage         help text and option specification (see `usage`); dedented here.
+    raw           the words have a grammar of their own: no option parsing, no automatic --help.
+    permute       options may stand after operands, as GNU allows; false for `env`, `xargs`, `timeout` …
+    digits        the option that "-5" means (`head -5`).
+    usage_status  the status of a usage error: 1, or 2 for `ls`, `grep`, `sort`, `diff` …
+    """
+
+    def decorate(function: Function) -> Command:
+        text = textwrap.dedent(usage).strip("\n") + "\n"
+        return Command(
+            name, function, text, raw=raw, permute=permute, digits=digits, usage_status=usage_status
+        )
+
+    return decorate
+
+
+def normalize(path: str) -> str:
+    """An absolute path without empty, "." and ".." components, textually: for display, not for opening."""
+    return posixpath.normpath(path) if not path.startswith("//") else posixpath.normpath(path)[1:] or "/"

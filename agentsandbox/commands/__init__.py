@@ -1,0 +1,33 @@
+"""The commands: `commands/<name>.py` is the command `<name>`, imported when it is first run. There is no registry.
+
+A module holds an object of its own name, made by `@command`; a second name for a command is a module of one line.
+Modules that begin with an underscore are knowledge that several commands share.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import pkgutil
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from agentsandbox.command import Command
+
+__all__ = ["find_command", "names"]
+
+
+@functools.cache
+def names() -> frozenset[str]:
+    """The names of all commands, without importing one."""
+    return frozenset(module.name for module in pkgutil.iter_modules(__path__) if not module.name.startswith("_"))
+
+
+@functools.lru_cache(maxsize=1024)
+def find_command(name: str) -> Command | None:
+    """The command of that name, None if there is none."""
+    if name not in names():
+        return None
+    module = importlib.import_module(f"agentsandbox.commands.{name}")
+    found: Command = module.__dict__[name]
+    return found

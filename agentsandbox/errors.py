@@ -1,0 +1,166 @@
+"""One tree of errors, and one of unwinds.
+
+An error is somebody's mistake: `SandboxError` is the embedding program's family, `CommandError` a command's way to
+give up, `OSError` what a filesystem says. An unwind is not a mistake: a limit, a closed pipe, `break`. It derives from
+`BaseException`, so that no broad handler swallows it by accident.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from agentsandbox.result import ExecutionResult
+
+__all__ = [
+    "Break",
+    "ClosedError",
+    "CommandError",
+    "Continue",
+    "ControlFlow",
+    "ExecutionError",
+    "Exit",
+    "InvalidSkillError",
+    "Killed",
+    "LimitReached",
+    "PipeClosed",
+    "Return",
+    "SandboxError",
+    "ShellSyntaxError",
+    "SkillError",
+    "SkillLimitError",
+    "SkillNotFoundError",
+    "SkillPathError",
+    "SkillPolicyError",
+    "SkillStateError",
+    "Unwind",
+    "UsageError",
+]
+
+
+class SandboxError(Exception):
+    """The family of errors that the embedding program may want to catch."""
+
+
+class ClosedError(SandboxError):
+    """The sandbox was closed and cannot be used any more."""
+
+
+class ExecutionError(SandboxError):
+    """A script failed and `ExecutionResult.check` was asked to raise for it; `result` holds its output and status."""
+
+    def __init__(self, result: ExecutionResult) -> None:
+        self.result = result
+        lines = result.stderr.strip().splitlines()
+        reason = f": {lines[-1]}" if lines else ""
+        super().__init__(f"exit status {result.exit_code}{reason}")
+
+
+class ShellSyntaxError(SandboxError):
+    """A script is not shell grammar. `line` and `column` count from 1; `message` is worded as bash words it."""
+
+    def __init__(self, message: str, line: int = 1, column: int = 1, *, source_line: str | None = None) -> None:
+        self.message = message
+        self.line = line
+        self.column = column
+        self.source_line = source_line
+        super().__init__(f"line {line}: {message}")
+
+
+class SkillError(SandboxError):
+    """The family of errors about skills."""
+
+
+class InvalidSkillError(SkillError):
+    """A skill breaks the specification; `problems` lists every violation found, one sentence each."""
+
+    def __init__(self, message: str, problems: Sequence[str] = ()) -> None:
+        self.problems = tuple(problems) or (message,)
+        super().__init__(message)
+
+
+class SkillNotFoundError(SkillError):
+    """No skill has that name."""
+
+
+class SkillPathError(SkillError):
+    """A path given for a skill's file is malformed, leaves the skill, or names nothing readable."""
+
+
+class SkillLimitError(SkillError):
+    """A skill, a file of one, or the number of active skills passes its limit."""
+
+
+class SkillStateError(SkillError):
+    """The operation needs a skill in another state, loaded for instance."""
+
+
+class SkillPolicyError(SkillError):
+    """A policy of the host or of the skill forbids the operation."""
+
+
+class CommandError(Exception):
+    """A command gives up: `Command.run` prints "name: message" and returns `status`."""
+
+    def __init__(self, message: str, status: int = 1) -> None:
+        self.message = message
+        self.status = status
+        super().__init__(message)
+
+
+class UsageError(CommandError):
+    """A command was called wrongly: the message is followed by "Try 'name --help' for more information."."""
+
+    def __init__(self, message: str, status: int | None = None) -> None:
+        super().__init__(message, 1 if status is None else status)
+        self.has_status = status is not None
+
+
+class Unwind(BaseException):
+    """Leaves frames on purpose; not an error, and caught only where it is meant to stop."""
+
+
+class PipeClosed(Unwind):
+    """Nobody reads this pipe any more; the writing process ends with status 141, as SIGPIPE ends it on Unix."""
+
+
+class LimitReached(Unwind):
+    """A ceiling of `Limits` was reached; `limit` is that field's name."""
+
+    def __init__(self, limit: str, message: str = "") -> None:
+        self.limit = limit
+        self.message = message
+        super().__init__(limit)
+
+
+class Killed(Unwind):
+    """A process ends by a signal; its status is 128 + `signal`."""
+
+    def __init__(self, signal: int) -> None:
+        self.signal = signal
+        super().__init__(signal)
+
+
+class ControlFlow(Unwind):
+    """The shell's own jumps."""
+
+
+class Break(ControlFlow):
+    """`break`: the number of loops still to leave is in the shell, so that the class itself can be raised."""
+
+
+class Continue(ControlFlow):
+    """`continue`: like `Break`."""
+
+
+class Return(ControlFlow):
+    """`return` from a function or a sourced file; the status is the shell's `$?`."""
+
+
+class Exit(ControlFlow):
+    """`exit`: ends the shell it is raised in, with `status`."""
+
+    def __init__(self, status: int = 0) -> None:
+        self.status = status
+        super().__init__(status)

@@ -1,0 +1,210 @@
+"""The help text is the option specification.
+
+`parse_usage` reads lines such as "  -w, --number-width=NUM   columns for the number" from a command's usage text;
+`OptionParser.parse` then parses words by them exactly as GNU getopt_long does: clusters, attached and separate values,
+"=", permutation, unambiguous abbreviations, "--". What the text does not name is refused by name.
+
+Forms in the text, at the start of an indented line:
+
+    -n, --lines=[-]NUM      a value is required ("=" or a blank before the placeholder)
+    -s SUFFIX               the same for a short option alone
+    --color[=WHEN]          the value is optional and must be attached
+    -q, --quiet, --silent   several spellings of one option
+    -NUM                    digits alone are short for the option named in `@command(..., digits="lines")`
+
+An option is known by its first long spelling, or by its letter if it has none.
+"""
+
+from __future__ import annotations
+
+import re
+
+from agentsandbox.errors import UsageError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["Arguments", "Option", "OptionParser", "parse_usage"]
+
+_NONE, _REQUIRED, _OPTIONAL = 0, 1, 2
+
+_SPELLING = re.compile(
+    r"(?P<name>--[A-Za-z0-9][A-Za-z0-9-]*|-[A-Za-z0-9?@#%:,.])"
+    r"(?P<value>\[=[^\]]*\]|=\S+|\[[A-Z][^\]\s]*\]| (?![ -])(?:[A-Z][A-Z0-9_.:,|-]*|<[^>]+>|\[[^\]]+\]|'[^']+')(?=\s|,|$))?"
+)
+
+
+class Option:
+    """One option: its key, its spellings and whether it takes a value."""
+
+    __slots__ = ("key", "spellings", "takes")
+
+    def __init__(self, key: str, spellings: tuple[str, ...], takes: int) -> None:
+        self.key = key
+        self.spellings = spellings
+        self.takes = takes
+
+
+class Arguments:
+    """What was given: options by key in order, and the operands."""
+
+    __slots__ = ("given", "operands")
+
+    def __init__(self) -> None:
+        self.given: list[tuple[str, str | None]] = []
+        """(key, value) in the order given; the value is None for an option without one."""
+        self.operands: list[str] = []
+
+    def flag(self, key: str) -> bool:
+        """Whether the option was given at all."""
+        return any(name == key for name, _ in self.given)
+
+    def value(self, key: str, default: str | None = None) -> str | None:
+        """The last value given for the option, `default` if it was not given ("" for an omitted optional value)."""
+        for name, value in reversed(self.given):
+            if name == key:
+                return "" if value is None else value
+        return default
+
+    def values(self, key: str) -> list[str]:
+        """Every value given for the option, in order."""
+        return [value or "" for name, value in self.given if name == key]
+
+    def last(self, *keys: str) -> str | None:
+        """Which of these options was given last; None if none was: for options that override each other."""
+        for name, _ in reversed(self.given):
+            if name in keys:
+                return name
+        return None
+
+
+def parse_usage(text: str) -> list[Option]:
+    """The options that a usage text declares."""
+    options: list[Option] = []
+    for line in text.splitlines():
+        stripped = line.lstrip()
+        if len(line) == len(stripped) or not stripped.startswith("-"):
+            continue
+        spellings: list[str] = []
+        takes = _NONE
+        position = 0
+        while found := _SPELLING.match(stripped, position):
+            spellings.append(found["name"])
+            value = found["value"]
+            if value:
+                takes = _OPTIONAL if value.startswith("[") else _REQUIRED
+            position = found.end()
+            separator = re.compile(r", ?(?=-)").match(stripped, position)
+            if separator is None:
+                break
+            position = separator.end()
+        if spellings and (position == len(stripped) or stripped[position] in " \t"):
+            long = [name[2:] for name in spellings if name.startswith("--")]
+            options.append(Option(long[0] if long else spellings[0][1:], tuple(spellings), takes))
+    return options
+
+
+class OptionParser:
+    """Parses a command's words by its usage text."""
+
+    __slots__ = ("digits", "long", "permute", "short", "usage_status")
+
+    def __init__(self, usage: str, *, permute: bool = True, digits: str | None = None, usage_status: int = 1) -> None:
+        self.short: dict[str, Option] = {}
+        self.long: dict[str, Option] = {}
+        self.permute = permute
+        self.digits = digits
+        self.usage_status = usage_status
+        for option in parse_usage(usage):
+            for spelling in option.spellings:
+                if spelling.startswith("--"):
+                    self.long[spelling[2:]] = option
+                else:
+                    self.short[spelling[1:]] = option
+
+    def parse(self, words: Sequence[str]) -> Arguments:
+        """Options and operands of `words` (the command's name not among them); `UsageError` in GNU's words."""
+        arguments = Arguments()
+        given, operands = arguments.given, arguments.operands
+        position, count = 0, len(words)
+        while position < count:
+            word = words[position]
+            position += 1
+            if len(word) < 2 or word[0] != "-":
+                if not self.permute:
+                    operands.append(word)
+                    break
+                operands.append(word)
+            elif word == "--":
+                break
+            elif word[1] == "-":
+                position = self._long(word, words, position, given)
+            elif self.digits and word[1].isdigit() and word[1] not in self.short:
+                position = self._cluster_of_digits(word, words, position, given)
+            else:
+                position = self._cluster(word[1:], words, position, given)
+        operands.extend(words[position:])
+        return arguments
+
+    def _cluster_of_digits(self, word: str, words: Sequence[str], position: int, given: list[tuple[str, str | None]]) -> int:
+        digits = re.match(r"-(\d+)", word)
+        assert digits is not None and self.digits is not None
+        given.append((self.digits, digits[1]))
+        rest = word[digits.end() :]
+        return self._cluster(rest, words, position, given) if rest else position
+
+    def _cluster(self, letters: str, words: Sequence[str], position: int, given: list[tuple[str, str | None]]) -> int:
+        for at, letter in enumerate(letters):
+            option = self.short.get(letter)
+            if option is None:
+                raise UsageError(f"invalid option -- '{letter}'", self.usage_status)
+            if option.takes == _NONE:
+                given.append((option.key, None))
+                continue
+            rest = letters[at + 1 :]
+            if option.takes == _OPTIONAL:
+                given.append((option.key, rest or None))
+                return position
+            if rest:
+                given.append((option.key, rest))
+                return position
+            if position >= len(words):
+                raise UsageError(f"option requires an argument -- '{letter}'", self.usage_status)
+            given.append((option.key, words[position]))
+            return position + 1
+        return position
+
+    def _long(self, word: str, words: Sequence[str], position: int, given: list[tuple[str, str | None]]) -> int:
+        name, equals, value = word[2:].partition("=")
+        option = self._find_long(name, word)
+        full = next(s for s in option.spellings if s.startswith("--") and s[2:].startswith(name))
+        if self.long.get(name) is option:
+            full = f"--{name}"
+        if option.takes == _NONE:
+            if equals:
+                raise UsageError(f"option '{full}' doesn't allow an argument", self.usage_status)
+            given.append((option.key, None))
+        elif equals:
+            given.append((option.key, value))
+        elif option.takes == _OPTIONAL:
+            given.append((option.key, None))
+        elif position >= len(words):
+            raise UsageError(f"option '{full}' requires an argument", self.usage_status)
+        else:
+            given.append((option.key, words[position]))
+            position += 1
+        return position
+
+    def _find_long(self, name: str, word: str) -> Option:
+        option = self.long.get(name)
+        if option is not None:
+            return option
+        candidates = [full for full in self.long if name and full.startswith(name)]
+        found = {id(self.long[full]) for full in candidates}
+        if not candidates:
+            raise UsageError(f"unrecognized option '--{name}'" if "=" not in word else f"unrecognized option '{word}'", self.usage_status)
+        if len(found) > 1:
+            listed = " ".join(f"'--{full}'" for full in candidates)
+            raise UsageError(f"option '{word}' is ambiguous; possibilities: {listed}", self.usage_status)
+        return self.long[candidates[0]]
