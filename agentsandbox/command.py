@@ -196,7 +196,7 @@ def describe_os_error(error: OSError, name: str | None = None) -> str:
 class Command:
     """A command as the table knows it. `raw` commands parse their own words: `args.operands` holds them all."""
 
-    __slots__ = ("digits", "function", "name", "permute", "raw", "summary", "usage", "usage_status", "_parser")
+    __slots__ = ("digits", "function", "name", "permute", "raw", "rewrite", "summary", "usage", "usage_status", "_parser")
 
     def __init__(
         self,
@@ -208,6 +208,7 @@ class Command:
         permute: bool = True,
         digits: str | None = None,
         usage_status: int = 1,
+        rewrite: Callable[[Sequence[str]], Sequence[str]] | None = None,
     ) -> None:
         self.name = name
         self.function = function
@@ -216,6 +217,7 @@ class Command:
         self.permute = permute
         self.digits = digits
         self.usage_status = usage_status
+        self.rewrite = rewrite
         lines = [line for line in usage.splitlines() if line.strip() and not line.lower().startswith(("usage:", "  or:"))]
         self.summary = lines[0].strip() if lines else ""
         self._parser: OptionParser | None = None
@@ -238,7 +240,7 @@ class Command:
                 if "--help" in ctx.words and self._asks(ctx.words, "--help"):
                     ctx.stdout.write(encode(self.usage))
                     return 0
-                args = self.parser().parse(ctx.words)
+                args = self.parser().parse(self.rewrite(ctx.words) if self.rewrite is not None else ctx.words)
             status = self.function(ctx, args)
             if type(status) is int:
                 return status
@@ -274,6 +276,7 @@ def command(
     permute: bool = True,
     digits: str | None = None,
     usage_status: int = 1,
+    rewrite: Callable[[Sequence[str]], Sequence[str]] | None = None,
 ) -> Callable[[Function], Command]:
     """Make a function the command `name`.
 
@@ -282,12 +285,13 @@ def command(
     permute       options may stand after operands, as GNU allows; false for `env`, `xargs`, `timeout` …
     digits        the option that "-5" means (`head -5`).
     usage_status  the status of a usage error: 1, or 2 for `ls`, `grep`, `sort`, `diff` …
+    rewrite       puts obsolete forms (`tail +2`, `head -1c`) into today's words before they are parsed.
     """
 
     def decorate(function: Function) -> Command:
         text = textwrap.dedent(usage).strip("\n") + "\n"
         return Command(
-            name, function, text, raw=raw, permute=permute, digits=digits, usage_status=usage_status
+            name, function, text, raw=raw, permute=permute, digits=digits, usage_status=usage_status, rewrite=rewrite
         )
 
     return decorate
