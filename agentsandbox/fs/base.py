@@ -183,6 +183,14 @@ class FileSystem(ABC):
 
     # built on those
 
+    def access(self, path: str, bits: int) -> bool:
+        """Whether the user (1000) may read (4), write (2) or execute (1) it; false as well when there is nothing."""
+        try:
+            info = self.stat(path)
+        except OSError:
+            return False
+        return (info.mode >> 6 if info.uid == 1000 else info.mode) & bits == bits
+
     def exists(self, path: str, *, follow: bool = True) -> bool:
         """Whether there is something; a dangling link is nothing when followed."""
         try:
