@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     Mode = Literal["r", "w", "a", "x", "r+"]
 
-__all__ = ["File", "FileSystem", "Stat", "os_error"]
+__all__ = ["File", "FileSystem", "Stat", "Timestamp", "os_error"]
 
 MAX_LINKS = 40
 NAME_MAX = 255
@@ -35,13 +35,37 @@ def os_error(number: int, path: str | None = None) -> OSError:
     return OSError(number, os.strerror(number), path)
 
 
+class Timestamp(float):
+    """Seconds since the epoch that know their nanoseconds: a float of this century is right to 240 of them only."""
+
+    __slots__ = ("ns",)
+
+    ns: int
+
+    @classmethod
+    def from_ns(cls, ns: int) -> Timestamp:
+        """The time of a whole number of nanoseconds."""
+        made = cls(ns / 1_000_000_000)
+        made.ns = ns
+        return made
+
+
 class Stat:
     """What `stat` tells. `mode` holds type and permission bits as in `stat.S_IFMT`; times are seconds since the epoch."""
 
-    __slots__ = ("ctime", "gid", "ino", "mode", "mtime", "nlink", "size", "uid")
+    __slots__ = ("atime", "ctime", "gid", "ino", "mode", "mtime", "nlink", "rdev", "size", "uid")
 
     def __init__(
-        self, mode: int, size: int, mtime: float, ino: int = 0, nlink: int = 1, uid: int = 1000, gid: int = 1000, ctime: float | None = None
+        self,
+        mode: int,
+        size: int,
+        mtime: float,
+        ino: int = 0,
+        nlink: int = 1,
+        uid: int = 1000,
+        gid: int = 1000,
+        ctime: float | None = None,
+        atime: float | None = None,
     ) -> None:
         self.mode = mode
         self.size = size
@@ -51,6 +75,9 @@ class Stat:
         self.uid = uid
         self.gid = gid
         self.ctime = mtime if ctime is None else ctime
+        self.atime = mtime if atime is None else atime
+        self.rdev = 0
+        """Of a device: 256 times its major number, and its minor number."""
 
     @property
     def is_dir(self) -> bool:
@@ -146,8 +173,8 @@ class FileSystem(ABC):
         """Set the permission bits, following links."""
 
     @abstractmethod
-    def utime(self, path: str, mtime: float, *, follow: bool = True) -> None:
-        """Set the time of the last change, in seconds since the epoch."""
+    def utime(self, path: str, mtime: float, *, atime: float | None = None, follow: bool = True) -> None:
+        """Set the time of the last change, in seconds since the epoch, and that of the last access, where it is kept."""
 
     def mkfifo(self, path: str, mode: int = 0o644) -> None:
         """Create a named pipe, where the filesystem knows them."""
@@ -182,6 +209,11 @@ class FileSystem(ABC):
         return done
 
     # built on those
+
+    def scan(self, path: str) -> list[tuple[str, int]]:
+        """The names in a directory, sorted, each with its type as `stat.S_IFMT` tells it; links are not followed."""
+        prefix = path if path.endswith("/") else f"{path}/"
+        return [(name, stat_module.S_IFMT(self.stat(prefix + name, follow=False).mode)) for name in self.listdir(path)]
 
     def access(self, path: str, bits: int) -> bool:
         """Whether the user (1000) may read (4), write (2) or execute (1) it; false as well when there is nothing."""

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 __all__ = ["MemoryFileSystem", "Snapshot"]
 
 _DIR_SIZE = 4096
+_TYPES = {FILE: 0o100000, DIR: 0o040000, LINK: 0o120000, DEVICE: 0o020000, FIFO: 0o010000, GRAFT: 0o040000, MOUNT: 0o040000, HARD: 0}
+_DEVICE_NUMBERS = {"null": 0x103, "zero": 0x105, "full": 0x107, "random": 0x108, "urandom": 0x109, "tty": 0x500}
 
 
 class Snapshot:
@@ -258,7 +260,10 @@ class MemoryFileSystem(Tree):
             size = len(encode(node.text)) if kind == LINK else 0  # type: ignore[union-attr]
             links = node.links  # type: ignore[union-attr]
         uid = node.uid  # type: ignore[union-attr]
-        return Stat(node.mode, size, node.mtime, ino, links, uid, uid, node.ctime)  # type: ignore[union-attr]
+        info = Stat(node.mode, size, node.mtime, ino, links, uid, uid, node.ctime, node.atime)  # type: ignore[union-attr]
+        if kind == DEVICE:
+            info.rdev = _DEVICE_NUMBERS.get(node.device, 0)  # type: ignore[union-attr]
+        return info
 
     def stat(self, path: str, *, follow: bool = True) -> Stat:
         node = self._find(path, follow=follow)
@@ -328,6 +333,21 @@ class MemoryFileSystem(Tree):
         if type(node) is Inner:
             return _inside(path, node.filesystem.listdir, node.path)  # type: ignore[return-value]
         raise os_error(errno.ENOTDIR, path)
+
+    def scan(self, path: str) -> list[tuple[str, int]]:
+        node = self._find(path)
+        if type(node) is not Dir:
+            return super().scan(path)
+        if not self._may(node, 4):
+            raise os_error(errno.EACCES, path)
+        entries, types_by_kind = node.entries, _TYPES
+        types = [(name, types_by_kind[entries[name].kind]) for name in sorted(entries)]
+        if self._hard:
+            hard = self._hard
+            for index, (name, kind) in enumerate(types):
+                if not kind:
+                    types[index] = (name, hard[entries[name].number].mode & 0o170000)  # type: ignore[union-attr]
+        return types
 
     # changing names
 
@@ -582,16 +602,17 @@ class MemoryFileSystem(Tree):
         node.ctime = self.clock()
         self._dirs.clear()
 
-    def utime(self, path: str, mtime: float, *, follow: bool = True) -> None:
+    def utime(self, path: str, mtime: float, *, atime: float | None = None, follow: bool = True) -> None:
         place, node = self._change(path, follow=follow)
         if node is None:
             inner: Inner = place.node  # type: ignore[assignment]
             try:
-                inner.filesystem.utime(inner.path, mtime, follow=follow)
+                inner.filesystem.utime(inner.path, mtime, atime=atime, follow=follow)
             except OSError as error:
                 raise os_error(error.errno or errno.EIO, path) from None
             return
         node.mtime = mtime
+        node.atime = atime
         node.ctime = self.clock()
 
     # content
@@ -656,7 +677,7 @@ class MemoryFileSystem(Tree):
             return self.open_fifo(number_of(node), path, mode)  # type: ignore[arg-type, return-value]
         from agentsandbox.fs.devices import open_device
 
-        return open_device(node.device, path, self.random)  # type: ignore[union-attr]
+        return open_device(node.device, path, self._stat_of(node), self.random)  # type: ignore[union-attr]
 
     def _create(self, path: str, place: Place, mode: Mode, permissions: int) -> File:
         if place.must_be_dir:

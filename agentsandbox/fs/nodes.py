@@ -23,15 +23,16 @@ _numbers = itertools.count(11)
 
 
 class File:
-    """A regular file. `data` is a bytearray while it is being appended to; `handles` counts its open streams."""
+    """A regular file. `atime` is None while it is that of the last change; `data` is a bytearray while it is being appended to; `handles` counts its open streams."""
 
-    __slots__ = ("ctime", "data", "handles", "ino", "links", "mode", "mtime", "owner", "uid")
+    __slots__ = ("atime", "ctime", "data", "handles", "ino", "links", "mode", "mtime", "owner", "uid")
     kind = FILE
 
     def __init__(self, owner: object, mode: int, mtime: float, uid: int, data: bytes | bytearray = b"") -> None:
         self.owner = owner
         self.mode = mode
         self.mtime = self.ctime = mtime
+        self.atime: float | None = None
         self.uid = uid
         self.data = data
         self.links = 1
@@ -43,6 +44,7 @@ class File:
             self.data = bytes(self.data)
         twin = File(owner, self.mode, self.mtime, self.uid, self.data)
         twin.ctime = self.ctime
+        twin.atime = self.atime
         twin.links = self.links
         twin.ino = number_of(self)
         return twin
@@ -51,13 +53,14 @@ class File:
 class Dir:
     """A directory; `subdirs` counts the directories in it, for the link count."""
 
-    __slots__ = ("ctime", "entries", "ino", "mode", "mtime", "owner", "subdirs", "uid")
+    __slots__ = ("atime", "ctime", "entries", "ino", "mode", "mtime", "owner", "subdirs", "uid")
     kind = DIR
 
     def __init__(self, owner: object, mode: int, mtime: float, uid: int, entries: dict[str, Entry] | None = None) -> None:
         self.owner = owner
         self.mode = mode
         self.mtime = self.ctime = mtime
+        self.atime: float | None = None
         self.uid = uid
         self.entries: dict[str, Entry] = {} if entries is None else entries
         self.ino = self.subdirs = 0
@@ -66,6 +69,7 @@ class Dir:
         """The same directory for another owner; what is in it stays shared."""
         twin = Dir(owner, self.mode, self.mtime, self.uid, self.entries.copy())
         twin.ctime = self.ctime
+        twin.atime = self.atime
         twin.subdirs = self.subdirs
         twin.ino = number_of(self)
         return twin
@@ -74,7 +78,7 @@ class Dir:
 class Link:
     """A symbolic link."""
 
-    __slots__ = ("ctime", "ino", "links", "mode", "mtime", "owner", "text", "uid")
+    __slots__ = ("atime", "ctime", "ino", "links", "mode", "mtime", "owner", "text", "uid")
     kind = LINK
 
     def __init__(self, owner: object, text: str, mtime: float, uid: int) -> None:
@@ -82,6 +86,7 @@ class Link:
         self.text = text
         self.mode = 0o120777
         self.mtime = self.ctime = mtime
+        self.atime: float | None = None
         self.uid = uid
         self.links = 1
         self.ino = 0
@@ -89,6 +94,7 @@ class Link:
     def copy(self, owner: object) -> Link:
         twin = Link(owner, self.text, self.mtime, self.uid)
         twin.ctime = self.ctime
+        twin.atime = self.atime
         twin.links = self.links
         twin.ino = number_of(self)
         return twin
@@ -97,13 +103,14 @@ class Link:
 class Fifo:
     """A named pipe."""
 
-    __slots__ = ("ctime", "ino", "links", "mode", "mtime", "owner", "uid")
+    __slots__ = ("atime", "ctime", "ino", "links", "mode", "mtime", "owner", "uid")
     kind = FIFO
 
     def __init__(self, owner: object, mode: int, mtime: float, uid: int) -> None:
         self.owner = owner
         self.mode = mode
         self.mtime = self.ctime = mtime
+        self.atime: float | None = None
         self.uid = uid
         self.links = 1
         self.ino = 0
@@ -111,6 +118,7 @@ class Fifo:
     def copy(self, owner: object) -> Fifo:
         twin = type(self)(owner, self.mode, self.mtime, self.uid)
         twin.ctime = self.ctime
+        twin.atime = self.atime
         twin.links = self.links
         twin.ino = number_of(self)
         return twin

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 
-from agentsandbox.fs.nodes import DIR, FILE, LINK, Dir, File, Link
+from agentsandbox.fs.nodes import DIR, FILE, LINK, Device, Dir, File, Link
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -51,11 +51,15 @@ def build_tree(
     uid: int = 0,
     links: Mapping[str, str] | None = None,
     directories: Mapping[str, int] | None = None,
+    devices: Mapping[str, str] | None = None,
+    owners: Mapping[str, int] | None = None,
 ) -> FrozenTree:
     """A tree of `files` (path → content, or content and permissions); parents are made, owned by `uid` too.
 
     links        path → what the symbolic link says
     directories  path → permissions, for directories that are empty or not 0755
+    devices      path → the name of the device
+    owners       path of a directory → another owner
     """
     root = Dir(None, 0o040755, mtime, uid)
     for path, mode in (directories or {}).items():
@@ -67,6 +71,12 @@ def build_tree(
     for path, text in (links or {}).items():
         parent, name = _split(path)
         _make(root, parent, mtime, uid).entries[name] = Link(None, text, mtime, uid)
+    for path, device in (devices or {}).items():
+        parent, name = _split(path)
+        _make(root, parent, mtime, uid).entries[name] = node = Device(None, 0o020666, mtime, uid)
+        node.device = device
+    for path, owner in (owners or {}).items():
+        _make(root, path, mtime, uid).uid = owner
     return FrozenTree(root)
 
 

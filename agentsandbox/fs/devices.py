@@ -1,0 +1,114 @@
+"""The character devices of a sandbox: null, zero, full, random, urandom, tty."""
+
+from __future__ import annotations
+
+import errno
+import os
+
+from agentsandbox.errors import LimitReached
+from agentsandbox.fs.base import File, Stat, os_error
+from agentsandbox.streams import BLOCK
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from random import Random
+
+__all__ = ["DEVICES", "open_device"]
+
+DEVICES = ("full", "null", "random", "tty", "urandom", "zero")
+"""The names that `open_device` knows."""
+
+
+class NullDevice(File):
+    """/dev/null: nothing to read; what is written is dropped."""
+
+    __slots__ = ("info", "path")
+
+    def __init__(self, path: str, info: Stat) -> None:
+        super().__init__()
+        self.path = path
+        self.info = info
+
+    def read(self, size: int = -1) -> bytes:
+        return b""
+
+    def readline(self, end: bytes = b"\n") -> bytes:
+        return b""
+
+    def write(self, data: bytes) -> None:
+        pass
+
+    def seek(self, offset: int, whence: int = 0) -> int:
+        return 0
+
+    def stat(self) -> Stat:
+        return self.info
+
+
+class ZeroDevice(NullDevice):
+    """/dev/zero: zeros without end, a block at a time; who wants all of them reaches the limit of a value."""
+
+    __slots__ = ()
+
+    def read(self, size: int = -1) -> bytes:
+        if size < 0:
+            raise LimitReached("value_bytes")
+        return bytes(min(size, BLOCK))
+
+    def readline(self, end: bytes = b"\n") -> bytes:
+        if end == b"\0":
+            return b"\0"
+        raise LimitReached("value_bytes")
+
+
+class FullDevice(ZeroDevice):
+    """/dev/full: zeros to read, no space to write."""
+
+    __slots__ = ()
+
+    def write(self, data: bytes) -> None:
+        if data:
+            raise os_error(errno.ENOSPC, self.path)
+
+
+class RandomDevice(NullDevice):
+    """/dev/random and /dev/urandom: bytes of the sandbox's own chance, so that a seed makes them repeatable."""
+
+    __slots__ = ("random", "rest")
+
+    def __init__(self, path: str, info: Stat, random: Random | None) -> None:
+        super().__init__(path, info)
+        self.random = random
+        self.rest = b""
+
+    def _more(self, size: int) -> bytes:
+        return os.urandom(size) if self.random is None else self.random.randbytes(size)
+
+    def read(self, size: int = -1) -> bytes:
+        if size < 0:
+            raise LimitReached("value_bytes")
+        size = min(size, BLOCK)
+        taken = self.rest[:size]
+        self.rest = self.rest[size:]
+        return taken + self._more(size - len(taken)) if len(taken) < size else taken
+
+    def readline(self, end: bytes = b"\n") -> bytes:
+        line = self.rest
+        while end not in line:
+            line += self._more(512)
+        cut = line.index(end) + 1
+        self.rest = line[cut:]
+        return line[:cut]
+
+
+def open_device(name: str, path: str, info: Stat, random: Random | None = None) -> File:
+    """Open one of `DEVICES`; ENXIO for the terminal, which a sandbox doesn't have."""
+    if name == "null":
+        return NullDevice(path, info)
+    if name == "zero":
+        return ZeroDevice(path, info)
+    if name == "full":
+        return FullDevice(path, info)
+    if name in ("random", "urandom"):
+        return RandomDevice(path, info, random)
+    raise os_error(errno.ENXIO, path)
