@@ -23,7 +23,11 @@ _numbers = itertools.count(11)
 
 
 class File:
-    """A regular file. `atime` is None while it is that of the last change; `data` is a bytearray while it is being appended to; `handles` counts its open streams."""
+    """A regular file.
+
+    `atime` is None while it is that of the last change; `data` is a bytearray while it is being appended to; `handles`
+    counts the open streams.
+    """
 
     __slots__ = ("atime", "ctime", "data", "handles", "ino", "links", "mode", "mtime", "owner", "uid")
     kind = FILE
