@@ -85,7 +85,14 @@ class SkillNotFoundError(SkillError):
 
 
 class SkillPathError(SkillError):
-    """A path given for a skill's file is malformed, leaves the skill, or names nothing readable."""
+    """A path given for a skill's file is malformed, leaves the skill, or names nothing readable.
+
+    `reason` is one of absolute, home, traversal, symlink_escape, not_found, is_directory, out_of_scope, invalid.
+    """
+
+    def __init__(self, message: str, reason: str = "invalid") -> None:
+        self.reason = reason
+        super().__init__(message)
 
 
 class SkillLimitError(SkillError):

@@ -1,0 +1,1 @@
+"""Translations of `tools` into frameworks, each imported only when asked for: its framework is an optional dependency."""

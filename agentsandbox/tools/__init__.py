@@ -1,0 +1,1 @@
+"""Tools for models, framework-neutral: one module per vocabulary."""

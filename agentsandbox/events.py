@@ -1,0 +1,131 @@
+"""What an observer of a sandbox is told: one small class per thing that happens.
+
+`Sandbox(on_event=…)` calls the observer with each of them, in order, on the thread that executes.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Literal
+
+    Change = Literal["created", "modified", "deleted", "renamed"]
+    Stage = Literal["created", "closed", "snapshot", "restored", "forked"]
+
+    Observer = Callable[["SandboxEvent"], None]
+
+__all__ = ["CommandExecuted", "FileChanged", "Lifecycle", "SandboxErrorEvent", "SandboxEvent", "SkillInvoked"]
+
+
+class SandboxEvent:
+    """Something happened in a sandbox at a time, in seconds since the epoch."""
+
+    __slots__ = ("sandbox_id", "timestamp")
+
+    def __init__(self, sandbox_id: str, timestamp: float) -> None:
+        self.sandbox_id = sandbox_id
+        self.timestamp = timestamp
+
+    def __repr__(self) -> str:
+        names = [name for base in type(self).__mro__[:-1] for name in base.__dict__["__slots__"]]
+        return f"{type(self).__name__}({', '.join(f'{name}={getattr(self, name)!r}' for name in names)})"
+
+
+class CommandExecuted(SandboxEvent):
+    """An `execute` ended: its script, its status, how many seconds it took, where it ended and which limit ended it."""
+
+    __slots__ = ("cwd", "duration", "exit_code", "limit", "script", "stderr", "stdout")
+
+    def __init__(
+        self,
+        sandbox_id: str,
+        timestamp: float,
+        *,
+        script: str,
+        exit_code: int,
+        duration: float,
+        stdout: str = "",
+        stderr: str = "",
+        cwd: str = "/",
+        limit: str | None = None,
+    ) -> None:
+        super().__init__(sandbox_id, timestamp)
+        self.script = script
+        self.exit_code = exit_code
+        self.duration = duration
+        self.stdout = stdout
+        self.stderr = stderr
+        self.cwd = cwd
+        self.limit = limit
+
+
+class FileChanged(SandboxEvent):
+    """An execution changed a file; `old_path` is set for one that was renamed."""
+
+    __slots__ = ("change", "is_directory", "old_path", "path", "size")
+
+    def __init__(
+        self,
+        sandbox_id: str,
+        timestamp: float,
+        *,
+        path: str,
+        change: Change,
+        is_directory: bool = False,
+        old_path: str | None = None,
+        size: int | None = None,
+    ) -> None:
+        super().__init__(sandbox_id, timestamp)
+        self.path = path
+        self.change = change
+        self.is_directory = is_directory
+        self.old_path = old_path
+        self.size = size
+
+
+class SkillInvoked(SandboxEvent):
+    """A skill was loaded or unloaded, one of its files read, or one of its scripts run."""
+
+    __slots__ = ("action", "duration", "path", "skill", "success")
+
+    def __init__(
+        self,
+        sandbox_id: str,
+        timestamp: float,
+        *,
+        skill: str,
+        action: Literal["load", "unload", "read", "run"],
+        path: str | None = None,
+        duration: float | None = None,
+        success: bool = True,
+    ) -> None:
+        super().__init__(sandbox_id, timestamp)
+        self.skill = skill
+        self.action = action
+        self.path = path
+        self.duration = duration
+        self.success = success
+
+
+class Lifecycle(SandboxEvent):
+    """A sandbox was made, closed, forked, or its state kept or brought back."""
+
+    __slots__ = ("details", "stage")
+
+    def __init__(self, sandbox_id: str, timestamp: float, *, stage: Stage, details: str = "") -> None:
+        super().__init__(sandbox_id, timestamp)
+        self.stage = stage
+        self.details = details
+
+
+class SandboxErrorEvent(SandboxEvent):
+    """Something failed that is no script's fault: an observer or a custom command raised."""
+
+    __slots__ = ("category", "error", "message")
+
+    def __init__(self, sandbox_id: str, timestamp: float, *, category: str, message: str, error: BaseException | None = None) -> None:
+        super().__init__(sandbox_id, timestamp)
+        self.category = category
+        self.message = message
+        self.error = error

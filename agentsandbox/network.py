@@ -1,0 +1,115 @@
+"""What a sandbox may reach over the network: nothing, unless the embedding program says so."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+__all__ = ["NetworkPolicy"]
+
+DEFAULT_PORTS = {"http": 80, "https": 443}
+
+
+class NetworkPolicy:
+    """An allow-list of URLs; immutable. Everything else is refused.
+
+    allow          URL prefixes: "https://api.example.com/v1/" allows what is below it, "https://example.com" the whole host
+    methods        the HTTP methods that may be used
+    allow_private  whether an allowed host may have a private, local or reserved address
+    max_bytes      the largest response
+    timeout        seconds for one request
+    headers        host → headers that are added to requests to it: secrets that the sandbox never sees
+    """
+
+    __slots__ = ("_prefixes", "allow", "allow_private", "headers", "max_bytes", "methods", "timeout")
+
+    def __init__(
+        self,
+        allow: Sequence[str] = (),
+        *,
+        methods: Sequence[str] = ("GET", "HEAD"),
+        allow_private: bool = False,
+        max_bytes: int = 16 * 1024 * 1024,
+        timeout: float = 30.0,
+        headers: Mapping[str, Mapping[str, str]] | None = None,
+    ) -> None:
+        if isinstance(allow, str) or isinstance(methods, str):
+            raise TypeError("allow and methods are sequences of strings")
+        if max_bytes <= 0 or timeout <= 0:
+            raise ValueError("max_bytes and timeout must be positive")
+        values = {
+            "allow": tuple(allow),
+            "methods": frozenset(method.upper() for method in methods),
+            "allow_private": allow_private,
+            "max_bytes": max_bytes,
+            "timeout": timeout,
+            "headers": {host.lower(): dict(pairs) for host, pairs in (headers or {}).items()},
+            "_prefixes": tuple(_parts(prefix) for prefix in allow),
+        }
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+
+    if TYPE_CHECKING:
+        allow: tuple[str, ...]
+        methods: frozenset[str]
+        allow_private: bool
+        max_bytes: int
+        timeout: float
+        headers: dict[str, dict[str, str]]
+        _prefixes: tuple[tuple[str, str, int, str], ...]
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError("a NetworkPolicy is immutable")
+
+    def refusal(self, url: str, method: str = "GET") -> str | None:
+        """Why a request must not be made, None when it may be."""
+        try:
+            scheme, host, port, path = _parts(url)
+        except ValueError as error:
+            return str(error)
+        if method.upper() not in self.methods:
+            return f"the method {method.upper()} is not allowed"
+        for prefix_scheme, prefix_host, prefix_port, prefix_path in self._prefixes:
+            same = (scheme, host, port) == (prefix_scheme, prefix_host, prefix_port)
+            if same and (path == prefix_path or path.startswith(prefix_path.rstrip("/") + "/")):
+                return None
+        return f"{scheme}://{host} is not on the list of allowed addresses"
+
+    def refuses_address(self, address: str) -> str | None:
+        """Why an address that a host name resolved to must not be connected to, None when it may be."""
+        import ipaddress
+
+        try:
+            ip = ipaddress.ip_address(address.partition("%")[0])
+        except ValueError:
+            return f"{address!r} is not an IP address"
+        mapped = ip.ipv4_mapped if isinstance(ip, ipaddress.IPv6Address) else None
+        ip = mapped or ip
+        if self.allow_private or (ip.is_global and not ip.is_multicast):
+            return None
+        return f"{address} is a private or reserved address"
+
+    def __repr__(self) -> str:
+        return f"NetworkPolicy(allow={list(self.allow)}, methods={sorted(self.methods)}, allow_private={self.allow_private})"
+
+
+def _parts(url: str) -> tuple[str, str, int, str]:
+    """(scheme, host, port, path) of an http(s) URL; ValueError for one that could be read in two ways."""
+    from urllib.parse import urlsplit
+
+    if any(character <= " " or character in '\\"<>^`{|}\x7f' for character in url):
+        raise ValueError(f"not a URL: {url!r}")
+    split = urlsplit(url)
+    host = (split.hostname or "").rstrip(".").lower()
+    if split.scheme not in DEFAULT_PORTS or not host:
+        raise ValueError(f"not an http or https URL: {url!r}")
+    if split.username is not None or split.password is not None:
+        raise ValueError("a URL must not hold a user name")
+    if not host.isascii():
+        raise ValueError(f"the host name must be ASCII: {host!r}")
+    path = split.path or "/"
+    lowered = path.lower().replace("%2e", ".").replace("%2f", "/").replace("%5c", "/")
+    if ".." in lowered.split("/"):
+        raise ValueError('a URL\'s path must not hold ".."')
+    return split.scheme, host, split.port or DEFAULT_PORTS[split.scheme], path

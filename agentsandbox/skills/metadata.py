@@ -1,0 +1,166 @@
+"""What a SKILL.md says about its skill, as a model."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from pydantic import BaseModel, ConfigDict
+
+from agentsandbox.errors import InvalidSkillError
+from agentsandbox.skills.frontmatter import Frontmatter, FrontmatterError, parse_skill_text
+from agentsandbox.skills.validation import KNOWN_FIELDS, Diagnostic, check_fields, errors_of, identify, split_tools
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["SkillMetadata", "read_metadata"]
+
+
+class SkillMetadata(BaseModel):
+    """The front matter and the instructions of a skill; immutable.
+
+    `name` is the one the skill is known by, `title` what its front matter says. Values of `metadata` are strings (other
+    values as JSON); fields that the specification does not know are in `extra`, as they were written.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: str
+    description: str
+    title: str = ""
+    license: str | None = None
+    compatibility: str | None = None
+    metadata: dict[str, str] = {}
+    allowed_tools: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    requires: tuple[str, ...] = ()
+    instructions: str | None = None
+    raw_content: str | None = None
+    extra: dict[str, Any] = {}
+
+    @classmethod
+    def parse(cls, text: str, *, directory: str | None = None, strict: bool = False) -> SkillMetadata:
+        """Read a SKILL.md; `InvalidSkillError` lists every problem."""
+        metadata, diagnostics = read_metadata(text, directory=directory, strict=strict)
+        if metadata is None:
+            raise_invalid(diagnostics)
+        return metadata
+
+    @property
+    def user_invocable(self) -> bool:
+        """Whether a person may call the skill by its name."""
+        return not _is(self.extra.get("user-invocable"), "false")
+
+    @property
+    def model_invocable(self) -> bool:
+        """Whether the skill is shown to models (`disable-model-invocation` hides it; it can be loaded all the same)."""
+        return not _is(self.extra.get("disable-model-invocation"), "true")
+
+    @property
+    def argument_hint(self) -> str | None:
+        """What to write after the skill's name."""
+        return _text(self.extra.get("argument-hint"))
+
+    @property
+    def when_to_use(self) -> str | None:
+        """More about when the skill is the right one."""
+        return _text(self.extra.get("when_to_use"))
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        """The names of the skill's arguments."""
+        return split_tools(self.extra.get("arguments", "")) or ()
+
+    @property
+    def needs(self) -> dict[str, Any]:
+        """What `metadata.openclaw.requires` (or one of its older names) asks of the machine: bins, env, config."""
+        for key in ("openclaw", "clawdbot", "moltbot", "clawdis"):
+            if key in self.metadata:
+                try:
+                    needs = json.loads(self.metadata[key]).get("requires", {})
+                except (ValueError, AttributeError):
+                    continue
+                return needs if isinstance(needs, dict) else {}
+        return {}
+
+
+def raise_invalid(diagnostics: list[Diagnostic]) -> NoReturn:
+    """Raise `InvalidSkillError` with the errors among the diagnostics."""
+    problems = errors_of(diagnostics)
+    raise InvalidSkillError("; ".join(problems), problems)
+
+
+def read_metadata(
+    text: str,
+    *,
+    directory: str | None = None,
+    name: str | None = None,
+    strict: bool = False,
+    prefer_directory: bool = False,
+    with_body: bool = True,
+) -> tuple[SkillMetadata | None, list[Diagnostic]]:
+    """A SKILL.md's metadata, None when there are errors among the diagnostics.
+
+    `name` is the host's own for the skill; with `prefer_directory` its directory's name comes before its own, and may
+    stand in for a missing one.
+    """
+    try:
+        front = parse_skill_text(text)
+    except FrontmatterError as error:
+        return None, [Diagnostic(error.code, "error", "", str(error))]
+    found = check_fields(front.fields, directory=directory, strict=strict, named=name is not None, nameless=prefer_directory)
+    if front.repaired:
+        found.append(Diagnostic("repaired-yaml", "error" if strict else "warning", "", "Invalid YAML in frontmatter: a value needs quotes"))
+    known = identify(front.fields, directory=directory, name=name, prefer_directory=prefer_directory)
+    if errors_of(found):
+        return None, found
+    if known is None:
+        found.append(Diagnostic("name-characters", "error", "name", "neither the skill's name nor its directory can be its name"))
+        return None, found
+    return _model(known, front, text if with_body else None), found
+
+
+def _model(known: str, front: Frontmatter, raw: str | None) -> SkillMetadata:
+    fields = front.fields
+    metadata = fields.get("metadata")
+    metadata = metadata if isinstance(metadata, dict) else {}
+    return SkillMetadata(
+        name=known,
+        title=fields.get("name", ""),
+        description=fields["description"].strip(),
+        license=_text(fields.get("license")),
+        compatibility=_text(fields.get("compatibility")),
+        metadata={key: value if isinstance(value, str) else json.dumps(value, ensure_ascii=False) for key, value in metadata.items()},
+        allowed_tools=split_tools(fields.get("allowed-tools", "")) or (),
+        tags=_names(fields.get("tags")),
+        requires=_names(fields.get("requires", metadata.get("requires"))),
+        instructions=front.body if raw is not None else None,
+        raw_content=raw,
+        extra={key: value for key, value in fields.items() if key not in KNOWN_FIELDS},
+    )
+
+
+def _names(value: Any) -> tuple[str, ...]:
+    return split_tools(value) or () if value else ()
+
+
+def _text(value: Any) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def _is(value: Any, word: str) -> bool:
+    return isinstance(value, str) and value.strip().lower() == word
+
+
+def as_mapping(metadata: SkillMetadata) -> Mapping[str, Any]:
+    """The specified fields that are set, by the names of the front matter."""
+    pairs = {
+        "name": metadata.name,
+        "description": metadata.description,
+        "license": metadata.license,
+        "compatibility": metadata.compatibility,
+        "allowed-tools": " ".join(metadata.allowed_tools) or None,
+        "metadata": metadata.metadata or None,
+    }
+    return {key: value for key, value in pairs.items() if value is not None}

@@ -1,0 +1,51 @@
+"""Skills in a filesystem: each under the mount path, by its name."""
+
+from __future__ import annotations
+
+import posixpath
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from agentsandbox.errors import InvalidSkillError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from agentsandbox.fs.memory import MemoryFileSystem
+    from agentsandbox.skills.metadata import SkillMetadata
+    from agentsandbox.skills.skill import AgentSkill
+
+__all__ = ["SkillInfo", "mount_skills"]
+
+
+@dataclass(frozen=True, slots=True)
+class SkillInfo:
+    """A mounted skill, and where it is mounted."""
+
+    name: str
+    description: str
+    mount_path: str
+    metadata: SkillMetadata
+
+
+def mount_skills(fs: MemoryFileSystem, skills: Sequence[AgentSkill], mount_path: str, writable: bool) -> tuple[SkillInfo, ...]:
+    """Mount each skill at `mount_path`/name, read-only unless `writable`; nothing is made when there are none.
+
+    Raises `InvalidSkillError` for a mount path that is not one, and for two skills of one name.
+    """
+    if not skills:
+        return ()
+    problems = []
+    if not mount_path.startswith("/") or "\x00" in mount_path or ".." in mount_path.split("/") or not mount_path.strip("/"):
+        problems.append(f"the skills' mount path must be absolute and not the root: {mount_path!r}")
+    names = [skill.name for skill in skills]
+    problems += [f"two skills are named {name!r}" for name in sorted({name for name in names if names.count(name) > 1})]
+    if problems:
+        raise InvalidSkillError("; ".join(problems), problems)
+    base = posixpath.normpath(mount_path)
+    mounted = []
+    for skill in skills:
+        path = posixpath.join(base, skill.name)
+        fs.graft(path, skill.tree, read_only=not writable)
+        mounted.append(SkillInfo(skill.name, skill.description, path, skill.metadata))
+    return tuple(mounted)

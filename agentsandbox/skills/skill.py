@@ -1,0 +1,177 @@
+"""A skill as a value: read once, checked, immutable, shared by every sandbox that mounts it."""
+
+from __future__ import annotations
+
+import hashlib
+import posixpath
+from typing import TYPE_CHECKING
+
+from agentsandbox.errors import InvalidSkillError, SkillPathError
+from agentsandbox.fs.trees import build_tree
+from agentsandbox.skills.frontmatter import FrontmatterError, read_utf8
+from agentsandbox.skills.metadata import read_metadata
+from agentsandbox.skills.paths import clean_path, is_skill_name
+from agentsandbox.skills.sources import FileSystemSkillSource, InMemorySkillSource, PackageSkillSource, SkillFile
+from agentsandbox.skills.validation import Diagnostic, errors_of
+from agentsandbox.streams import encode
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterable, Mapping
+
+    from agentsandbox.fs.trees import FrozenTree
+    from agentsandbox.skills.metadata import SkillMetadata
+    from agentsandbox.skills.sources import SkillSource
+
+__all__ = ["SKILL_FILE", "AgentSkill"]
+
+SKILL_FILE = "SKILL.md"
+MAX_SKILL_FILE_BYTES = 1024 * 1024
+AGENT = 1000
+"""Who owns a skill's files in the sandbox: its user, who may change them where the mount is writable."""
+NO_SKILL_FILE = "Skill must contain a SKILL.md file"
+
+
+class AgentSkill:
+    """A skill, ready to be mounted. Make one with `from_path`, `from_package`, `from_files` or `from_source`.
+
+    `name` replaces the name that the front matter gives; `strict` asks for all that the specification asks for.
+    Each of them raises `InvalidSkillError` with every problem, or `SkillNotFoundError` when there is nothing.
+    """
+
+    __slots__ = ("diagnostics", "digest", "files", "metadata", "name", "package_digest", "tree")
+
+    if TYPE_CHECKING:
+        name: str
+        metadata: SkillMetadata
+        files: tuple[SkillFile, ...]
+        """Its files by path; SKILL.md is called so however the author spelt it."""
+        diagnostics: tuple[Diagnostic, ...]
+        """What is untidy about it."""
+        digest: str
+        """sha256 of SKILL.md."""
+        package_digest: str
+        """sha256 over all paths and contents."""
+        tree: FrozenTree
+
+    def __init__(self, files: Iterable[SkillFile], *, name: str | None = None, directory: str | None = None, strict: bool = False) -> None:
+        kept, problems = _clean(files)
+        if name is not None and not is_skill_name(name):
+            problems.append(f"the name {name!r} is not a skill's: lower-case letters, digits and single hyphens, at most 64")
+        skill_file = _skill_file(kept)
+        if skill_file is None or not skill_file.content.strip():
+            problems.append(NO_SKILL_FILE)
+        elif len(skill_file.content) > MAX_SKILL_FILE_BYTES:
+            problems.append(f"SKILL.md exceeds {MAX_SKILL_FILE_BYTES} bytes")
+        if problems or skill_file is None:
+            raise InvalidSkillError("; ".join(problems), problems)
+        try:
+            metadata, diagnostics = read_metadata(read_utf8(skill_file.content), directory=directory, name=name, strict=strict)
+        except FrontmatterError as error:
+            metadata, diagnostics = None, [Diagnostic(error.code, "error", "", str(error))]
+        if metadata is None:
+            problems = errors_of(diagnostics)
+            raise InvalidSkillError("; ".join(problems), problems)
+        self._set(
+            name=metadata.name,
+            metadata=metadata,
+            files=tuple(kept.values()),
+            diagnostics=tuple(diagnostics),
+            digest=f"sha256:{hashlib.sha256(skill_file.content).hexdigest()}",
+            package_digest=_package_digest(kept),
+            tree=_tree(kept),
+        )
+
+    @classmethod
+    def from_path(cls, path: str | os.PathLike[str], name: str | None = None, *, strict: bool = False) -> AgentSkill:
+        """The skill in a folder of the host."""
+        source = FileSystemSkillSource(path)
+        return cls(source.files(), name=name, directory=source.directory, strict=strict)
+
+    @classmethod
+    def from_package(cls, package: str, resource: str, name: str | None = None, *, strict: bool = False) -> AgentSkill:
+        """The skill in a directory of an installed package: `from_package("skills_embedded", "git-workflow")`."""
+        source = PackageSkillSource(package, resource)
+        return cls(source.files(), name=name, directory=source.directory, strict=strict)
+
+    @classmethod
+    def from_files(cls, files: Mapping[str, str | bytes], name: str | None = None, *, strict: bool = False) -> AgentSkill:
+        """The skill that these files make: path → text or bytes."""
+        return cls.from_source(InMemorySkillSource(files), name, strict=strict)
+
+    @classmethod
+    def from_source(cls, source: SkillSource, name: str | None = None, *, strict: bool = False) -> AgentSkill:
+        """The skill that a source gives."""
+        directory = getattr(source, "directory", None)
+        return cls(source.files(), name=name, directory=directory if isinstance(directory, str) else None, strict=strict)
+
+    @property
+    def description(self) -> str:
+        """What the skill does and when to use it."""
+        return self.metadata.description
+
+    def _set(self, **values: object) -> None:
+        for slot, value in values.items():
+            object.__setattr__(self, slot, value)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"a skill is immutable: {name} cannot be set")
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, AgentSkill) and (self.name, self.package_digest) == (other.name, other.package_digest)
+
+    def __hash__(self) -> int:
+        return hash((self.name, self.package_digest))
+
+    def __repr__(self) -> str:
+        return f"AgentSkill({self.name!r}, {len(self.files)} files)"
+
+
+def _clean(files: Iterable[SkillFile]) -> tuple[dict[str, SkillFile], list[str]]:
+    """The files by their cleaned paths, and what is wrong with them."""
+    kept: dict[str, SkillFile] = {}
+    problems: list[str] = []
+    for file in files:
+        try:
+            path = clean_path(file.relative_path)
+        except SkillPathError as error:
+            problems.append(f"{file.relative_path!r}: {error}")
+            continue
+        if path.lower() == SKILL_FILE.lower():
+            path = SKILL_FILE
+        if path in kept:
+            problems.append(f"{path}: there are two files of this name")
+        kept[path] = SkillFile(path, file.content, file.executable, file.link)
+    for path in kept:
+        parent = posixpath.dirname(path)
+        while parent:
+            if parent in kept:
+                problems.append(f"{path}: {parent} is a file")
+            parent = posixpath.dirname(parent)
+    return kept, problems
+
+
+def _skill_file(files: Mapping[str, SkillFile]) -> SkillFile | None:
+    """SKILL.md, through a link where it is one."""
+    file = files.get(SKILL_FILE)
+    for _ in range(8):
+        if file is None or file.link is None:
+            return file
+        file = files.get(posixpath.normpath(posixpath.join(posixpath.dirname(file.relative_path), file.link)))
+    return None
+
+
+def _package_digest(files: Mapping[str, SkillFile]) -> str:
+    digest = hashlib.sha256()
+    for path in sorted(files):
+        file = files[path]
+        content = file.content if file.link is None else b"-> " + encode(file.link)
+        digest.update(b"%s\0%s\n" % (encode(path), hashlib.sha256(content).hexdigest().encode("ascii")))
+    return f"sha256:{digest.hexdigest()}"
+
+
+def _tree(files: Mapping[str, SkillFile]) -> FrozenTree:
+    """The files as a tree that any number of filesystems can share."""
+    contents = {path: (file.content, 0o755 if file.executable else 0o644) for path, file in files.items() if file.link is None}
+    links = {path: file.link for path, file in files.items() if file.link is not None}
+    return build_tree(contents, uid=AGENT, links=links)

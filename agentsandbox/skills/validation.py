@@ -1,0 +1,202 @@
+"""What the specification asks of a skill's front matter, as diagnostics: every problem at once, none of them raised.
+
+Strict is the specification's text. Lenient is for the skills that exist: what is merely untidy becomes a warning. What
+could be an attack (a name that is a path, a field of the wrong kind) is an error either way.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from agentsandbox.skills.paths import RESERVED_NAMES, SKILL_NAME, SKILL_NAME_MAX
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+    from typing import Any, Literal
+
+    Severity = Literal["error", "warning"]
+
+__all__ = ["KNOWN_FIELDS", "Diagnostic", "check_fields", "errors_of", "split_tools"]
+
+DESCRIPTION_MAX = 1024
+COMPATIBILITY_MAX = 500
+SPECIFIED_FIELDS = ("name", "description", "license", "compatibility", "metadata", "allowed-tools")
+KNOWN_FIELDS = frozenset((*SPECIFIED_FIELDS, "tags", "requires"))
+
+_HIDDEN = re.compile("[\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e007f]")
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """One finding about a skill. `code` is stable, `field` the front matter's key or "", `path` the file it is about."""
+
+    code: str
+    severity: Severity
+    field: str
+    message: str
+    path: str = ""
+
+    def __str__(self) -> str:
+        where = f"{self.path}: " if self.path else ""
+        return f"{where}{self.severity}: {self.message}"
+
+
+def errors_of(diagnostics: Iterable[Diagnostic]) -> list[str]:
+    """The messages of the errors among them."""
+    return [diagnostic.message for diagnostic in diagnostics if diagnostic.severity == "error"]
+
+
+def check_fields(
+    fields: Mapping[str, Any], *, directory: str | None, strict: bool, named: bool = False, nameless: bool = False
+) -> list[Diagnostic]:
+    """Every finding about the fields of a front matter.
+
+    `named` says that the host gave the skill a name of its own, `nameless` that its directory's name will do.
+    """
+    found = [
+        *_check_name(fields, directory, named),
+        *_check_description(fields),
+        *_check_optional(fields),
+        *_check_unknown(fields),
+    ]
+    if strict:
+        return found
+    tolerated = set(_TOLERATED)
+    if named or (nameless and directory is not None):
+        tolerated.add("missing-name")
+    if directory is not None and is_title_of(fields.get("name"), directory):
+        tolerated.update(_NAME_FORM)
+    return [replace(diagnostic, severity="warning") if diagnostic.code in tolerated else diagnostic for diagnostic in found]
+
+
+def split_tools(value: Any) -> tuple[str, ...] | None:
+    """`allowed-tools` as authors write it: words, commas (not those in parentheses) or a list; None for anything else."""
+    if isinstance(value, list):
+        return tuple(item.strip() for item in value if item.strip()) if all(isinstance(item, str) for item in value) else None
+    if not isinstance(value, str):
+        return None
+    tools, word, depth = [], "", 0
+    for character in value:
+        depth += (character == "(") - (character == ")" and depth > 0)
+        if depth == 0 and (character == "," or character.isspace()):
+            tools.append(word)
+            word = ""
+        else:
+            word += character
+    return tuple(tool for tool in (*tools, word) if tool)
+
+
+def _error(code: str, field: str, message: str) -> Diagnostic:
+    return Diagnostic(code, "error", field, message)
+
+
+def _check_name(fields: Mapping[str, Any], directory: str | None, named: bool) -> Iterator[Diagnostic]:
+    if "name" not in fields:
+        yield _error("missing-name", "name", "Missing required field in frontmatter: name")
+        return
+    name = fields["name"]
+    if not isinstance(name, str) or not name.strip():
+        yield _error("empty-name", "name", "Field 'name' must be a non-empty string")
+        return
+    if len(name) > SKILL_NAME_MAX:
+        yield _error("name-too-long", "name", f"Skill name '{name[:SKILL_NAME_MAX]}…' exceeds 64 character limit ({len(name)} chars)")
+    if name != name.lower():
+        yield _error("name-case", "name", f"Skill name {name!r} must be lowercase")
+    if name.startswith("-") or name.endswith("-"):
+        yield _error("name-hyphen", "name", "Skill name cannot start or end with a hyphen")
+    if "--" in name:
+        yield _error("name-hyphens", "name", "Skill name cannot contain consecutive hyphens")
+    if not re.fullmatch(r"[A-Za-z0-9-]+", name):
+        rule = "Only letters, digits, and hyphens are allowed."
+        yield _error("name-characters", "name", f"Skill name {name!r} contains invalid characters. {rule}")
+    if name.lower() in RESERVED_NAMES:
+        yield _error("name-reserved", "name", f"Skill name {name!r} is a device name on some systems")
+    if directory is not None and directory != name and not named:
+        yield _error("name-directory", "name", f"Directory name {directory!r} must match skill name {name!r}")
+
+
+def _check_description(fields: Mapping[str, Any]) -> Iterator[Diagnostic]:
+    if "description" not in fields:
+        yield _error("missing-description", "description", "Missing required field in frontmatter: description")
+        return
+    description = fields["description"]
+    if not isinstance(description, str) or not description.strip():
+        yield _error("empty-description", "description", "Field 'description' must be a non-empty string")
+        return
+    if len(description) > DESCRIPTION_MAX:
+        yield _error("description-too-long", "description", f"Description exceeds 1024 character limit ({len(description)} chars)")
+    if _HIDDEN.search(description):
+        yield Diagnostic("hidden-characters", "warning", "description", "The description holds invisible or direction-changing characters")
+
+
+def _check_optional(fields: Mapping[str, Any]) -> Iterator[Diagnostic]:
+    compatibility = fields.get("compatibility")
+    if compatibility is not None and not isinstance(compatibility, str):
+        yield _error("compatibility-type", "compatibility", "Field 'compatibility' must be a string")
+    elif compatibility is not None and len(compatibility) > COMPATIBILITY_MAX:
+        yield _error("compatibility-too-long", "compatibility", f"Compatibility exceeds 500 character limit ({len(compatibility)} chars)")
+    elif compatibility == "":
+        yield _error("compatibility-empty", "compatibility", "Field 'compatibility' must not be empty")
+    if "license" in fields and not isinstance(fields["license"], str):
+        yield _error("license-type", "license", "Field 'license' must be a string")
+    metadata = fields.get("metadata", {})
+    if not isinstance(metadata, dict) and metadata != "":
+        yield _error("metadata-type", "metadata", "Field 'metadata' must be a mapping")
+    elif isinstance(metadata, dict) and not all(isinstance(value, str) for value in metadata.values()):
+        yield Diagnostic("metadata-values", "warning", "metadata", "Values of 'metadata' should be strings")
+    tools = fields.get("allowed-tools", "")
+    if split_tools(tools) is None:
+        yield _error("allowed-tools-type", "allowed-tools", "Field 'allowed-tools' must be a string")
+    elif not isinstance(tools, str) or "," in re.sub(r"\([^)]*\)", "", tools):
+        yield Diagnostic("allowed-tools-form", "warning", "allowed-tools", "Field 'allowed-tools' should be one string of words")
+
+
+def _check_unknown(fields: Mapping[str, Any]) -> Iterator[Diagnostic]:
+    unknown = sorted(set(fields) - KNOWN_FIELDS)
+    if unknown:
+        names = ", ".join(name[:SKILL_NAME_MAX] for name in unknown[:20])
+        yield Diagnostic("unknown-field", "warning", unknown[0][:SKILL_NAME_MAX], f"Unexpected fields in frontmatter: {names}")
+
+
+_TOLERATED = frozenset(
+    (
+        "name-too-long",
+        "name-directory",
+        "description-too-long",
+        "compatibility-type",
+        "compatibility-too-long",
+        "compatibility-empty",
+        "license-type",
+        "metadata-type",
+        "allowed-tools-type",
+    )
+)
+_SPECIAL = frozenset("/\\'\"<>`$;&|")
+_NAME_FORM = frozenset(("name-case", "name-hyphen", "name-hyphens", "name-characters"))
+
+
+def is_title_of(name: Any, directory: str) -> bool:
+    """Whether a name is just a directory's name written for people: "PDF Tools" in `pdf-tools`."""
+    if not isinstance(name, str) or not name.isprintable() or set(name) & _SPECIAL:
+        return False
+    return _letters(name) == _letters(directory) != ""
+
+
+def _letters(text: str) -> str:
+    return re.sub(r"[\s_.-]", "", text.casefold())
+
+
+def identify(fields: Mapping[str, Any], *, directory: str | None, name: str | None, prefer_directory: bool) -> str | None:
+    """The name a skill is known by: the host's, else its own or its directory's, whichever can be one."""
+    if name is not None:
+        return name
+    own = fields.get("name")
+    candidates = [own, directory]
+    if prefer_directory:
+        candidates.reverse()
+    for candidate in candidates:
+        if isinstance(candidate, str) and len(candidate) <= 200 and SKILL_NAME.fullmatch(candidate) and candidate not in RESERVED_NAMES:
+            return candidate
+    return None
