@@ -1,0 +1,308 @@
+"""A compiled pattern: `re` where it cannot explode, an automaton or a matcher with a time limit where it could."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from agentsandbox.errors import LimitReached
+from agentsandbox.regexps.analysis import UNBOUNDED, analyze
+from agentsandbox.regexps.automaton import MAX_PLACES, Automaton
+from agentsandbox.regexps.parser import RegexError, Tree, parse
+from agentsandbox.regexps.translate import literal_text, required_text, translate
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any, Protocol
+
+    from agentsandbox.limits import Budget
+
+    class Match(Protocol):
+        """What a match tells; the same as `re.Match`."""
+
+        def group(self, number: int = 0, /) -> Any: ...
+        def groups(self) -> tuple[Any, ...]: ...
+        def start(self, number: int = 0, /) -> int: ...
+        def end(self, number: int = 0, /) -> int: ...
+        def span(self, number: int = 0, /) -> tuple[int, int]: ...
+
+
+__all__ = ["PerlRegex", "PosixRegex", "Regex", "Span", "compile_posix"]
+
+_PATIENCE = 2.0
+"""Seconds for one search without a budget."""
+
+
+class Span:
+    """A match whose groups are all empty places: the automaton's."""
+
+    __slots__ = ("_end", "_groups", "_start", "_text")
+
+    def __init__(self, text: str, start: int, end: int, groups: int) -> None:
+        self._text = text
+        self._start = start
+        self._end = end
+        self._groups = groups
+
+    def group(self, number: int = 0, /) -> str | None:
+        return self._text[self._start : self._end] if number == 0 else None
+
+    def groups(self) -> tuple[str | None, ...]:
+        return (None,) * self._groups
+
+    def start(self, number: int = 0, /) -> int:
+        return self._start if number == 0 else -1
+
+    def end(self, number: int = 0, /) -> int:
+        return self._end if number == 0 else -1
+
+    def span(self, number: int = 0, /) -> tuple[int, int]:
+        return (self._start, self._end) if number == 0 else (-1, -1)
+
+
+class Regex:
+    """What all compiled patterns do.
+
+    `groups`       the number of groups.
+    `fast`         an `re.Pattern` that finds exactly the right matches in any text, or None: then call `search`.
+    `safe_length`  the longest text (line, for block searches) that `fast` and `fast_test` may be given.
+    """
+
+    __slots__ = ("groups", "pattern_source", "safe_length", "warnings")
+
+    def __init__(self, source: str, groups: int) -> None:
+        self.pattern_source = source
+        self.groups = groups
+        self.safe_length = 0
+        self.warnings: list[str] = []
+
+    @property
+    def fast(self) -> re.Pattern[str] | None:
+        return None
+
+    def search(self, text: str, pos: int = 0, budget: Budget | None = None, not_bol: bool = False) -> Match | None:
+        """The leftmost match from `pos` on. `not_bol`: the text does not begin a line."""
+        raise NotImplementedError
+
+    def test(self, text: str, budget: Budget | None = None) -> bool:
+        """Whether there is a match."""
+        return self.search(text, 0, budget) is not None
+
+    def match(self, text: str, pos: int = 0, budget: Budget | None = None) -> Match | None:
+        """The match that begins at `pos`."""
+        found = self.search(text, pos, budget)
+        return found if found is not None and found.start() == pos else None
+
+    def finditer(self, text: str, pos: int = 0, budget: Budget | None = None) -> Iterator[Match]:
+        """Every match in turn; an empty one directly after another match does not count."""
+        last = -1
+        while pos <= len(text):
+            if budget is not None:
+                budget.step()
+            found = self.search(text, pos, budget)
+            if found is None:
+                return
+            start, end = found.span()
+            if start == end == last:
+                pos = end + 1
+                continue
+            yield found
+            last = end
+            pos = end if end > start else end + 1
+
+
+def _timeout(budget: Budget | None) -> float:
+    return _PATIENCE if budget is None else max(0.05, budget.remaining())
+
+
+def _search_timed(pattern: Any, method: str, text: str, pos: int, end: int | None, budget: Budget | None) -> Match | None:
+    """Run a pattern of the `regex` package with what time there is."""
+    try:
+        found: Match | None = getattr(pattern, method)(text, pos, len(text) if end is None else end, timeout=_timeout(budget))
+    except TimeoutError:
+        raise LimitReached("timeout") from None
+    if budget is not None:
+        budget.check_time()
+    return found
+
+
+class PosixRegex(Regex):
+    """A POSIX pattern: leftmost, longest.
+
+    `fast_test`  an `re.Pattern` that tells whether and where a match begins, though perhaps not where it ends.
+    `literal`    the one text that it matches, None if there are several.
+    `required`   a text that every match contains ("" for none).
+    Two patterns for `re` are kept: text that is all ASCII takes the quicker one.
+    """
+
+    __slots__ = ("_ascii", "_automaton", "_flags", "_longest", "_multiline", "_newline_safe", "_not_bol", "_timed", "_tree", "_unicode", "literal", "required")
+
+    def __init__(self, source: str, tree: Tree, multiline: bool, newline_safe: bool) -> None:
+        super().__init__(source, tree.groups)
+        self.warnings = tree.warnings
+        self._tree = tree
+        self._multiline = multiline or newline_safe
+        self._newline_safe = newline_safe
+        self._flags = (re.I if tree.ignore_case else 0) | (re.M if self._multiline else 0)
+        analysis = analyze(tree.root, multiline)
+        self.safe_length = analysis.safe_length
+        self._longest = analysis.longest
+        self.literal = None if tree.ignore_case else literal_text(tree.root)
+        self.required = "" if tree.ignore_case else required_text(tree.root)
+        self._ascii: re.Pattern[str] | None = None
+        self._unicode: re.Pattern[str] | None = None
+        self._not_bol: PosixRegex | None = None
+        self._automaton: Automaton | None = None
+        self._timed: Any = None
+        if tree.root.size < 2000 or self.safe_length:
+            self._compile(True)
+
+    def _source(self, ascii_only: bool, not_bol: bool = False) -> str:
+        return translate(
+            self._tree.root, ascii_only=ascii_only, multiline=self._multiline, newline_safe=self._newline_safe, not_bol=not_bol
+        )
+
+    def _compile(self, ascii_only: bool) -> re.Pattern[str]:
+        try:
+            pattern = re.compile(self._source(ascii_only), self._flags | (re.A if ascii_only else 0))
+        except (re.error, OverflowError, RecursionError, MemoryError):
+            raise RegexError("Regular expression too big") from None
+        if ascii_only:
+            self._ascii = pattern
+        else:
+            self._unicode = pattern
+        return pattern
+
+    def for_text(self, text: str) -> re.Pattern[str]:
+        """The `re.Pattern` for this text; whether it may be used is for `safe_length` and `exact` to say."""
+        if text.isascii():
+            return self._ascii or self._compile(True)
+        return self._unicode or self._compile(False)
+
+    @property
+    def exact(self) -> bool:
+        """Whether `re` finds the longest match."""
+        return self._longest
+
+    @property
+    def fast(self) -> re.Pattern[str] | None:
+        return (self._unicode or self._compile(False)) if self._longest and self.safe_length == UNBOUNDED else None
+
+    @property
+    def fast_test(self) -> re.Pattern[str] | None:
+        return (self._unicode or self._compile(False)) if self.safe_length == UNBOUNDED else None
+
+    def test(self, text: str, budget: Budget | None = None) -> bool:
+        if len(text) <= self.safe_length:
+            return self.for_text(text).search(text) is not None
+        if self._slow():
+            return self._search_slowly(text, 0, budget) is not None
+        return self._machine().matches(text, 0, budget)
+
+    def search(self, text: str, pos: int = 0, budget: Budget | None = None, not_bol: bool = False) -> Match | None:
+        if not_bol and pos == 0:
+            return self._without_bol().search(text, 0, budget)
+        if len(text) <= self.safe_length:
+            found = self.for_text(text).search(text, pos)
+            if found is None or self._longest:
+                return found
+            return self._lengthen(text, found, budget)
+        if self._slow():
+            return self._search_slowly(text, pos, budget)
+        span = self._machine().find(text, pos, budget)
+        return None if span is None else self._fill(text, *span, budget)
+
+    def _slow(self) -> bool:
+        """Whether only a backtracking matcher can run this pattern."""
+        return self._tree.back_references or self._tree.root.size > MAX_PLACES
+
+    def _machine(self) -> Automaton:
+        if self._automaton is None:
+            self._automaton = Automaton(self._tree.root, self._flags, self._multiline)
+        return self._automaton
+
+    def _lengthen(self, text: str, found: re.Match[str], budget: Budget | None) -> Match:
+        """The longest match that begins where `found` does."""
+        if self._slow():
+            return found
+        start, end = found.span()
+        longest = self._machine().longest(text, start, budget)
+        return found if longest <= end else self._fill(text, start, longest, budget)
+
+    def _fill(self, text: str, start: int, end: int, budget: Budget | None) -> Match:
+        """The groups of a match whose place is known."""
+        if not self.groups:
+            return Span(text, start, end, 0)
+        if len(text) <= self.safe_length:
+            return self.for_text(text).fullmatch(text, start, end) or Span(text, start, end, self.groups)
+        return _search_timed(self._timed_pattern(), "fullmatch", text, start, end, budget) or Span(text, start, end, self.groups)
+
+    def _timed_pattern(self) -> Any:
+        if self._timed is None:
+            import regex  # only the patterns that may explode need it
+
+            flags = (regex.I if self._tree.ignore_case else 0) | (regex.M if self._multiline else 0)
+            try:
+                self._timed = regex.compile(self._source(False), flags)
+            except (regex.error, RecursionError, MemoryError, OverflowError):
+                raise RegexError("Regular expression too big") from None
+        return self._timed
+
+    def _search_slowly(self, text: str, pos: int, budget: Budget | None) -> Match | None:
+        return _search_timed(self._timed_pattern(), "search", text, pos, None, budget)
+
+    def _without_bol(self) -> PosixRegex:
+        if self._not_bol is None:
+            self._not_bol = _NotBol(self)
+        return self._not_bol
+
+
+class _NotBol(PosixRegex):
+    """The same pattern for text that does not begin a line."""
+
+    __slots__ = ()
+
+    def __init__(self, regex: PosixRegex) -> None:
+        super().__init__(regex.pattern_source, regex._tree, regex._multiline and not regex._newline_safe, regex._newline_safe)
+
+    def _source(self, ascii_only: bool, not_bol: bool = True) -> str:
+        return super()._source(ascii_only, True)
+
+    def _slow(self) -> bool:
+        return True
+
+
+@lru_cache(maxsize=512)
+def compile_posix(
+    pattern: str,
+    *,
+    extended: bool = True,
+    ignore_case: bool = False,
+    newline_anchors: bool = False,
+    newline_safe: bool = False,
+    dialect: str = "posix",
+) -> PosixRegex:
+    """Compile a POSIX pattern as GNU's tools do; raises `RegexError`.
+
+    newline_anchors  ^ and $ also match at newlines inside the text.
+    newline_safe     nothing matches a newline, ^ and $ match at each: a block of lines can be searched as one text.
+    dialect          "posix" (bash, expr, find -regextype posix-*), "grep", "sed", "awk", "emacs" (find's own).
+    """
+    tree = parse(pattern, extended=extended, dialect=dialect, ignore_case=ignore_case, newline_safe=newline_safe)
+    return PosixRegex(pattern, tree, newline_anchors, newline_safe)
+
+
+class PerlRegex(Regex):
+    """A pattern of the `regex` package; always under a time limit. `pattern_source` is what was asked for."""
+
+    __slots__ = ("_ascii", "_unicode")
+
+    def __init__(self, source: str, ascii_pattern: Any, unicode_pattern: Any) -> None:
+        super().__init__(source, ascii_pattern.groups)
+        self._ascii = ascii_pattern
+        self._unicode = unicode_pattern
+
+    def search(self, text: str, pos: int = 0, budget: Budget | None = None, not_bol: bool = False) -> Match | None:
+        pattern = self._ascii if text.isascii() else self._unicode
+        return _search_timed(pattern, "search", text, pos, None, budget)

@@ -1,0 +1,241 @@
+"""Perl-compatible patterns (`grep -P`) in the syntax of the `regex` package.
+
+PCRE as grep 3.8 uses it knows UTF-8, but its classes are ASCII (no UCP); letter case folds in all scripts.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from agentsandbox.regexps.matcher import PerlRegex
+from agentsandbox.regexps.parser import RegexError
+
+__all__ = ["compile_perl"]
+
+_MAX_LENGTH = 50_000
+_POSIX_CLASSES = {
+    "alpha": "A-Za-z",
+    "digit": "0-9",
+    "alnum": "0-9A-Za-z",
+    "upper": "A-Z",
+    "lower": "a-z",
+    "space": "\\t-\\r\\x20",
+    "blank": "\\t\\x20",
+    "punct": "!-/:-@\\[-`\\{-\\~",
+    "print": "\\x20-\\~",
+    "graph": "!-\\~",
+    "cntrl": "\\x00-\\x1f\\x7f",
+    "xdigit": "0-9A-Fa-f",
+    "word": "0-9A-Za-z_",
+    "ascii": "\\x00-\\x7f",
+}
+_HORIZONTAL = "\\t\\x20\\xa0\\u1680\\u180e\\u2000-\\u200a\\u202f\\u205f\\u3000"
+_VERTICAL = "\\n\\x0b\\x0c\\r\\x85\\u2028\\u2029"
+_SHORTHANDS = {"d": "0-9", "w": "0-9A-Za-z_", "s": "\\t-\\r\\x20", "h": _HORIZONTAL, "v": _VERTICAL}
+_WORD = "[0-9A-Za-z_]"
+_BOUNDARY = f"(?:(?<={_WORD})(?!{_WORD})|(?<!{_WORD})(?={_WORD}))"
+_NO_BOUNDARY = f"(?:(?<={_WORD})(?={_WORD})|(?<!{_WORD})(?!{_WORD}))"
+_CONTROLS = {"a": "\\x07", "e": "\\x1b", "f": "\\x0c", "n": "\\n", "r": "\\r", "t": "\\t"}
+_PLAIN = {
+    "K": "\\K", "G": "\\G", "A": "\\A", "z": "\\Z", "Z": "(?=\\n?\\Z)", "X": "\\X", "R": "(?:\\r\\n|[" + _VERTICAL + "])", "N": "[^\\n]",
+    "b": _BOUNDARY, "B": _NO_BOUNDARY,
+}  # fmt: skip
+_CODE = re.compile(r"x\{([0-9A-Fa-f]+)\}|x([0-9A-Fa-f]{0,2})|o\{([0-7]+)\}|(0[0-7]{0,2})|c([ -~])")
+_REFERENCE = re.compile(r"(\d+)|g\{?(-?\d+)\}?|g\{(\w+)\}|k(?:\{(\w+)\}|<(\w+)>|'(\w+)')")
+_PROPERTY = re.compile(r"[pP](?:\{\^?\w+\}|\w)")
+_VERB = re.compile(r"\(\*(?:UTF8?|UCP|LIMIT_\w+=\d+|NO_\w+|CRLF|LF|ANYCRLF|ANY|CR|BSR_\w+)\)")
+
+
+@lru_cache(maxsize=256)
+def compile_perl(pattern: str, *, ignore_case: bool = False, multiline: bool = True) -> PerlRegex:
+    """Compile a pattern of Perl's kind; raises `RegexError`."""
+    import regex  # only grep -P needs it
+
+    if len(pattern) > _MAX_LENGTH:
+        raise RegexError("regular expression is too large")
+    source = _Translator(pattern).translate()
+    flags = regex.V1 | (regex.I if ignore_case else 0) | (regex.M if multiline else 0)
+    try:
+        compiled = regex.compile(source, flags)
+    except (regex.error, RecursionError, MemoryError, OverflowError, ValueError, KeyError, IndexError) as error:
+        raise RegexError(_describe(error)) from None
+    return PerlRegex(pattern, compiled, compiled)
+
+
+def _describe(error: BaseException) -> str:
+    """An error of the `regex` package in PCRE's words where they are known."""
+    message = str(getattr(error, "msg", "")) or "internal error"
+    for ours, theirs in _MESSAGES.items():
+        if ours in message:
+            return theirs
+    return message
+
+
+_MESSAGES = {
+    "missing )": "missing closing parenthesis",
+    "unbalanced parenthesis": "unmatched closing parenthesis",
+    "nothing to repeat": "quantifier does not follow a repeatable item",
+    "multiple repeat": "quantifier does not follow a repeatable item",
+    "unterminated character set": "missing terminating ] for character class",
+    "bad character range": "range out of order in character class",
+    "bad escape (end of pattern)": "\\ at end of pattern",
+    "invalid group reference": "reference to non-existent subpattern",
+    "unknown group": "reference to non-existent subpattern",
+}
+
+
+class _Translator:
+    """Rewrites what the two syntaxes spell differently, and leaves the rest."""
+
+    def __init__(self, pattern: str) -> None:
+        self.pattern = pattern
+        self.position = 0
+        self.groups = 0
+        self.out: list[str] = []
+
+    def translate(self) -> str:
+        pattern = self.pattern
+        while found := _VERB.match(pattern, self.position):
+            self.position = found.end()
+        while self.position < len(pattern):
+            character = pattern[self.position]
+            if character == "\\":
+                self._escape()
+            elif character == "[":
+                self._set()
+            elif character == "(":
+                self._group()
+            else:
+                self.position += 1
+                self.out.append(character)
+        return "".join(self.out)
+
+    def _group(self) -> None:
+        pattern, start = self.pattern, self.position
+        if not pattern.startswith("(?", start):
+            self.groups += not pattern.startswith("(*", start)
+            self.out.append("(")
+            self.position += 1
+            return
+        named = re.compile(r"\(\?(?:P?<|')(\w+)[>']").match(pattern, start)
+        if named is not None:
+            self.groups += 1
+            self.out.append(f"(?P<{named[1]}>")
+            self.position = named.end()
+            return
+        self.out.append("(?")
+        self.position += 2
+
+    def _escape(self) -> None:
+        pattern = self.pattern
+        start = self.position + 1
+        if start >= len(pattern):
+            raise RegexError("\\ at end of pattern")
+        character = pattern[start]
+        self.position = start + 1
+        if character == "Q":
+            end = pattern.find("\\E", start)
+            end = len(pattern) if end < 0 else end
+            self.out.append(re.escape(pattern[start + 1 : end]))
+            self.position = end + 2
+        elif character == "E":
+            pass
+        elif character in _PLAIN:
+            self.out.append(_PLAIN[character])
+        elif character.lower() in _SHORTHANDS:
+            self.out.append(f"[{'^' if character.isupper() else ''}{_SHORTHANDS[character.lower()]}]")
+        else:
+            self._other_escape(start)
+
+    def _other_escape(self, start: int) -> None:
+        pattern = self.pattern
+        character = pattern[start]
+        if found := _PROPERTY.match(pattern, start):
+            self.out.append("\\" + found[0])
+        elif found := _CODE.match(pattern, start):
+            self.out.append(_coded(found))
+        elif found := _REFERENCE.match(pattern, start):
+            self.out.append(self._reference(found))
+        else:
+            found = None
+            self.out.append(_CONTROLS.get(character) or re.escape(character))
+        if found is not None:
+            self.position = found.end()
+
+    def _reference(self, found: re.Match[str]) -> str:
+        number, relative, *names = found.groups()
+        if number is not None:
+            return f"(?:\\{number})"
+        if relative is not None:
+            value = int(relative[:10])
+            return f"(?:\\{value if value > 0 else self.groups + 1 + value})"
+        return f"(?P={next(name for name in names if name)})"
+
+    def _set(self) -> None:
+        """A character class; the position is at its "["."""
+        pattern = self.pattern
+        position = self.position + 1
+        pieces = ["["]
+        if pattern.startswith("^", position):
+            pieces.append("^")
+            position += 1
+        first = True
+        while True:
+            if position >= len(pattern):
+                raise RegexError("missing terminating ] for character class")
+            character = pattern[position]
+            if character == "]" and not first:
+                break
+            first = False
+            if character == "[" and (found := re.compile(r"\[:(\^?)(\w+):\]").match(pattern, position)):
+                pieces.append(_posix_class(found))
+                position = found.end()
+            elif character == "\\" and position + 1 < len(pattern):
+                piece, position = _set_escape(pattern, position + 1)
+                pieces.append(piece)
+            else:
+                pieces.append("\\" + character if character in "[]&|~^\\" else character)
+                position += 1
+        self.out.append("".join(pieces) + "]")
+        self.position = position + 1
+
+
+def _posix_class(found: re.Match[str]) -> str:
+    inside = _POSIX_CLASSES.get(found[2])
+    if inside is None:
+        raise RegexError("unknown POSIX class name")
+    return f"[^{inside}]" if found[1] else inside
+
+
+def _set_escape(pattern: str, start: int) -> tuple[str, int]:
+    """An escape inside a class, and the position after it."""
+    character = pattern[start]
+    if character == "b":
+        return "\\x08", start + 1
+    if character.lower() in _SHORTHANDS:
+        inside = _SHORTHANDS[character.lower()]
+        return (f"[^{inside}]" if character.isupper() else inside), start + 1
+    if character in _CONTROLS:
+        return _CONTROLS[character], start + 1
+    if found := _PROPERTY.match(pattern, start):
+        return "\\" + found[0], found.end()
+    if found := _CODE.match(pattern, start):
+        return _coded(found), found.end()
+    if found := re.compile(r"[0-7]{1,3}").match(pattern, start):
+        return f"\\U{int(found[0], 8):08x}", found.end()
+    return "\\" + character if not character.isalnum() else character, start + 1
+
+
+def _coded(found: re.Match[str]) -> str:
+    """A character given by its code."""
+    wide, narrow, octal, zero, control = found.groups()
+    if control is not None:
+        code = ord(control.upper()) ^ 64
+    elif octal is not None or zero is not None:
+        code = int((octal or zero)[:12], 8)
+    else:
+        code = int((wide if wide is not None else narrow or "0")[:12], 16)
+    if code > 0x10FFFF:
+        raise RegexError("character code point value in \\x{} or \\o{} is too large")
+    return f"\\U{code:08x}"
