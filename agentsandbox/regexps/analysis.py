@@ -37,7 +37,7 @@ class Analysis:
 def analyze(root: Node, multiline: bool) -> Analysis:
     """Look at the whole tree once; `multiline`: "$" has several places in a text."""
     walk = _Walk(root.first)
-    walk.visit(root, 0, False, True)
+    walk.visit(root, 0, in_loop=False, tail=True)
     return Analysis(_safe_length(walk, root), _unique_end(root, multiline) or not walk.longer or _chain(root))
 
 
@@ -130,16 +130,16 @@ class _Walk:
         self.longer = False
         """Whether another choice than the first one that succeeds might give a longer match."""
 
-    def visit(self, node: Node, follow: int, in_loop: bool, tail: bool) -> None:
+    def visit(self, node: Node, follow: int, *, in_loop: bool, tail: bool) -> None:
         """`follow`: what may come next; `tail`: nothing that can fail comes after."""
         if isinstance(node, Group):
-            self.visit(node.body, follow, in_loop, tail)
+            self.visit(node.body, follow, in_loop=in_loop, tail=tail)
         elif isinstance(node, Concatenation):
             self._sequence(node, follow, in_loop, tail)
         elif isinstance(node, Alternation):
             self._alternation(node, follow, in_loop)
             for branch in node.branches:
-                self.visit(branch, follow, in_loop, tail)
+                self.visit(branch, follow, in_loop=in_loop, tail=tail)
         elif isinstance(node, Repeat):
             self._repeat(node, follow, in_loop, tail)
         elif isinstance(node, BackReference) and not node.fixed:
@@ -150,7 +150,7 @@ class _Walk:
 
     def _sequence(self, node: Concatenation, follow: int, in_loop: bool, tail: bool) -> None:
         for part in reversed(node.parts):
-            self.visit(part, follow, in_loop, tail)
+            self.visit(part, follow, in_loop=in_loop, tail=tail)
             follow = part.first | (follow if part.low == 0 else 0)
             tail = tail and _never_fails(part)
 
@@ -180,9 +180,9 @@ class _Walk:
         if not single and (node.most is None or node.most > 1):
             if body.low == 0:
                 self.exponential = True
-            self.visit(body, body.first | follow, True, False)
+            self.visit(body, body.first | follow, in_loop=True, tail=False)
         elif not single:
-            self.visit(body, follow, in_loop, tail)
+            self.visit(body, follow, in_loop=in_loop, tail=tail)
         if choices == 0:
             return
         if not exclusive:

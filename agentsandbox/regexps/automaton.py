@@ -82,7 +82,7 @@ class _Program:
         return place
 
     def _set(self, node: CharSet) -> int:
-        source = set_source(node, False)
+        source = set_source(node, ascii_only=False)
         if source not in self.sets:
             self.sets[source] = len(self.tests)
             self.tests.append(re.compile(source, self.flags))
@@ -124,9 +124,9 @@ class _Machine:
 
     def initial(self, kind: int) -> _State:
         """The state before anything is read, after a character of `kind`."""
-        return self.state(frozenset((self.start,)), kind, False)
+        return self.state(frozenset((self.start,)), kind, hit=False)
 
-    def state(self, places: frozenset[int], kind: int, hit: bool) -> _State:
+    def state(self, places: frozenset[int], kind: int, *, hit: bool) -> _State:
         key = (places, kind, hit)
         found = self.states.get(key)
         if found is None:
@@ -156,7 +156,7 @@ class _Machine:
         following = {after for number, after in consuming if sets >> number & 1}
         if self.searching:
             following.add(self.start)
-        return self.state(frozenset(following), kind, hit)
+        return self.state(frozenset(following), kind, hit=hit)
 
     def _classify(self, character: str) -> tuple[int, int]:
         if not character:
@@ -218,14 +218,14 @@ class Automaton:
         self._text: str | None = None
         self._starts = bytearray()
 
-    def _machine(self, backwards: bool, searching: bool) -> _Machine:
+    def _machine(self, *, backwards: bool, searching: bool) -> _Machine:
         program = _Program(backwards)
         program.flags = self._flags
         return _Machine(program, program.write(self._root, 0), searching, self._multiline)
 
     def matches(self, text: str, position: int = 0, budget: Budget | None = None) -> bool:
         """Whether there is a match anywhere from `position` on."""
-        machine = self._exists = self._exists or self._machine(False, True)
+        machine = self._exists = self._exists or self._machine(backwards=False, searching=True)
         machine.budget = budget
         state = machine.initial(_kind(text[position - 1]) if position else _EDGE)
         for start in range(position, len(text), _CHUNK):
@@ -239,7 +239,7 @@ class Automaton:
 
     def longest(self, text: str, position: int, budget: Budget | None = None) -> int:
         """Where the longest match that begins at `position` ends; -1 if there is none."""
-        machine = self._forwards = self._forwards or self._machine(False, False)
+        machine = self._forwards = self._forwards or self._machine(backwards=False, searching=False)
         machine.budget = budget
         state = machine.initial(_kind(text[position - 1]) if position else _EDGE)
         best = -1
@@ -269,7 +269,7 @@ class Automaton:
 
     def _mark(self, text: str, budget: Budget | None) -> None:
         """Note every place where a match begins: one pass from the end."""
-        machine = self._backwards = self._backwards or self._machine(True, True)
+        machine = self._backwards = self._backwards or self._machine(backwards=True, searching=True)
         machine.budget = budget
         starts = bytearray(len(text) + 1)
         state = machine.initial(_EDGE)

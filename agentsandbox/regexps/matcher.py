@@ -14,18 +14,11 @@ from agentsandbox.regexps.translate import literal_text, required_text, translat
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import Any, Protocol
+    from typing import Any, TypeAlias
 
     from agentsandbox.limits import Budget
 
-    class Match(Protocol):
-        """What a match tells; the same as `re.Match`."""
-
-        def group(self, number: int = 0, /) -> Any: ...
-        def groups(self) -> tuple[Any, ...]: ...
-        def start(self, number: int = 0, /) -> int: ...
-        def end(self, number: int = 0, /) -> int: ...
-        def span(self, number: int = 0, /) -> tuple[int, int]: ...
+    Match: TypeAlias = "re.Match[str] | Span"
 
 
 __all__ = ["PerlRegex", "PosixRegex", "Regex", "Span", "compile_posix"]
@@ -45,10 +38,10 @@ class Span:
         self._end = end
         self._groups = groups
 
-    def group(self, number: int = 0, /) -> str | None:
+    def group(self, number: int = 0, /) -> Any:
         return self._text[self._start : self._end] if number == 0 else None
 
-    def groups(self) -> tuple[str | None, ...]:
+    def groups(self) -> tuple[Any, ...]:
         return (None,) * self._groups
 
     def start(self, number: int = 0, /) -> int:
@@ -81,8 +74,8 @@ class Regex:
     def fast(self) -> re.Pattern[str] | None:
         return None
 
-    def search(self, text: str, pos: int = 0, budget: Budget | None = None, not_bol: bool = False) -> Match | None:
-        """The leftmost match from `pos` on. `not_bol`: the text does not begin a line."""
+    def search(self, text: str, pos: int = 0, budget: Budget | None = None) -> Match | None:
+        """The leftmost match from `pos` on."""
         raise NotImplementedError
 
     def test(self, text: str, budget: Budget | None = None) -> bool:
@@ -133,10 +126,16 @@ class PosixRegex(Regex):
     `fast_test`  an `re.Pattern` that tells whether and where a match begins, though perhaps not where it ends.
     `literal`    the one text that it matches, None if there are several.
     `required`   a text that every match contains ("" for none).
+    `exact`      whether `fast_test` finds the end as well.
     Two patterns for `re` are kept: text that is all ASCII takes the quicker one.
     """
 
-    __slots__ = ("_ascii", "_automaton", "_flags", "_longest", "_multiline", "_newline_safe", "_not_bol", "_timed", "_tree", "_unicode", "literal", "required")
+    __slots__ = (
+        "_ascii", "_automaton", "_flags", "_longest", "_multiline", "_newline_safe", "_not_bol", "_timed", "_tree", "_unicode",
+        "literal", "required",
+    )  # fmt: skip
+
+    _never_bol = False
 
     def __init__(self, source: str, tree: Tree, multiline: bool, newline_safe: bool) -> None:
         super().__init__(source, tree.groups)
@@ -144,7 +143,7 @@ class PosixRegex(Regex):
         self._tree = tree
         self._multiline = multiline or newline_safe
         self._newline_safe = newline_safe
-        self._flags = (re.I if tree.ignore_case else 0) | (re.M if self._multiline else 0)
+        self._flags = (re.IGNORECASE if tree.ignore_case else 0) | (re.MULTILINE if self._multiline else 0)
         analysis = analyze(tree.root, multiline)
         self.safe_length = analysis.safe_length
         self._longest = analysis.longest
@@ -156,16 +155,16 @@ class PosixRegex(Regex):
         self._automaton: Automaton | None = None
         self._timed: Any = None
         if tree.root.size < 2000 or self.safe_length:
-            self._compile(True)
+            self._compile(ascii_only=True)
 
-    def _source(self, ascii_only: bool, not_bol: bool = False) -> str:
+    def _source(self, *, ascii_only: bool) -> str:
         return translate(
-            self._tree.root, ascii_only=ascii_only, multiline=self._multiline, newline_safe=self._newline_safe, not_bol=not_bol
+            self._tree.root, ascii_only=ascii_only, multiline=self._multiline, newline_safe=self._newline_safe, not_bol=self._never_bol
         )
 
-    def _compile(self, ascii_only: bool) -> re.Pattern[str]:
+    def _compile(self, *, ascii_only: bool) -> re.Pattern[str]:
         try:
-            pattern = re.compile(self._source(ascii_only), self._flags | (re.A if ascii_only else 0))
+            pattern = re.compile(self._source(ascii_only=ascii_only), self._flags | (re.ASCII if ascii_only else 0))
         except (re.error, OverflowError, RecursionError, MemoryError):
             raise RegexError("Regular expression too big") from None
         if ascii_only:
@@ -177,8 +176,8 @@ class PosixRegex(Regex):
     def for_text(self, text: str) -> re.Pattern[str]:
         """The `re.Pattern` for this text; whether it may be used is for `safe_length` and `exact` to say."""
         if text.isascii():
-            return self._ascii or self._compile(True)
-        return self._unicode or self._compile(False)
+            return self._ascii or self._compile(ascii_only=True)
+        return self._unicode or self._compile(ascii_only=False)
 
     @property
     def exact(self) -> bool:
@@ -187,11 +186,11 @@ class PosixRegex(Regex):
 
     @property
     def fast(self) -> re.Pattern[str] | None:
-        return (self._unicode or self._compile(False)) if self._longest and self.safe_length == UNBOUNDED else None
+        return (self._unicode or self._compile(ascii_only=False)) if self._longest and self.safe_length == UNBOUNDED else None
 
     @property
     def fast_test(self) -> re.Pattern[str] | None:
-        return (self._unicode or self._compile(False)) if self.safe_length == UNBOUNDED else None
+        return (self._unicode or self._compile(ascii_only=False)) if self.safe_length == UNBOUNDED else None
 
     def test(self, text: str, budget: Budget | None = None) -> bool:
         if len(text) <= self.safe_length:
@@ -201,6 +200,7 @@ class PosixRegex(Regex):
         return self._machine().matches(text, 0, budget)
 
     def search(self, text: str, pos: int = 0, budget: Budget | None = None, not_bol: bool = False) -> Match | None:
+        """The leftmost match from `pos` on. `not_bol`: the text does not begin a line."""
         if not_bol and pos == 0:
             return self._without_bol().search(text, 0, budget)
         if len(text) <= self.safe_length:
@@ -244,7 +244,7 @@ class PosixRegex(Regex):
 
             flags = (regex.I if self._tree.ignore_case else 0) | (regex.M if self._multiline else 0)
             try:
-                self._timed = regex.compile(self._source(False), flags)
+                self._timed = regex.compile(self._source(ascii_only=False), flags)
             except (regex.error, RecursionError, MemoryError, OverflowError):
                 raise RegexError("Regular expression too big") from None
         return self._timed
@@ -266,8 +266,7 @@ class _NotBol(PosixRegex):
     def __init__(self, regex: PosixRegex) -> None:
         super().__init__(regex.pattern_source, regex._tree, regex._multiline and not regex._newline_safe, regex._newline_safe)
 
-    def _source(self, ascii_only: bool, not_bol: bool = True) -> str:
-        return super()._source(ascii_only, True)
+    _never_bol = True
 
     def _slow(self) -> bool:
         return True
@@ -303,6 +302,6 @@ class PerlRegex(Regex):
         self._ascii = ascii_pattern
         self._unicode = unicode_pattern
 
-    def search(self, text: str, pos: int = 0, budget: Budget | None = None, not_bol: bool = False) -> Match | None:
+    def search(self, text: str, pos: int = 0, budget: Budget | None = None) -> Match | None:
         pattern = self._ascii if text.isascii() else self._unicode
         return _search_timed(pattern, "search", text, pos, None, budget)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from agentsandbox.regexps.tree import Alternation, Assertion, BackReference, CharSet, Concatenation, Group, Node, Repeat, class_mask
+from agentsandbox.regexps.tree import Alternation, Assertion, BackReference, CharSet, Concatenation, Group, Node, Repeat
 
 __all__ = ["MAX_NESTING", "RegexError", "Tree", "parse"]
 
@@ -17,7 +17,9 @@ MAX_SIZE = 1_000_000
 
 _TOO_BIG = "Regular expression too big"
 _UNMATCHED_BRACKET = "Unmatched [, [^, [:, [., or [="
-_CLASS_NAMES = frozenset("alpha digit alnum upper lower space blank punct print graph cntrl xdigit".split())
+_CLASS_NAMES = frozenset(
+    ("alpha", "digit", "alnum", "upper", "lower", "space", "blank", "punct", "print", "graph", "cntrl", "xdigit")
+)
 _SED_ESCAPES = {"a": "\a", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
 _AWK_ESCAPES = {**_SED_ESCAPES, "b": "\b"}
 _INTERVAL = re.compile(r"(\d*)(,?)(\d*)")
@@ -241,7 +243,7 @@ class _Parser:
     def _repeat(self, operator: str, least: int, most: int | None) -> None:
         level = self.levels[-1]
         if not self.repeatable:
-            self._leading(operator, level)
+            self._leading(operator)
             return
         if not self.extended and not self.syntax.double and self.after_repeat and operator in "*{":
             raise RegexError("Invalid preceding regular expression")
@@ -253,7 +255,7 @@ class _Parser:
         level.parts.append(repeat)
         self.after_repeat = True
 
-    def _leading(self, operator: str, level: _Level) -> None:
+    def _leading(self, operator: str) -> None:
         """An operator with nothing before it to repeat."""
         if self.extended and self.syntax.leading == "error":
             raise RegexError("Invalid preceding regular expression")
@@ -274,7 +276,7 @@ class _Parser:
         """`{` has been read: an interval, or what the dialect takes it for."""
         start = self.position
         if not self.repeatable and (self.syntax.leading != "drop" or not self.extended):
-            self._leading("{", self.levels[-1])
+            self._leading("{")
             return
         found = _INTERVAL.match(self.pattern, start)
         assert found is not None
@@ -320,9 +322,7 @@ class _Parser:
             self._add(CharSet((), (name,), negated=character in "WS", newline=self.newline))
         elif character in "`'<>B":
             self._assert(character)
-        elif character == "b" and self.dialect != "awk":
-            self._assert("b")
-        elif character == "y" and self.dialect == "awk":
+        elif character == ("y" if self.dialect == "awk" else "b"):
             self._assert("b")
         else:
             self._literal(character)
@@ -422,7 +422,6 @@ class _Parser:
                 raise RegexError("Invalid character class name")
             if self.ignore_case and name in ("upper", "lower"):
                 name = "alpha"
-            class_mask(name)
             classes.append(name)
             return -1, end + 2
         if len(name) != 1:

@@ -46,6 +46,7 @@ _UNICODE_CLASSES: dict[str, tuple[str, str | None]] = {
 }
 
 _case_ranges: dict[str, str] = {}
+_CASED_BLOCKS = ((0, 0x590), (0x10A0, 0x1400), (0x1C80, 0x2190), (0x2C00, 0x2E00), (0xA640, 0xABC0))
 
 
 def _ranges_of(name: str) -> str:
@@ -54,8 +55,8 @@ def _ranges_of(name: str) -> str:
         test = str.isupper if name == "upper" else str.islower
         pieces: list[str] = []
         start = None
-        for block in (range(0x0000, 0x0590), range(0x10A0, 0x1400), range(0x1C80, 0x2190), range(0x2C00, 0x2E00), range(0xA640, 0xABC0)):
-            for code in [*block, -1]:
+        for low, high in _CASED_BLOCKS:
+            for code in [*range(low, high), -1]:
                 if code >= 0 and test(chr(code)):
                     start = code if start is None else start
                     last = code
@@ -71,7 +72,7 @@ def _escape_in_set(code: int) -> str:
     return "\\" + character if character in "\\]^-[&~|" else character
 
 
-def set_source(node: CharSet, ascii_only: bool) -> str:
+def set_source(node: CharSet, *, ascii_only: bool) -> str:
     """One character set. In text that is all ASCII `ascii_only` sets match the same and faster."""
     if node.negated and not node.ranges and not node.classes:
         if ascii_only:
@@ -109,7 +110,10 @@ def _positive_set(node: CharSet, pieces: list[str], beside: list[str]) -> str:
 def _negated_set(node: CharSet, pieces: list[str], beside: list[str], ascii_only: bool) -> str:
     excluded = "".join(pieces) + ("" if node.newline else "\n") + ("" if ascii_only else INVALID)
     source = f"[^{excluded}]" if excluded else "[\\x00-\\x7f]"
-    return "".join(f"(?!{other})" for other in beside) + source if not beside else f"(?:{''.join(f'(?!{o})' for o in beside)}{source})"
+    if not beside:
+        return source
+    without = "".join([f"(?!{other})" for other in beside])
+    return f"(?:{without}{source})"
 
 
 _WORD_EDGES = {"<": "\\b(?=\\w)", ">": "\\b(?<=\\w)", "b": "\\b", "B": "(?:(?<=\\w)(?=\\w)|(?<!\\w)(?!\\w))"}
@@ -127,7 +131,7 @@ class _Writer:
 
     def write(self, node: Node) -> str:
         if isinstance(node, CharSet):
-            return set_source(node, self.ascii_only)
+            return set_source(node, ascii_only=self.ascii_only)
         if isinstance(node, Concatenation):
             return "".join([f"(?:{self.write(part)})" if isinstance(part, Alternation) else self.write(part) for part in node.parts])
         if isinstance(node, Group):
