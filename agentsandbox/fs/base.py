@@ -296,22 +296,39 @@ class FileSystem(ABC):
             pending.extend(posixpath.join(here, name) for name in reversed(directories))
 
     def copy_tree(self, source: str, target: str) -> None:
-        """Copy a file or a directory with all below it; `target` must not exist."""
-        info = self.stat(source, follow=False)
-        if info.is_link:
-            self.symlink(self.readlink(source), target)
-        elif info.is_dir:
-            self.mkdir(target, info.permissions)
-            for name in self.listdir(source):
-                self.copy_tree(posixpath.join(source, name), posixpath.join(target, name))
-        else:
-            self.write_bytes(target, self.read_bytes(source), permissions=info.permissions)
+        """Copy a file or a directory with all below it; `target` must not exist, nor be inside `source` (EINVAL)."""
+        if self.stat(source, follow=False).is_dir:
+            inside = f"{self.realpath(source).rstrip('/')}/"
+            parent = posixpath.dirname(target.rstrip("/")) or "/"
+            if f"{self.realpath(parent).rstrip('/')}/".startswith(inside):
+                raise os_error(errno.EINVAL, target)
+        pending = [(source, target)]
+        while pending:
+            here, there = pending.pop()
+            info = self.stat(here, follow=False)
+            if info.is_link:
+                self.symlink(self.readlink(here), there)
+            elif info.is_dir:
+                self.mkdir(there, info.permissions)
+                pending.extend((posixpath.join(here, name), posixpath.join(there, name)) for name in reversed(self.listdir(here)))
+            else:
+                self.write_bytes(there, self.read_bytes(here), permissions=info.permissions)
 
     def remove_tree(self, path: str) -> None:
         """Remove a file, or a directory with all below it."""
         if not self.stat(path, follow=False).is_dir:
             self.unlink(path)
             return
-        for name in self.listdir(path):
-            self.remove_tree(posixpath.join(path, name))
-        self.rmdir(path)
+        pending = [path]
+        emptied: list[str] = []
+        while pending:
+            here = pending.pop()
+            emptied.append(here)
+            for name in self.listdir(here):
+                child = posixpath.join(here, name)
+                if self.stat(child, follow=False).is_dir:
+                    pending.append(child)
+                else:
+                    self.unlink(child)
+        for directory in reversed(emptied):
+            self.rmdir(directory)

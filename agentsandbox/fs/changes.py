@@ -51,7 +51,7 @@ def compare(old: Dir, old_hard: dict[int, Plain], new: Dir, new_hard: dict[int, 
             if was is None:
                 changes += [Change(each, "added") for each in _paths(here, entry)]
             elif was.kind == DIR and entry.kind == DIR:
-                pending.append((here, was, entry))  # type: ignore[arg-type]
+                pending.append((here, was, entry))
             elif was.kind == DIR or entry.kind == DIR:
                 changes += [Change(each, "deleted") for each in _paths(here, was)]
                 changes += [Change(each, "added") for each in _paths(here, entry)]
@@ -61,7 +61,7 @@ def compare(old: Dir, old_hard: dict[int, Plain], new: Dir, new_hard: dict[int, 
 
 
 def _plain(entry: Entry, hard: dict[int, Plain]) -> Entry:
-    return hard[entry.number] if entry.kind == HARD else entry  # type: ignore[union-attr]
+    return hard[entry.number] if entry.kind == HARD else entry
 
 
 def _differ(old: Entry, new: Entry) -> bool:
@@ -70,9 +70,9 @@ def _differ(old: Entry, new: Entry) -> bool:
     if old.kind != new.kind:
         return True
     if old.kind == FILE:
-        return old.mode != new.mode or old.data != new.data  # type: ignore[union-attr]
+        return old.mode != new.mode or old.data != new.data
     if old.kind == LINK:
-        return old.text != new.text  # type: ignore[union-attr]
+        return old.text != new.text
     return True
 
 
@@ -83,4 +83,4 @@ def _paths(path: str, entry: Entry) -> Iterator[str]:
         here, node = pending.pop()
         yield here
         if node.kind == DIR:
-            pending.extend((f"{here}/{name}", child) for name, child in node.entries.items())  # type: ignore[union-attr]
+            pending.extend((f"{here}/{name}", child) for name, child in node.entries.items())

@@ -10,7 +10,7 @@ from agentsandbox.fs.base import File, Stat, os_error
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agentsandbox.fs import nodes
-    from agentsandbox.fs.memory import MemoryFileSystem
+    from agentsandbox.fs.ledger import Ledger
 
 __all__ = ["MemoryFile"]
 
@@ -20,15 +20,7 @@ class MemoryFile(File):
 
     __slots__ = ("append", "fs", "node", "offset", "path", "readable", "writable")
 
-    def __init__(
-        self,
-        fs: MemoryFileSystem,
-        node: nodes.File,
-        path: str,
-        readable: bool,  # noqa: FBT001
-        writable: bool,  # noqa: FBT001
-        append: bool,  # noqa: FBT001
-    ) -> None:
+    def __init__(self, fs: Ledger, node: nodes.File, path: str, *, readable: bool, writable: bool, append: bool) -> None:
         self.references = 1
         self.fs = fs
         self.node = node
@@ -37,13 +29,15 @@ class MemoryFile(File):
         self.writable = writable
         self.append = append
         self.offset = 0
-        node.handles += 1
+        opened = fs.opened.get(node)
+        if opened is None:
+            fs.opened[node] = [self]
+        else:
+            opened.append(self)
 
     def read(self, size: int = -1) -> bytes:
         if not self.readable:
             raise os_error(errno.EBADF, self.path)
-        if self.fs._moved:
-            self.fs._follow(self)
         node = self.node
         data = node.data
         start = self.offset
@@ -59,8 +53,6 @@ class MemoryFile(File):
     def readline(self, end: bytes = b"\n") -> bytes:
         if not self.readable:
             raise os_error(errno.EBADF, self.path)
-        if self.fs._moved:
-            self.fs._follow(self)
         data = self.node.data
         start = self.offset
         stop = data.find(end, start) + 1 or max(start, len(data))
@@ -75,50 +67,50 @@ class MemoryFile(File):
             return
         fs = self.fs
         node = self.node
-        if node.owner is not fs._token:
-            node = fs._own_open(self)
+        if node.owner is not fs.token:
+            node = fs.own_open(self)
         size = len(node.data)
         start = size if self.append else self.offset
         end = start + len(data)
         if end > size:
-            room = fs._room(size)
-            if end > room:
-                self._write_part(data, start, room)
+            if end > fs.room(size):
+                self._write_part(data, start, size)
                 return
-            fs._used += end - size
-        if start == size:
-            if size:
-                buffer = node.data
-                if type(buffer) is bytes:
-                    node.data = buffer = bytearray(buffer)
+            fs.used += end - size
+        if start == size == 0:
+            node.data = bytes(data)
+        else:
+            buffer = node.data
+            if type(buffer) is not bytearray:
+                node.data = buffer = bytearray(buffer)
+            if start == size:
                 buffer += data
             else:
-                node.data = bytes(data)
-        else:
-            buffer = node.data if type(node.data) is bytearray else bytearray(node.data)
-            if start > size:
-                buffer += bytes(start - size)
-            buffer[start:end] = data
-            node.data = buffer
+                if start > size:
+                    buffer += bytes(start - size)
+                buffer[start:end] = data
         self.offset = end
         node.mtime = node.ctime = fs.clock()
+        node.atime = None
 
-    def _write_part(self, data: bytes, start: int, room: int) -> None:
-        """Write what fits below `room`, then fail as a full disk does."""
+    def _write_part(self, data: bytes, start: int, size: int) -> None:
+        """Write what fits, then fail as a full disk does."""
+        room = self.fs.room(size)
         if room > start:
             self.write(data[: room - start])
-        raise os_error(errno.EFBIG if room >= self.fs._file_bytes else errno.ENOSPC, self.path)
+        raise self._full(room)
+
+    def _full(self, room: int) -> OSError:
+        return os_error(errno.EFBIG if room >= self.fs.limits.file_bytes else errno.ENOSPC, self.path)
 
     def seek(self, offset: int, whence: int = 0) -> int:
         if whence == os.SEEK_CUR:
             offset += self.offset
         elif whence == os.SEEK_END:
-            if self.fs._moved:
-                self.fs._follow(self)
             offset += len(self.node.data)
         elif whence != os.SEEK_SET:
             raise os_error(errno.EINVAL, self.path)
-        if offset < 0:
+        if not 0 <= offset < 1 << 63:
             raise os_error(errno.EINVAL, self.path)
         self.offset = offset
         return offset
@@ -126,22 +118,22 @@ class MemoryFile(File):
     def truncate(self, size: int) -> None:
         if not self.writable or size < 0:
             raise os_error(errno.EINVAL, self.path)
-        node = self.fs._own_open(self)
+        fs = self.fs
+        node = fs.own_open(self)
         old = len(node.data)
         if size > old:
-            room = self.fs._room(old)
+            room = fs.room(old)
             if size > room:
-                raise os_error(errno.EFBIG if room >= self.fs._file_bytes else errno.ENOSPC, self.path)
-            node.data = bytearray(node.data) + bytes(size - old)
+                raise self._full(room)
+            node.data = bytearray(node.data).ljust(size, b"\0")
         elif size < old:
             node.data = bytes(node.data[:size])
-        self.fs._used += size - old
-        node.mtime = node.ctime = self.fs.clock()
+        fs.used += size - old
+        node.mtime = node.ctime = fs.clock()
+        node.atime = None
 
     def stat(self) -> Stat:
-        if self.fs._moved:
-            self.fs._follow(self)
-        return self.fs._stat_of(self.node)
+        return self.fs.stat_of(self.node)
 
     def close(self) -> None:
-        self.fs._closed(self.node)
+        self.fs.close(self)

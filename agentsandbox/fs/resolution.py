@@ -5,46 +5,42 @@ from __future__ import annotations
 import errno
 
 from agentsandbox.fs.base import MAX_LINKS, NAME_MAX, PATH_MAX, FileSystem, os_error
-from agentsandbox.fs.nodes import DIR, GRAFT, HARD, LINK, MOUNT, Dir, Inner
+from agentsandbox.fs.nodes import DIR, FILE, GRAFT, HARD, LINK, MOUNT, Dir, Graft, Inner, InnerLink, Mount
 from agentsandbox.streams import encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from agentsandbox.fs.nodes import Entry, Graft, Mount, Node, Plain
+    from agentsandbox.fs.nodes import Entry, Node, Own, Plain
 
-__all__ = ["Place", "Tree"]
+__all__ = ["SPECIAL", "Place", "Tree"]
 
-CACHED = 4096
-"""Directories whose resolution is remembered."""
-_LONG = 900  # a cached directory and a name stay below PATH_MAX without being measured
+SPECIAL = frozenset(("", ".", ".."))
+"""What may stand where a name stands, without being one."""
+
+_CACHED = 4096  # directories whose resolution is remembered
+_LONG = 900  # below this length a cached directory and a name stay within PATH_MAX without being measured
 
 
 class Place:
     """Where a path leads: the directories passed on the way (root first), the last name, and what is there.
 
     `name` is "" when the path ends in ".", ".." or the root; `node` is None when there is nothing; `entry` is what
-    stands in the directory (a mount or one name of a hard link, where `node` is what is behind it).
+    stands in the directory (a mount, or one name of a hard link, where `node` is what is behind it); `mount` is the
+    mount that the directory belongs to; `slashed` tells that the path asked for a directory; `linked` that the last
+    component was a link which was followed.
     """
 
-    __slots__ = ("entry", "mount", "must_be_dir", "name", "names", "node", "stack")
+    __slots__ = ("entry", "linked", "mount", "name", "names", "node", "slashed", "stack")
 
-    def __init__(
-        self,
-        stack: list[Dir | Inner],
-        names: list[str],
-        name: str,
-        node: Node | None,
-        entry: Entry | None,
-        mount: Graft | Mount | None,
-        must_be_dir: bool,  # noqa: FBT001
-    ) -> None:
-        self.stack = stack
-        self.names = names
-        self.name = name
-        self.node = node
-        self.entry = entry
-        self.mount = mount
-        self.must_be_dir = must_be_dir
+    def __init__(self, root: Dir, *, slashed: bool) -> None:
+        self.stack: list[Dir | Inner] = [root]
+        self.names: list[str] = []
+        self.name = ""
+        self.node: Node | None = None
+        self.entry: Entry | None = None
+        self.mount: Graft | Mount | None = None
+        self.slashed = slashed
+        self.linked = False
 
     @property
     def path(self) -> str:
@@ -60,9 +56,10 @@ class Tree(FileSystem):
     _root: Dir
     _hard: dict[int, Plain]
     _dirs: dict[str, Dir]
+    """Directories by the text of their path, links in it resolved and search permission checked."""
     _uid: int
 
-    def _may(self, node: Dir | Plain, bits: int) -> bool:
+    def _may(self, node: Own, bits: int) -> bool:
         """Whether the user has these permissions: 4 read, 2 write, 1 search or execute."""
         uid = self._uid
         if uid == 0:
@@ -71,23 +68,17 @@ class Tree(FileSystem):
 
     def _directory(self, path: str, whole: str) -> Dir | Inner:
         """The directory at `path` ("" is the root), remembered when it is one of ours; `whole` is for the error."""
-        if not path:
-            node: Node | None = self._root
-        else:
-            node = self._walk(path, whole=whole).node
+        node = self._walk(path, whole).node if path else self._root
         if node is None:
             raise os_error(errno.ENOENT, whole)
-        if isinstance(node, Inner):
-            if not node.info.is_dir:
-                raise os_error(errno.ENOTDIR, whole)
+        if isinstance(node, Inner) and node.info.is_dir:
             return node
-        if node.kind != DIR:
+        if not isinstance(node, Dir):
             raise os_error(errno.ENOTDIR, whole)
-        assert isinstance(node, Dir)
         if not self._may(node, 1):
             raise os_error(errno.EACCES, whole)
         if len(path) < _LONG:
-            if len(self._dirs) >= CACHED:
+            if len(self._dirs) >= _CACHED:
                 self._dirs.clear()
             self._dirs[path] = node
         return node
@@ -95,106 +86,124 @@ class Tree(FileSystem):
     def _find(self, path: str, *, follow: bool = True) -> Node:
         """The node at a path; ENOENT when there is none."""
         cut = path.rfind("/")
-        directory = self._dirs.get(path[:cut])
-        if directory is None and cut >= 0 and path[cut + 1 :] not in _SPECIAL and len(path) < _LONG:
-            found = self._directory(path[:cut], path)
-            directory = found if type(found) is Dir else None
-        if directory is not None:
-            entry = directory.entries.get(path[cut + 1 :])
-            if entry is not None:
-                kind = entry.kind
-                if kind < LINK or (kind == LINK and not follow):
-                    return entry  # type: ignore[return-value]
+        name = path[cut + 1 :]
+        directory: Dir | Inner | None = self._dirs.get(path[:cut])
+        if directory is None and name not in SPECIAL and 0 <= cut < _LONG:
+            directory = self._directory(path[:cut], path)
+        if type(directory) is Dir:
+            entry = directory.entries.get(name)
+            if entry is None:
+                if name not in SPECIAL:
+                    raise missing(name, path)
+            elif entry.kind == FILE or entry.kind == DIR or (entry.kind == LINK and not follow):
+                return entry
+            elif entry.kind == HARD and (not follow or self._hard[entry.number].kind != LINK):
+                return self._hard[entry.number]
         node = self._walk(path, follow=follow).node
         if node is None:
             raise os_error(errno.ENOENT, path)
         return node
 
-    def _walk(self, path: str, *, follow: bool = True, whole: str | None = None) -> Place:
+    def _walk(self, path: str, whole: str | None = None, *, follow: bool = True) -> Place:
         """Walk all of `path`. Only the last component may be missing; of a link there, follow=False tells of itself."""
-        whole = path if whole is None else whole
+        if whole is None:
+            whole = path
         _check_length(path, whole)
         todo = [part for part in path.split("/") if part][::-1]
-        must_be_dir = path.endswith("/")
-        stack: list[Dir | Inner] = [self._root]
-        names: list[str] = []
+        place = Place(self._root, slashed=path.endswith("/"))
+        stack, names = place.stack, place.names
         mounts: list[tuple[int, Graft | Mount]] = []
         hops = 0
         while todo:
-            part = todo.pop()
+            name = todo.pop()
             here = stack[-1]
             if type(here) is Dir and not self._may(here, 1):
                 raise os_error(errno.EACCES, whole)
-            if part == ".":
+            if name == ".":
                 continue
-            if part == "..":
+            if name == "..":
                 if names:
                     stack.pop()
                     names.pop()
                     while mounts and mounts[-1][0] >= len(stack):
                         mounts.pop()
                 continue
-            entry, node = self._child(here, part, whole)
+            entry, node = self._child(here, name, whole)
             if node is None:
-                if not todo:
-                    return Place(stack, names, part, None, None, mounts[-1][1] if mounts else None, must_be_dir)
-                raise os_error(errno.ENOENT, whole)
-            if node.kind == LINK and (todo or follow or must_be_dir):
-                hops += 1
-                if hops > MAX_LINKS:
-                    raise os_error(errno.ELOOP, whole)
-                text: str = node.text  # type: ignore[union-attr]
-                if not text:
+                if todo:
                     raise os_error(errno.ENOENT, whole)
+                place.name = name
+                break
+            if node.kind == LINK and (todo or follow or place.slashed):
+                hops += 1
+                text = _link_text(node.text, hops, whole)
                 if text.startswith("/"):
                     del stack[1:], names[:], mounts[:]
-                if not todo and text.endswith("/"):
-                    must_be_dir = True
+                if not todo:
+                    place.linked = True
+                    place.slashed = place.slashed or text.endswith("/")
                 todo.extend([piece for piece in text.split("/") if piece][::-1])
                 continue
             is_dir = node.kind == DIR or (type(node) is Inner and node.info.is_dir)
-            if not todo:
-                if must_be_dir and not is_dir:
-                    raise os_error(errno.ENOTDIR, whole)
-                return Place(stack, names, part, node, entry, mounts[-1][1] if mounts else None, must_be_dir)
-            if not is_dir:
+            if not is_dir and (todo or place.slashed):
                 raise os_error(errno.ENOTDIR, whole)
-            if entry is not None and (entry.kind == GRAFT or entry.kind == MOUNT):
-                mounts.append((len(stack), entry))  # type: ignore[arg-type]
+            if not todo:
+                place.name, place.node, place.entry = name, node, entry
+                break
+            if type(entry) is Graft or type(entry) is Mount:
+                mounts.append((len(stack), entry))
             stack.append(node)  # type: ignore[arg-type]
-            names.append(part)
-        return Place(stack, names, "", stack[-1], None, mounts[-1][1] if mounts else None, must_be_dir=True)
+            names.append(name)
+        else:
+            place.node = stack[-1]
+            place.slashed = True
+        if mounts:
+            place.mount = mounts[-1][1]
+        return place
 
     def _child(self, here: Dir | Inner, name: str, whole: str) -> tuple[Entry | None, Node | None]:
         """(what stands in the directory under a name, the node behind it)."""
         if type(here) is Inner:
-            path = here.child(name)
-            try:
-                return None, Inner(here.filesystem, path, here.filesystem.stat(path, follow=False))
-            except OSError as error:
-                if error.errno == errno.ENOENT:
-                    return None, None
-                raise os_error(error.errno or errno.EIO, whole) from None
-        entry = here.entries.get(name)  # type: ignore[union-attr]
+            return None, _inner(here.filesystem, here.child(name), whole)
+        assert type(here) is Dir
+        entry = here.entries.get(name)
         if entry is None:
-            if len(name) > 63 and len(encode(name)) > NAME_MAX:
-                raise os_error(errno.ENAMETOOLONG, whole)
+            error = missing(name, whole)
+            if error.errno != errno.ENOENT:
+                raise error
             return None, None
-        kind = entry.kind
-        if kind == HARD:
-            return entry, self._hard[entry.number]  # type: ignore[union-attr]
-        if kind == GRAFT:
-            return entry, entry.root  # type: ignore[union-attr]
-        if kind == MOUNT:
-            filesystem: FileSystem = entry.filesystem  # type: ignore[union-attr]
-            try:
-                return entry, Inner(filesystem, "/", filesystem.stat("/"))
-            except OSError as error:
-                raise os_error(error.errno or errno.EIO, whole) from None
-        return entry, entry  # type: ignore[return-value]
+        if entry.kind == HARD:
+            return entry, self._hard[entry.number]
+        if entry.kind == GRAFT:
+            return entry, entry.root
+        if entry.kind == MOUNT:
+            return entry, _inner(entry.filesystem, "/", whole)
+        return entry, entry
 
 
-_SPECIAL = frozenset(("", ".", ".."))
+def missing(name: str, whole: str) -> OSError:
+    """ENOENT, or ENAMETOOLONG for a name that no directory can hold."""
+    too_long = len(name) > NAME_MAX // 4 and len(encode(name)) > NAME_MAX
+    return os_error(errno.ENAMETOOLONG if too_long else errno.ENOENT, whole)
+
+
+def _inner(filesystem: FileSystem, path: str, whole: str) -> Inner | InnerLink | None:
+    """What a mounted filesystem has at a path of its own."""
+    try:
+        info = filesystem.stat(path, follow=False)
+    except OSError as error:
+        if error.errno == errno.ENOENT:
+            return None
+        raise os_error(error.errno or errno.EIO, whole) from None
+    return InnerLink(filesystem, path, info) if info.is_link else Inner(filesystem, path, info)
+
+
+def _link_text(text: str, hops: int, whole: str) -> str:
+    if hops > MAX_LINKS:
+        raise os_error(errno.ELOOP, whole)
+    if not text:
+        raise os_error(errno.ENOENT, whole)
+    return text
 
 
 def _check_length(path: str, whole: str) -> None:

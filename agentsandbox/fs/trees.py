@@ -26,9 +26,9 @@ class FrozenTree:
         for _, entry in self._entries():
             self.nodes += 1
             if entry.kind == FILE:
-                self.size += len(entry.data)  # type: ignore[union-attr]
+                self.size += len(entry.data)
             elif entry.kind == LINK:
-                self.size += len(entry.text.encode())  # type: ignore[union-attr]
+                self.size += len(entry.text.encode())
 
     def _entries(self) -> Iterator[tuple[str, Entry]]:
         pending = [("", self.root)]
@@ -37,11 +37,11 @@ class FrozenTree:
             for name, entry in directory.entries.items():
                 yield f"{path}/{name}", entry
                 if entry.kind == DIR:
-                    pending.append((f"{path}/{name}", entry))  # type: ignore[arg-type]
+                    pending.append((f"{path}/{name}", entry))
 
     def files(self) -> dict[str, bytes]:
         """The content of every regular file by its absolute path."""
-        return {path: bytes(entry.data) for path, entry in self._entries() if entry.kind == FILE}  # type: ignore[union-attr]
+        return {path: bytes(entry.data) for path, entry in self._entries() if entry.kind == FILE}
 
 
 def build_tree(
@@ -73,8 +73,7 @@ def build_tree(
         _make(root, parent, mtime, uid).entries[name] = Link(None, text, mtime, uid)
     for path, device in (devices or {}).items():
         parent, name = _split(path)
-        _make(root, parent, mtime, uid).entries[name] = node = Device(None, 0o020666, mtime, uid)
-        node.device = device
+        _make(root, parent, mtime, uid).entries[name] = Device(None, device, mtime, uid)
     for path, owner in (owners or {}).items():
         _make(root, path, mtime, uid).uid = owner
     return FrozenTree(root)
@@ -98,7 +97,7 @@ def _make(root: Dir, path: str, mtime: float, uid: int) -> Dir:
         entry = here.entries.get(part)
         if entry is None:
             entry = here.entries[part] = Dir(None, 0o040755, mtime, uid)
-            here.subdirs += 1
+            here.links += 1
         if not isinstance(entry, Dir):
             raise ValueError(f"{part!r} of {path!r} is a file and a directory")
         here = entry
