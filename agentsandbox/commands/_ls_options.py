@@ -1,0 +1,255 @@
+"""What the options of `ls` ask for."""
+
+from __future__ import annotations
+
+from agentsandbox.commands._block_sizes import SizeFormat, parse_block_size
+from agentsandbox.commands._choices import choose
+from agentsandbox.commands._listing import Colors, knows_colors
+from agentsandbox.commands._quoting import STYLES, quote
+from agentsandbox.errors import CommandError, UsageError
+from agentsandbox.patterns import compile_glob
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from agentsandbox.command import Arguments, CommandContext
+    from agentsandbox.fs.base import Stat
+
+__all__ = ["Options"]
+
+_FORMATS = (
+    ("long", "verbose"), ("commas",), ("horizontal", "across"), ("vertical",), ("single-column",),
+)  # fmt: skip
+_FORMAT_WORDS = (("verbose",), ("long",), ("commas",), ("horizontal",), ("across",), ("vertical",), ("single-column",))
+_SORTS = (("none",), ("time",), ("size",), ("extension",), ("version",), ("width",))
+_TIMES = (("atime", "access", "use"), ("ctime", "status"), ("birth", "creation"))
+_WHEN = (("always", "yes", "force"), ("never", "no", "none"), ("auto", "tty", "if-tty"))
+_INDICATORS = (("none",), ("slash",), ("file-type",), ("classify",))
+_LONG = frozenset(("l", "g", "o", "numeric-uid-gid", "full-time"))
+_RECENT = 31556952 // 2
+"""Half a Gregorian year: older files are shown with their year."""
+_STYLES = {
+    "full-iso": ("%Y-%m-%d %H:%M:%S.%N %z", "%Y-%m-%d %H:%M:%S.%N %z"),
+    "long-iso": ("%Y-%m-%d %H:%M", "%Y-%m-%d %H:%M"),
+    "iso": ("%Y-%m-%d ", "%m-%d %H:%M"),
+    "locale": ("%b %e  %Y", "%b %e %H:%M"),
+}
+
+
+class Options:
+    """Each option's effect; the last of contradicting options wins, as in GNU ls."""
+
+    def __init__(self, ctx: CommandContext, args: Arguments, form: str, quoting: str) -> None:
+        self.all = args.flag("all") or args.flag("f")
+        almost = args.last("all", "almost-all", "f")
+        if almost == "almost-all":
+            self.all = False
+        self._hidden = almost is not None
+        self.directory = args.flag("directory")
+        self.recursive = args.flag("recursive") and not self.directory
+        self.reverse = args.flag("reverse")
+        self.directories_first = args.flag("group-directories-first")
+        self.inode = args.flag("inode")
+        self.blocks = args.flag("size")
+        self.context = args.flag("context")
+        self.author = args.flag("author")
+        self.numeric = args.flag("numeric-uid-gid")
+        self.owner = not args.flag("g")
+        self.group = not (args.flag("no-group") or args.flag("o"))
+        self.end = "\0" if args.flag("zero") else "\n"
+        self.form = self._choose_form(args, form)
+        self.quoting = self._choose_quoting(ctx, args, quoting)
+        control = args.last("hide-control-chars", "show-control-chars")
+        self.hide_control = control == "hide-control-chars" and self.quoting == "literal"
+        self.indicators = self._choose_indicators(args)
+        self.time = self._choose_time(args)
+        self.sort = self._choose_sort(args)
+        self.sizes, self.block_sizes = self._choose_sizes(ctx, args)
+        self.formats = self._choose_time_style(ctx, args)
+        self.now = ctx.host.clock()
+        self.line = _columns(ctx, args)
+        self.colors = self._choose_colors(ctx, args)
+        self.tab = _number(args.value("tabsize"), 8, "tab size")
+        if self.colors is not None:
+            self.tab = 0
+        self._patterns = [compile_glob(text, period=True, extglob=False) for text in args.values("ignore")]
+        if args.flag("ignore-backups"):
+            self._patterns += [compile_glob("*~", extglob=False), compile_glob(".*~", extglob=False)]
+        if not self._hidden:
+            self._patterns += [compile_glob(text, period=True, extglob=False) for text in args.values("hide")]
+        self.dereference = args.last("dereference", "dereference-command-line") == "dereference"
+        self.dereference_operands = self._choose_dereference(args)
+
+    @property
+    def needs_total(self) -> bool:
+        """Whether a directory's listing begins with its sum of blocks."""
+        return self.form == "long" or self.blocks
+
+    @property
+    def needs_stat(self) -> bool:
+        """Whether names alone do not do."""
+        return (
+            self.form == "long" or self.blocks or self.inode or self.recursive or self.directories_first or self.context
+            or self.indicators != "none" or self.colors is not None or self.sort in ("time", "size")
+        )  # fmt: skip
+
+    @property
+    def needs_target(self) -> bool:
+        """Whether to look where links lead."""
+        return self.form == "long" or self.colors is not None or self.directories_first
+
+    def leaves_out(self, name: str) -> bool:
+        """Whether a name in a directory is not listed."""
+        if name.startswith(".") and not self._hidden:
+            return True
+        return bool(self._patterns) and any(pattern.match(name) for pattern in self._patterns)
+
+    def time_of(self, info: Stat) -> float:
+        """The time that is sorted by and shown."""
+        if self.time == "atime":
+            return info.atime
+        return info.ctime if self.time == "ctime" else info.mtime
+
+    def time_format(self, when: float) -> str:
+        """The format for a time: another one for recent times."""
+        return self.formats[1 if self.now - _RECENT < when <= self.now else 0]
+
+    def _choose_form(self, args: Arguments, form: str) -> str:
+        letters = {"C": "vertical", "x": "horizontal", "m": "commas"}
+        if args.flag("zero"):
+            form = "single-column"
+        for key, value in args.given:
+            if key in letters:
+                form = letters[key]
+            elif key in _LONG:
+                form = "long"
+            elif key == "format":
+                chosen = choose(value or "", "--format", _FORMAT_WORDS)
+                form = next(words[0] for words in _FORMATS if chosen in words)
+            elif (key == "1" and form != "long") or (key == "f" and form == "long"):
+                form = "single-column"
+        return form
+
+    def _choose_quoting(self, ctx: CommandContext, args: Arguments, style: str) -> str:
+        words = tuple((name,) for name in STYLES)
+        letters = {"escape": "escape", "literal": "literal", "quote-name": "c", "zero": "literal"}
+        from_env = ctx.env.get("QUOTING_STYLE", "")
+        if from_env in STYLES:
+            style = from_env
+        for key, value in args.given:
+            if key in letters:
+                style = letters[key]
+            elif key == "quoting-style":
+                style = choose(value or "", "--quoting-style", words)
+        return style
+
+    def _choose_indicators(self, args: Arguments) -> str:
+        style = "none"
+        for key, value in args.given:
+            if key == "p":
+                style = "slash"
+            elif key == "file-type":
+                style = "file-type"
+            elif key == "indicator-style":
+                style = choose(value or "", "--indicator-style", _INDICATORS)
+            elif key == "classify" and (value is None or choose(value, "--classify", _WHEN) == "always"):
+                style = "classify"
+        return style
+
+    def _choose_time(self, args: Arguments) -> str:
+        time = "mtime"
+        for key, value in args.given:
+            if key == "time":
+                time = choose(value or "", "--time", _TIMES)
+            elif key in ("c", "u"):
+                time = "ctime" if key == "c" else "atime"
+        return time
+
+    def _choose_sort(self, args: Arguments) -> str:
+        letters = {"t": "time", "S": "size", "X": "extension", "v": "version", "U": "none", "f": "none"}
+        sort = ""
+        for key, value in args.given:
+            if key in letters:
+                sort = letters[key]
+            elif key == "sort":
+                sort = choose(value or "", "--sort", _SORTS)
+        if sort:
+            return sort
+        return "time" if self.form != "long" and args.last("c", "u", "time") else "name"
+
+    def _choose_sizes(self, ctx: CommandContext, args: Arguments) -> tuple[SizeFormat, SizeFormat]:
+        """(how sizes are shown, how blocks are)."""
+        sizes, blocks = SizeFormat(1), SizeFormat(1024)
+        given = args.last("human-readable", "si", "block-size")
+        if given == "block-size":
+            text = args.value("block-size") or ""
+            found = parse_block_size(text)
+            if found is None:
+                raise CommandError(f"invalid --block-size argument '{text}'", 2)
+            return found, found
+        if given:
+            human = SizeFormat(human=True, base=1000 if given == "si" else 1024)
+            return human, human
+        from_env = ctx.env.get("LS_BLOCK_SIZE") or ctx.env.get("BLOCK_SIZE")
+        if from_env:
+            found = parse_block_size(from_env)
+            if found is not None:
+                return found, SizeFormat(1024) if args.flag("kibibytes") else found
+        return sizes, blocks
+
+    def _choose_time_style(self, ctx: CommandContext, args: Arguments) -> tuple[str, str]:
+        """(the format for old and future times, that for recent ones)."""
+        if self.form != "long":
+            return _STYLES["locale"]
+        style = args.value("time-style")
+        if args.last("time-style", "full-time") == "full-time":
+            style = "full-iso"
+        if style is None:
+            style = ctx.env.get("TIME_STYLE") or "locale"
+        if style.startswith("posix-"):
+            style = "locale"
+        if style.startswith("+"):
+            old, newline, recent = style[1:].partition("\n")
+            return (old, recent) if newline else (old, old)
+        names = [name for name in _STYLES if name == style] or [name for name in _STYLES if name.startswith(style)]
+        if len(names) != 1:
+            problem = "ambiguous" if names else "invalid"
+            listed = "".join([f"\n  - [posix-]{name}" for name in ("full-iso", "long-iso", "iso", "locale")])
+            raise UsageError(
+                f"{problem} argument {quote(style)} for {quote('time style')}\nValid arguments are:{listed}\n"
+                "  - +FORMAT (e.g., +%H:%M) for a 'date'-style format"
+            )
+        return _STYLES[names[0]]
+
+    def _choose_colors(self, ctx: CommandContext, args: Arguments) -> Colors | None:
+        colors = False
+        for key, value in args.given:
+            if key == "color":
+                colors = value is None or choose(value, "--color", _WHEN) == "always"
+            elif key in ("f", "zero"):
+                colors = False
+        return Colors(ctx.env) if colors and knows_colors(ctx.env) else None
+
+    def _choose_dereference(self, args: Arguments) -> str:
+        """Which operands that are links are followed: "all", "directories" or "none"."""
+        given = args.last("dereference", "dereference-command-line", "dereference-command-line-symlink-to-dir")
+        if given:
+            return "directories" if given.endswith("dir") else "all"
+        if self.directory or self.indicators == "classify" or self.form == "long":
+            return "none"
+        return "directories"
+
+
+def _number(text: str | None, default: int, what: str) -> int:
+    if text is None:
+        return default
+    if not (text.isascii() and text.isdecimal() and len(text) < 19):
+        raise CommandError(f"invalid {what}: {quote(text)}", 2)
+    return int(text)
+
+
+def _columns(ctx: CommandContext, args: Arguments) -> int:
+    given = args.value("width")
+    if given is not None:
+        return _number(given, 80, "line width")
+    columns = ctx.env.get("COLUMNS", "")
+    return int(columns) if columns.isascii() and columns.isdecimal() and len(columns) < 10 else 80

@@ -1,0 +1,201 @@
+"""How `ls` prints files: long lines, columns, commas."""
+
+from __future__ import annotations
+
+import stat
+
+from agentsandbox.commands._block_sizes import disk_usage
+from agentsandbox.commands._columns import lay_out, separate
+from agentsandbox.commands._listing import Entry, indicator
+from agentsandbox.commands._modes import format_mode
+from agentsandbox.commands._owners import Owners
+from agentsandbox.commands._quoting import printable, quote_as
+from agentsandbox.commands._times import LocalTime, nanoseconds
+from agentsandbox.commands._widths import text_width
+from agentsandbox.streams import encode
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from agentsandbox.command import CommandContext
+    from agentsandbox.commands._ls_options import Options
+    from agentsandbox.fs.base import Stat
+
+__all__ = ["Printer"]
+
+_LINES = 256  # that are written at a time
+
+
+class Printer:
+    """Prints entries in the form that the options ask for."""
+
+    def __init__(self, ctx: CommandContext, options: Options) -> None:
+        self.ctx = ctx
+        self.options = options
+        self.local = LocalTime(ctx)
+        self._owners: Owners | None = None
+        self._times: dict[float, str] = {}
+
+    def quoted(self, name: str) -> str:
+        """A name as it is shown, without colour and indicator."""
+        if self.options.quoting == "literal":
+            return printable(name) if self.options.hide_control else name
+        return quote_as(name, self.options.quoting)
+
+    def total(self, entries: Sequence[Entry]) -> str:
+        """The sum of the blocks, as the line "total" shows it."""
+        return self.options.block_sizes.format(sum([disk_usage(e.info) for e in entries if e.info is not None]))
+
+    def print_files(self, entries: Sequence[Entry], *, total: str | None = None, beside: Sequence[Entry] = ()) -> None:
+        """One listing: a directory's, or that of the operands that are files; `beside` are operands that widen columns."""
+        end = self.options.end
+        if total is not None:
+            self.ctx.stdout.write(encode(f"total {total}{end}"))
+        options = self.options
+        if options.form == "long":
+            lines: Iterator[str] = self._long_lines(entries, beside)
+        elif options.form == "single-column" and not options.needs_stat:
+            self._print_names(entries)
+            return
+        else:
+            cells, widths = self._cells(entries, beside)
+            if options.form == "single-column":
+                lines = iter(cells)
+            elif options.form == "commas":
+                lines = separate(cells, widths, ",", line=options.line)
+            else:
+                by_columns = options.form == "vertical"
+                lines = lay_out(cells, widths, line=options.line, tab=options.tab, by_columns=by_columns, budget=self.ctx.budget)
+        block: list[str] = []
+        colors = options.colors
+        for line in lines:
+            self.ctx.budget.step()
+            block.append((line if colors is None else colors.begin(line)) + end)
+            if len(block) >= _LINES:
+                self.ctx.stdout.write(encode("".join(block)))
+                block.clear()
+        if block:
+            self.ctx.stdout.write(encode("".join(block)))
+
+    def _print_names(self, entries: Sequence[Entry]) -> None:
+        """Names alone, one a line: what nearly every script asks for."""
+        end = self.options.end
+        self.ctx.budget.step(len(entries) // 16 + 1)
+        if entries:
+            self.ctx.stdout.write(encode(end.join([self.quoted(entry.name) for entry in entries]) + end))
+
+    def _cells(self, entries: Sequence[Entry], beside: Sequence[Entry]) -> tuple[list[str], list[int]]:
+        inodes, blocks = self._frills([*entries, *beside])
+        wide = self.options.form != "commas"
+        inode_width = max(map(len, inodes), default=0) if wide else 0
+        block_width = max(map(len, blocks), default=0) if wide else 0
+        cells, widths = [], []
+        for number, entry in enumerate(entries):
+            self.ctx.budget.step()
+            prefix = f"{inodes[number]:>{inode_width}} " if inodes else ""
+            prefix += f"{blocks[number]:>{block_width}} " if blocks else ""
+            prefix += "? " if self.options.context else ""
+            name, width = self._name(entry)
+            cells.append(prefix + name)
+            widths.append(len(prefix) + width)
+        return cells, widths
+
+    def _frills(self, entries: Sequence[Entry]) -> tuple[list[str], list[str]]:
+        """Inode numbers and blocks, where asked for."""
+        options = self.options
+        inodes = [str(e.info.ino) if e.info is not None else "?" for e in entries] if options.inode else []
+        blocks = []
+        if options.blocks:
+            blocks = [options.block_sizes.format(disk_usage(e.info)) if e.info is not None else "?" for e in entries]
+        return inodes, blocks
+
+    def _name(self, entry: Entry) -> tuple[str, int]:
+        """(the name with its colour and indicator, the columns it takes)."""
+        shown = self.quoted(entry.name)
+        mark = indicator(entry.info, self.options.indicators)
+        if self.options.form == "long" and entry.target is not None:
+            mark = ""
+        width = text_width(shown) + len(mark)
+        if self.options.colors is not None:
+            shown = self.options.colors.paint(shown, self.options.colors.code(entry, entry.info, entry.name))
+        return shown + mark, width
+
+    def _long_lines(self, entries: Sequence[Entry], beside: Sequence[Entry]) -> Iterator[str]:
+        rows = [self._long_row(entry) for entry in [*entries, *beside]]
+        if not rows:
+            return
+        widths = [max(map(text_width, column)) for column in zip(*rows, strict=True)]
+        numeric = self.options.numeric
+        for entry, row in zip(entries, rows, strict=False):
+            parts = []
+            for column, (text, width) in enumerate(zip(row, widths, strict=True)):
+                left = column in (_MODE, _CONTEXT) or (column in _NAMES and not numeric)
+                if not width:
+                    continue
+                if column == _TIME and text != "?":
+                    width = 0
+                padding = " " * (width - text_width(text))
+                parts.append(text + padding if left else padding + text)
+            yield " ".join(parts) + " " + self._long_name(entry)
+
+    def _long_row(self, entry: Entry) -> tuple[str, ...]:
+        """The columns before the name; "" in all rows for a column that is not shown."""
+        self.ctx.budget.step()
+        options, info = self.options, entry.info
+        context = "?" if options.context else ""
+        if info is None:
+            unknown = "?"
+            return (
+                "?" if options.inode else "", "?" if options.blocks else "", entry.kind + "?" * 9, unknown, "?" if options.owner else "",
+                "?" if options.group else "", "?" if options.author else "", context, unknown, unknown,
+            )  # fmt: skip
+        return (
+            str(info.ino) if options.inode else "",
+            options.block_sizes.format(disk_usage(info)) if options.blocks else "",
+            format_mode(info.mode),
+            str(info.nlink),
+            self._user(info.uid) if options.owner else "",
+            self._group(info.gid) if options.group else "",
+            self._user(info.uid) if options.author else "",
+            context,
+            self._size(info),
+            self._time(options.time_of(info)),
+        )
+
+    def _long_name(self, entry: Entry) -> str:
+        name, _ = self._name(entry)
+        if entry.target is None:
+            return name
+        target = self.quoted(entry.target)
+        mark = indicator(entry.target_info, self.options.indicators)
+        colors = self.options.colors
+        if colors is not None and (colors.shows_targets or self.options.indicators in ("classify", "file-type")):
+            target = colors.paint(target, colors.code(entry, entry.target_info, entry.target))
+        return f"{name} -> {target}{mark}"
+
+    def _size(self, info: Stat) -> str:
+        if stat.S_ISCHR(info.mode) or stat.S_ISBLK(info.mode):
+            return f"{info.rdev >> 8}, {info.rdev & 255:3d}"
+        return self.options.sizes.format(info.size)
+
+    def _time(self, when: float) -> str:
+        shown = self._times.get(when)
+        if shown is None:
+            shown = self._times[when] = self.local.format(self.options.time_format(when), nanoseconds(when))
+        return shown
+
+    def _user(self, number: int) -> str:
+        return str(number) if self.options.numeric else self._names().user(number)
+
+    def _group(self, number: int) -> str:
+        return str(number) if self.options.numeric else self._names().group(number)
+
+    def _names(self) -> Owners:
+        if self._owners is None:
+            self._owners = Owners(self.ctx)
+        return self._owners
+
+
+_MODE, _CONTEXT, _TIME = 2, 7, 9
+_NAMES = (4, 5, 6)

@@ -1,0 +1,55 @@
+"""The last operand of `cp`, `mv`, `ln` and `install`: a directory to put things into, or the name to give them."""
+
+from __future__ import annotations
+
+from agentsandbox.command import describe_os_error
+from agentsandbox.commands._copying import base_name, join
+from agentsandbox.commands._quoting import quote_always
+from agentsandbox.errors import CommandError, UsageError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from agentsandbox.command import Arguments, CommandContext
+
+__all__ = ["name_in", "split_operands"]
+
+
+def name_in(directory: str, source: str) -> str:
+    """What a source is called in the target directory."""
+    name = base_name(source)
+    return directory if name in ("", "..") else join(directory, name)
+
+
+def split_operands(ctx: CommandContext, args: Arguments) -> tuple[list[str], str, bool]:
+    """(the sources, the target, whether that is a directory to put them into)."""
+    operands = args.operands
+    directory = args.value("target-directory")
+    exact = args.flag("no-target-directory")
+    if not operands:
+        raise UsageError("missing file operand")
+    if directory is not None:
+        if exact:
+            raise CommandError("cannot combine --target-directory (-t) and --no-target-directory (-T)")
+        _check_directory(ctx, directory, f"target directory {quote_always(directory)}")
+        return operands, directory, True
+    if len(operands) == 1:
+        raise UsageError(f"missing destination file operand after {quote_always(operands[0])}")
+    *sources, target = operands
+    if exact:
+        if len(sources) > 1:
+            raise UsageError(f"extra operand {quote_always(operands[2])}")
+        return sources, target, False
+    if ctx.fs.is_dir(ctx.path(target)) if target else False:
+        return sources, target, True
+    if len(sources) > 1:
+        _check_directory(ctx, target, f"target {quote_always(target)}")
+    return sources, target, False
+
+
+def _check_directory(ctx: CommandContext, name: str, what: str) -> None:
+    try:
+        is_dir = ctx.fs.stat(ctx.path(name)).is_dir
+    except OSError as error:
+        raise CommandError(f"{what}: {describe_os_error(error, '')}") from None
+    if not is_dir:
+        raise CommandError(f"{what}: Not a directory")

@@ -1,0 +1,164 @@
+"""`cp` (POSIX 1003.1-2017, GNU coreutils): copy files and directories."""
+
+from __future__ import annotations
+
+import posixpath
+
+from agentsandbox.command import Arguments, CommandContext, command
+from agentsandbox.commands._backups import Backups
+from agentsandbox.commands._choices import choose
+from agentsandbox.commands._copying import Copier, CopyOptions, join, strip_slashes
+from agentsandbox.commands._quoting import quote_always
+from agentsandbox.commands._targets import name_in, split_operands
+from agentsandbox.errors import CommandError, UsageError
+from agentsandbox.streams import encode
+
+_ATTRIBUTES = (("mode",), ("timestamps",), ("ownership",), ("links",), ("context",), ("xattr",), ("all",))
+_REFLINK = (("auto",), ("always",), ("never",))
+_SPARSE = (("never",), ("auto",), ("always",))
+
+
+@command(
+    "cp",
+    usage="""
+    Usage: cp [OPTION]... [-T] SOURCE DEST
+      or:  cp [OPTION]... SOURCE... DIRECTORY
+      or:  cp [OPTION]... -t DIRECTORY SOURCE...
+    Copy SOURCE to DEST, or SOURCE(s) into DIRECTORY.
+
+      -a, --archive                same as -dR --preserve=all
+          --attributes-only        copy attributes, not the content
+          --backup[=CONTROL]       back up what is replaced: none, simple, existing, numbered
+      -b                           like --backup
+          --copy-contents          read special files when copying recursively
+      -d                           same as --no-dereference --preserve=links
+      -f, --force                  remove a destination that cannot be opened and try again
+      -i, --interactive            ask before overwriting (overrides an earlier -n)
+      -H                           follow links that are operands
+      -l, --link                   make hard links instead of copies
+      -L, --dereference            follow all links in SOURCE
+      -n, --no-clobber             do not overwrite (overrides an earlier -i)
+      -P, --no-dereference         never follow links in SOURCE
+      -p                           same as --preserve=mode,ownership,timestamps
+          --preserve[=ATTRS]       keep attributes: mode, ownership, timestamps, links, context, xattr, all
+          --no-preserve=ATTRS      do not keep these attributes
+          --parents                put the full path of SOURCE under DIRECTORY
+      -R, -r, --recursive          copy directories with all below them
+          --reflink[=WHEN]         auto, always or never: content is shared until it changes in any case
+          --remove-destination     remove each destination before it is written
+          --sparse=WHEN            auto, always or never: how holes are stored makes no difference here
+          --strip-trailing-slashes remove trailing slashes from SOURCE
+      -s, --symbolic-link          make symbolic links instead of copies
+      -S, --suffix=SUFFIX          the suffix of backups
+      -t, --target-directory=DIRECTORY  copy all SOURCEs into DIRECTORY
+      -T, --no-target-directory    DEST is no directory to copy into
+      -u, --update                 copy only what is newer than its destination, or missing there
+      -v, --verbose                say what is done
+      -x, --one-file-system        stay on this filesystem (there is one)
+          --help                   display this help and exit
+    """,
+)
+def cp(ctx: CommandContext, args: Arguments) -> int:
+    options = _read_options(ctx, args)
+    sources, target, into = split_operands(ctx, args)
+    parents = args.flag("parents")
+    if parents and not into:
+        raise UsageError("with --parents, the destination must be a directory")
+    copier = Copier(ctx, options)
+    for source in sources:
+        name = strip_slashes(source) if into and args.flag("strip-trailing-slashes") else source
+        if parents:
+            if not _make_parents(ctx, name, target, options):
+                continue
+            copier.copy(name, join(target, strip_slashes(name).lstrip("/")))
+        else:
+            copier.copy(name, name_in(target, name) if into else target)
+    return ctx.status
+
+
+def _read_options(ctx: CommandContext, args: Arguments) -> CopyOptions:
+    options = CopyOptions(Backups(ctx, args))
+    archive = args.flag("archive")
+    options.recursive = archive or args.flag("recursive")
+    options.attributes_only = args.flag("attributes-only")
+    options.hard_link = args.flag("link")
+    options.symbolic_link = args.flag("symbolic-link")
+    options.force = args.flag("force")
+    options.remove_destination = args.flag("remove-destination")
+    options.update = args.flag("update")
+    options.verbose = args.flag("verbose")
+    options.interactive = {"interactive": "ask", "no-clobber": "never"}.get(args.last("interactive", "no-clobber") or "", "")
+    if options.interactive == "never" and options.backups:
+        raise UsageError("options --backup and --no-clobber are mutually exclusive")
+    if options.hard_link and options.symbolic_link:
+        raise UsageError("cannot make both hard and symbolic links")
+    for key, choices in (("reflink", _REFLINK), ("sparse", _SPARSE)):
+        if args.value(key):
+            choose(args.value(key) or "", f"--{key}", choices)
+    _choose_dereference(args, options)
+    _choose_attributes(args, options)
+    return options
+
+
+def _choose_dereference(args: Arguments, options: CopyOptions) -> None:
+    effects = {"dereference": "always", "no-dereference": "never", "H": "operands", "archive": "never", "d": "never"}
+    given = args.last(*effects)
+    if given:
+        options.dereference = effects[given]
+    elif options.recursive and not options.hard_link:
+        options.dereference = "never"
+
+
+def _choose_attributes(args: Arguments, options: CopyOptions) -> None:
+    """Each option in turn: later ones undo what earlier ones asked for."""
+    kept: set[str] = set()
+    for key, value in args.given:
+        if key == "archive":
+            kept |= {"mode", "timestamps", "links"}
+        elif key == "d":
+            kept.add("links")
+        elif key == "p" or (key == "preserve" and value is None):
+            kept |= {"mode", "timestamps"}
+        elif key in ("preserve", "no-preserve"):
+            words = {choose(word, f"--{key}", _ATTRIBUTES) for word in (value or "").split(",")}
+            if "context" in words and key == "preserve":
+                raise CommandError("cannot preserve security context without an SELinux-enabled kernel")
+            if "all" in words:
+                words = {"mode", "timestamps", "links", "ownership"}
+            if key == "preserve":
+                kept |= words
+                if "mode" in words:
+                    options.default_mode = False
+            else:
+                kept -= words
+                options.default_mode = options.default_mode or "mode" in words
+    options.preserve_mode = "mode" in kept
+    options.preserve_times = "timestamps" in kept
+    options.preserve_links = "links" in kept
+
+
+def _make_parents(ctx: CommandContext, source: str, target: str, options: CopyOptions) -> bool:
+    """The directories of `source` under `target`, with the permissions they have."""
+    path = ""
+    parts = posixpath.dirname(strip_slashes(source)).split("/")
+    for part in parts:
+        path = f"{path}/{part}" if path else part or "/"
+        if part in ("", "."):
+            continue
+        made = join(target, path.lstrip("/"))
+        if ctx.fs.is_dir(ctx.path(made)):
+            continue
+        try:
+            info = ctx.fs.stat(ctx.path(path))
+            ctx.fs.mkdir(ctx.path(made), info.permissions & 0o777 & ~ctx.umask)
+            if options.preserve_mode:
+                ctx.fs.chmod(ctx.path(made), info.permissions)
+        except FileExistsError:
+            ctx.warn(f"{quote_always(made)} exists but is not a directory")
+            return False
+        except FileNotFoundError:
+            ctx.warn(f"failed to get attributes of {quote_always(path)}: No such file or directory")
+            return False
+        if options.verbose:
+            ctx.stdout.write(encode(f"{path} -> {made}\n"))
+    return True

@@ -1,0 +1,84 @@
+"""`rm` (POSIX 1003.1-2017, GNU coreutils): remove files and directories."""
+
+from __future__ import annotations
+
+from agentsandbox.command import Arguments, CommandContext, command
+from agentsandbox.commands._choices import choose
+from agentsandbox.commands._prompts import ask
+from agentsandbox.commands._quoting import quote_always
+from agentsandbox.commands._removal import Remover, is_dot
+from agentsandbox.errors import CommandError, UsageError
+
+_INTERACTIVE = (("never", "no", "none"), ("once",), ("always", "yes"))
+
+
+@command(
+    "rm",
+    usage="""
+    Usage: rm [OPTION]... [FILE]...
+    Remove the FILE(s). Directories stay unless -r or -d is given.
+
+      -f, --force              ignore what does not exist, never ask
+      -i                       ask before each removal
+      -I                       ask once before more than three files or a recursive removal
+          --interactive[=WHEN] never, once (-I) or always (-i)
+          --one-file-system    stay on the filesystem of each operand
+          --no-preserve-root   treat / like any other directory
+          --preserve-root[=all]  do not remove / (default)
+      -r, -R, --recursive      remove directories with all below them
+      -d, --dir                remove empty directories
+      -v, --verbose            say what is done
+          --help               display this help and exit
+    """,
+)
+def rm(ctx: CommandContext, args: Arguments) -> int:
+    force, interactive, once = _read_prompting(args)
+    recursive = args.flag("recursive")
+    if not args.operands:
+        if force:
+            return 0
+        raise UsageError("missing operand")
+    preserve_root = args.last("no-preserve-root", "preserve-root") != "no-preserve-root"
+    if args.value("preserve-root") not in (None, "", "all"):
+        raise CommandError(f"unrecognized --preserve-root argument: {quote_always(args.value('preserve-root') or '')}")
+    if once and (recursive or len(args.operands) > 3):
+        count = len(args.operands)
+        question = f"remove {count} {'argument' if count == 1 else 'arguments'}{' recursively' if recursive else ''}?"
+        if not ask(ctx, question):
+            return 0
+    remover = Remover(
+        ctx, recursive=recursive, empty_directories=args.flag("dir"), force=force, interactive=interactive, verbose=args.flag("verbose")
+    )
+    for name in args.operands:
+        ctx.budget.step()
+        if recursive and is_dot(name):
+            ctx.warn(f"refusing to remove '.' or '..' directory: skipping {quote_always(name)}")
+        elif recursive and preserve_root and _is_root(ctx, name):
+            shown = quote_always(name)
+            same = "" if name == "/" else " (same as '/')"
+            ctx.warn(f"it is dangerous to operate recursively on {shown}{same}")
+            ctx.warn("use --no-preserve-root to override this failsafe")
+        else:
+            remover.remove(name)
+    return ctx.status
+
+
+def _read_prompting(args: Arguments) -> tuple[bool, bool, bool]:
+    """(-f, -i, -I): the last one given counts, but -i and -I do not undo that -f ignores what is missing."""
+    force = interactive = once = False
+    for key, value in args.given:
+        if key == "force":
+            force, interactive, once = True, False, False
+        elif key in ("i", "I", "interactive"):
+            when = {"i": "always", "I": "once"}.get(key) or (choose(value, "--interactive", _INTERACTIVE) if value else "always")
+            force = force and when == "never"
+            interactive, once = when == "always", when == "once"
+    return force, interactive, once
+
+
+def _is_root(ctx: CommandContext, name: str) -> bool:
+    try:
+        path = ctx.path(name)
+        return (name.endswith("/") or not ctx.fs.stat(path, follow=False).is_link) and ctx.fs.realpath(path) == "/"
+    except OSError:
+        return False

@@ -1,0 +1,11 @@
+"""`vdir` (GNU coreutils): `ls -l -b`."""
+
+from __future__ import annotations
+
+from agentsandbox.command import Arguments, CommandContext, command
+from agentsandbox.commands.ls import USAGE, list_files
+
+
+@command("vdir", usage=USAGE.replace("{name}", "vdir"), usage_status=2)
+def vdir(ctx: CommandContext, args: Arguments) -> int:
+    return list_files(ctx, args, "long", "escape")
