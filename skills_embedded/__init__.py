@@ -1,0 +1,1 @@
+"""Skills that ship inside the wheel: `AgentSkill.from_package("skills_embedded", "python-dev")`."""

@@ -1,0 +1,250 @@
+"""The house rules, read from the source: layers, bans, sizes."""
+
+from __future__ import annotations
+
+import ast
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PACKAGE = ROOT / "agentsandbox"
+
+LAYERS = {
+    "errors": 0,
+    "limits": 1, "streams": 1, "processes": 1, "usage": 1, "patterns": 1, "regexps": 1, "quoting": 1, "result": 1, "events": 1,
+    "fs": 2, "syntax": 2, "network": 2,
+    "command": 3, "expansion": 3, "languages": 3, "skills": 3,
+    "commands": 4, "interpreter": 4,
+    "sandbox": 5, "options": 5,
+    "tools": 6, "manager": 6,
+    "integrations": 7, "cli": 7, "__init__": 7, "__main__": 7,
+}  # fmt: skip
+"""A module imports from lower layers or from its own package."""
+
+NEIGHBOURS = {
+    "streams": {"limits"},
+    "result": {"streams"},
+    "patterns": {"limits", "streams"},
+    "regexps": {"limits", "streams", "patterns"},
+    "processes": {"limits", "streams"},
+    "usage": {"limits", "streams"},
+    "quoting": {"streams"},
+}
+"""In the layer of the single modules, and only there, one may stand on another."""
+
+LIMIT = 600
+LONG_FILES: dict[str, str] = {}
+"""Files that may be longer, and the one idea that makes them so."""
+
+VAGUE = {"utils", "util", "helpers", "helper", "common", "core", "misc"}
+
+BORDER = {
+    "streams.py": "is the border",
+    "skills/frontmatter.py": "the host's files are strict UTF-8",
+}
+"""Modules that may turn bytes into text."""
+
+BANNED_IMPORTS = {
+    "subprocess", "ctypes", "socket", "pickle", "marshal", "shelve", "multiprocessing", "threading", "code", "codeop", "pty",
+    "runpy", "imp", "dbm", "webbrowser", "http.client", "urllib.request", "ftplib", "smtplib", "signal", "tempfile", "shutil",
+}  # fmt: skip
+ALLOWED_IMPORTS = {
+    "threading": {"manager.py", "sandbox.py", "options.py", "interpreter/compiler.py"},
+    "shutil": {"cli"},
+    "signal": {"cli"},
+    "tempfile": {"cli"},
+}
+BANNED_CALLS = {"eval", "exec", "compile", "__import__", "input", "breakpoint"}
+ALLOWED_CALLS = {"languages/awk": {"exec", "compile"}}
+HOST_FILES = {"skills/sources.py", "skills/catalog.py", "fs/overlay.py", "fs/host.py", "cli"}
+"""Modules that may open files of the host."""
+BANNED_OS = {
+    "system", "popen", "fork", "forkpty", "kill", "execv", "execve", "spawnv", "startfile",
+    "environ", "getenv", "putenv", "getcwd", "chdir",
+}  # fmt: skip
+DYNAMIC_GETATTR = {"cli", "__init__.py", "skills/__init__.py", "events.py", "limits.py"}
+
+
+@cache
+def modules() -> dict[str, ast.Module]:
+    """Every module by its path in the package."""
+    found = {}
+    for path in sorted(PACKAGE.rglob("*.py")):
+        found[path.relative_to(PACKAGE).as_posix()] = ast.parse(path.read_text(encoding="utf-8"), str(path))
+    return found
+
+
+def imports(tree: ast.AST) -> list[tuple[str, int]]:
+    found = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            found += [(alias.name, node.lineno) for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            assert not node.level, f"a relative import in line {node.lineno}"
+            found.append((node.module or "", node.lineno))
+    return found
+
+
+def run_time(tree: ast.Module) -> ast.Module:
+    """The tree without what stands under `if TYPE_CHECKING`."""
+
+    class Strip(ast.NodeTransformer):
+        def visit_If(self, node: ast.If) -> ast.AST | None:
+            if isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
+                return None
+            return self.generic_visit(node)
+
+    import copy
+
+    stripped = Strip().visit(copy.deepcopy(tree))
+    assert isinstance(stripped, ast.Module)
+    return stripped
+
+
+def room_of(path: str) -> str:
+    return path.split("/")[0].removesuffix(".py")
+
+
+def allowed(path: str, table: dict[str, object] | set[str]) -> bool:
+    return any(path == entry or path.startswith(f"{entry}/") for entry in table)
+
+
+def test_layers() -> None:
+    broken = []
+    for path, tree in modules().items():
+        room = room_of(path)
+        assert room in LAYERS, f"{path}: which layer is that?"
+        for name, line in imports(run_time(tree)):
+            parts = name.split(".")
+            if parts[0] != "agentsandbox" or len(parts) == 1:
+                continue
+            target = parts[1]
+            lower = LAYERS[target] < LAYERS[room] or target == room or target in NEIGHBOURS.get(room, ())
+            if not lower:
+                broken.append(f"{path}:{line} imports {name}")
+    assert not broken
+
+
+def test_commands_know_no_shell() -> None:
+    broken = [
+        f"{path}:{line}"
+        for path, tree in modules().items()
+        if room_of(path) == "commands"
+        for name, line in imports(tree)
+        if name.startswith(("agentsandbox.interpreter", "agentsandbox.sandbox"))
+    ]
+    assert not broken
+
+
+def test_no_broad_handlers() -> None:
+    broken = []
+    for path, tree in modules().items():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ExceptHandler):
+                names = {name.id for name in ast.walk(node.type) if isinstance(name, ast.Name)} if node.type else {"everything"}
+                ends = any(isinstance(inner, ast.Raise) for inner in ast.walk(node))
+                if names & {"everything", "BaseException", "Exception"} and not ends and path not in BROAD_HANDLERS:
+                    broken.append(f"{path}:{node.lineno}")
+    assert not broken
+
+
+BROAD_HANDLERS = {
+    "processes.py": "what ends a process is kept and raised in the first one",
+    "sandbox.py": "an observer's error is reported, not raised",
+}
+
+
+def test_text_and_bytes_meet_in_streams() -> None:
+    broken = []
+    for path, tree in modules().items():
+        if allowed(path, BORDER):
+            continue
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in ("decode", "encode"):
+                arguments = [argument.value for argument in node.args if isinstance(argument, ast.Constant)]
+                if arguments[:1] not in (["ascii"], ["latin-1"]):
+                    broken.append(f"{path}:{node.lineno}")
+    assert not broken
+
+
+def test_banned_imports() -> None:
+    broken = []
+    for path, tree in modules().items():
+        for name, line in imports(tree):
+            banned = {banned for banned in BANNED_IMPORTS if name == banned or name.startswith(f"{banned}.")}
+            broken += [f"{path}:{line} imports {name}" for entry in banned if not allowed(path, ALLOWED_IMPORTS.get(entry, set()))]
+    assert not broken
+
+
+def test_banned_calls() -> None:
+    broken = []
+    for path, tree in modules().items():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+                name = node.func.id
+                if name in BANNED_CALLS and not any(allowed(path, {room}) and name in calls for room, calls in ALLOWED_CALLS.items()):
+                    broken.append(f"{path}:{node.lineno} calls {name}")
+                if name == "open" and not allowed(path, HOST_FILES):
+                    broken.append(f"{path}:{node.lineno} opens a file of the host")
+                computed = name in ("getattr", "setattr", "delattr") and not isinstance(node.args[1], ast.Constant)
+                if computed and not allowed(path, DYNAMIC_GETATTR):
+                    broken.append(f"{path}:{node.lineno} {name} with a computed name")
+            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "os":
+                if node.attr in BANNED_OS and not allowed(path, HOST_FILES):
+                    broken.append(f"{path}:{node.lineno} os.{node.attr}")
+    assert not broken
+
+
+def test_no_formatting_with_templates_from_data() -> None:
+    broken = []
+    for path, tree in modules().items():
+        for node in ast.walk(tree):
+            called = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in ("format", "format_map")
+            if called and not isinstance(node.func.value, ast.Constant):  # type: ignore[attr-defined]
+                broken.append(f"{path}:{node.lineno}")
+    assert not broken
+
+
+def test_names_say_something() -> None:
+    assert not [path for path in modules() if set(Path(path).with_suffix("").parts) & VAGUE]
+
+
+def test_root_holds_what_the_architecture_names() -> None:
+    rooms = {room_of(path) for path in modules()}
+    assert rooms <= set(LAYERS)
+
+
+def test_files_are_short() -> None:
+    long = {
+        path: lines
+        for path in modules()
+        if (lines := len((PACKAGE / path).read_text(encoding="utf-8").splitlines())) > LIMIT and path not in LONG_FILES
+    }
+    assert not long
+
+
+def test_every_module_says_what_it_is() -> None:
+    silent = [path for path, tree in modules().items() if room_of(path) != "commands" and not ast.get_docstring(tree)]
+    assert not silent
+
+
+@pytest.mark.parametrize("word", ["TO" + "DO", "FIX" + "ME", "NotImplemented" + "Error"])
+def test_nothing_is_left_open(word: str) -> None:
+    assert not [path for path in modules() if word in (PACKAGE / path).read_text(encoding="utf-8")]
+
+
+def test_light_rooms_do_not_import_what_is_slow() -> None:
+    """What a first `execute` needs must not load `typing`, `dataclasses`, `enum`, `pathlib`, `asyncio` and their like."""
+    slow = {"typing", "dataclasses", "enum", "pathlib", "asyncio", "pydantic", "yaml", "regex", "logging", "json", "decimal", "fractions"}
+    heavy = {"skills", "commands", "languages", "regexps", "tools", "manager", "integrations", "cli", "options", "__main__"}
+    broken = []
+    for path, tree in modules().items():
+        if room_of(path) not in heavy:
+            stripped = run_time(tree)
+            top = [node for node in stripped.body if isinstance(node, (ast.Import, ast.ImportFrom))]
+            for name, line in imports(ast.Module(top, [])):
+                if name.split(".")[0] in slow:
+                    broken.append(f"{path}:{line} imports {name}")
+    assert not broken

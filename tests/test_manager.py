@@ -1,0 +1,70 @@
+"""Many sandboxes by their ids."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from agentsandbox import SandboxError, SandboxManager
+
+
+def test_create_get_and_destroy() -> None:
+    with SandboxManager() as manager:
+        first = manager.create("a")
+        assert manager.get("a") is first
+        assert manager.get("b") is None
+        assert manager.get_or_create("a") is first
+        second = manager.get_or_create("b")
+        assert manager.list() == ("a", "b")
+        assert len(manager) == 2
+        assert manager.destroy("a")
+        assert not manager.destroy("a")
+        assert first.closed
+        assert set(manager.stats()) == {"b"}
+    assert second.closed
+
+
+def test_a_taken_id_leaves_its_owner_alone() -> None:
+    manager = SandboxManager()
+    first = manager.create("a")
+    first.execute("echo x > f")
+    with pytest.raises(SandboxError, match="already exists"):
+        manager.create("a")
+    assert manager.get("a") is first
+    assert first.execute("cat f").stdout == "x\n"
+
+
+def test_a_closed_sandbox_is_forgotten() -> None:
+    manager = SandboxManager()
+    manager.create("a").close()
+    assert manager.list() == ()
+    assert manager.create("a").execute("echo hi").stdout == "hi\n"
+
+
+def test_inactive_sandboxes_are_closed_on_request() -> None:
+    manager = SandboxManager(inactivity_timeout=0.0)
+    sandbox = manager.create()
+    assert manager.cleanup_inactive() == 1
+    assert sandbox.closed
+    assert SandboxManager().cleanup_inactive() == 0
+
+
+def test_there_may_be_a_cap() -> None:
+    manager = SandboxManager(max_sandboxes=1)
+    manager.create("a")
+    with pytest.raises(SandboxError):
+        manager.create("b")
+    manager.destroy("a")
+    manager.create("b")
+
+
+def test_threads() -> None:
+    manager = SandboxManager()
+    found = []
+    threads = [threading.Thread(target=lambda: found.append(manager.get_or_create("same"))) for _ in range(16)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(set(map(id, found))) == 1
