@@ -26,10 +26,10 @@ if TYPE_CHECKING:
         def is_set(self, name: str) -> bool:
             """`-v`: a variable, or an element of an array."""
 
-        def is_reference(self, name: str) -> bool:
+        def is_reference(self, name: str, /) -> bool:
             """`-R`."""
 
-        def option_on(self, name: str) -> bool:
+        def option_on(self, name: str, /) -> bool:
             """`-o`."""
 
 

@@ -222,7 +222,7 @@ class Rendering:
                 output.append(piece)
                 self.size += len(piece)
             elif isinstance(piece, Directive):
-                text = _CONVERSIONS[piece.conversion](self, piece)
+                text: bytes = getattr(self, _CONVERSIONS[piece.conversion])(piece)
                 output.append(text)
                 self.size += len(text)
                 if self.stopped:
@@ -416,18 +416,19 @@ def pad_number(prefix: str, digits: str, flags: str, width: int, precision: int 
     return pad((prefix + digits).encode(), flags, width)
 
 
-_CONVERSIONS: dict[str, Callable[[Rendering, Directive], bytes]] = {
-    "s": Rendering.string,
-    "c": Rendering.character,
-    "b": Rendering.escaped,
-    "q": Rendering.quoted,
-    "Q": Rendering.quoted,
-    "n": Rendering.count,
-    "T": Rendering.time,
-    **dict.fromkeys("di", Rendering.signed),
-    **dict.fromkeys("uoxX", Rendering.unsigned),
-    **dict.fromkeys("eEfFgGaA", Rendering.floating),
+_CONVERSIONS = {
+    "s": "string",
+    "c": "character",
+    "b": "escaped",
+    "q": "quoted",
+    "Q": "quoted",
+    "n": "count",
+    "T": "time",
+    **dict.fromkeys("di", "signed"),
+    **dict.fromkeys("uoxX", "unsigned"),
+    **dict.fromkeys("eEfFgGaA", "floating"),
 }
+"""The method of `Rendering` for each conversion."""
 
 
 class _Compiler:

@@ -97,15 +97,15 @@ UTC = _fixed(0, "UTC")
 
 
 def _from_database(info: ZoneInfo) -> Zone:
-    import datetime
+    import datetime as dt
 
-    epoch = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
+    epoch = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
     first, last = -62135510400, 253402214400  # a day inside years 1 and 9999
 
     def at(seconds: int) -> Offset:
         if seconds > last:
             seconds -= -(-(seconds - last) // _CYCLE) * _CYCLE
-        moment = (epoch + datetime.timedelta(seconds=max(seconds, first))).astimezone(info)
+        moment = (epoch + dt.timedelta(seconds=max(seconds, first))).astimezone(info)
         offset, saving = moment.utcoffset(), moment.dst()
         return (round(offset.total_seconds()) if offset else 0), moment.tzname() or "", bool(saving)
 

@@ -1,0 +1,149 @@
+"""How `xargs` cuts its input into arguments: blanks and quotes, whole lines for -I, a delimiter for -0 and -d."""
+
+from __future__ import annotations
+
+import re
+
+from agentsandbox.errors import CommandError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from agentsandbox.limits import Budget
+    from agentsandbox.streams import ByteReader
+
+    Argument = tuple[bytes, bool]
+    """An argument, and whether its input line ends with it (for -L)."""
+
+__all__ = ["UnmatchedQuoteError", "delimited", "parse_delimiter", "whole_lines", "words"]
+
+_SPECIAL = re.compile(rb"[\\'\"\0]")
+_TOKEN = re.compile(rb"[^\\'\" \t\n]+|\\(?s:.)|'[^'\n]*'|\"[^\"\n]*\"|[ \t]+|\n|(?s:.)")
+_ESCAPES = {"a": 7, "b": 8, "f": 12, "n": 10, "r": 13, "t": 9, "v": 11, "\\": 92}
+_NUL_WARNING = (
+    "WARNING: a NUL character occurred in the input.  It cannot be passed through in the argument list.  "
+    "Did you mean to use the --null option?"
+)
+
+
+class UnmatchedQuoteError(CommandError):
+    """A quote is not closed on its line; what was read before is still run."""
+
+    def __init__(self, mark: str) -> None:
+        kind = "single" if mark == "'" else "double"
+        super().__init__(f"unmatched {kind} quote; by default quotes are special to xargs unless you use the -0 option")
+
+
+def parse_delimiter(text: str) -> int:
+    """The byte that `-d` names."""
+    if len(text) == 1 and ord(text) < 256:
+        return ord(text)
+    if not text.startswith("\\"):
+        raise CommandError(
+            f"Invalid input delimiter specification {text}: the delimiter must be either a single character "
+            "or an escape sequence starting with \\."
+        )
+    letter = text[1:2]
+    if letter in _ESCAPES and len(text) == 2:
+        return _ESCAPES[letter]
+    found = re.fullmatch(r"\\x([0-9a-fA-F]{1,2})|\\([0-7]{1,3})", text)
+    if found is None:
+        raise CommandError(f"Invalid escape sequence {text} in input delimiter specification.")
+    return int(found[1], 16) if found[1] else int(found[2], 8) & 255
+
+
+def delimited(source: ByteReader, end: int, budget: Budget) -> Iterator[Argument]:
+    """Arguments that end with one byte each; nothing is special in them."""
+    mark = bytes([end])
+    for line in source.lines(mark):
+        budget.step()
+        text = line[:-1] if line.endswith(mark) else line
+        nul = text.find(b"\0")
+        yield (text if nul < 0 else text[:nul]), True
+
+
+def _logical_lines(source: ByteReader, budget: Budget) -> Iterator[bytes]:
+    """Lines; one whose newline is escaped goes on in the next."""
+    pending = b""
+    for line in source.lines():
+        budget.step()
+        whole = pending + line
+        if whole.endswith(b"\\\n") and _ends_escaped(whole):
+            budget.charge(len(whole))
+            pending = whole
+            continue
+        pending = b""
+        yield whole
+    if pending:
+        yield pending
+
+
+def _ends_escaped(line: bytes) -> bool:
+    """Whether the last newline belongs to a backslash that is not itself quoted or escaped."""
+    last = b""
+    for token in _TOKEN.findall(line):
+        last = token
+    return last == b"\\\n"
+
+
+def _cut(token: bytes, warn: Callable[[str], None]) -> bytes:
+    nul = token.find(b"\0")
+    if nul < 0:
+        return token
+    warn(_NUL_WARNING)
+    return token[:nul]
+
+
+def _quoted_words(line: bytes, warn: Callable[[str], None]) -> Iterator[tuple[bytes, bool]]:
+    """The words of a line that holds quotes or backslashes; (word, whether a blank follows it)."""
+    word: bytes | None = None
+    for token in _TOKEN.findall(line):
+        first = token[:1]
+        if token in (b"'", b'"'):
+            raise UnmatchedQuoteError(token.decode())
+        if first in (b" ", b"\t", b"\n"):
+            if word is not None:
+                yield _cut(word, warn), first != b"\n"
+                word = None
+            continue
+        if first == b"\\":
+            token = token[1:]
+        elif first in (b"'", b'"'):
+            token = token[1:-1]
+        word = (word or b"") + token
+    if word is not None:
+        yield _cut(word, warn), False
+
+
+def words(source: ByteReader, budget: Budget, warn: Callable[[str], None]) -> Iterator[Argument]:
+    """Words between blanks and newlines; a line that ends with a blank goes on in the next."""
+    for line in _logical_lines(source, budget):
+        if _SPECIAL.search(line):
+            for word, goes_on in _quoted_words(line, warn):
+                budget.step()
+                yield word, not goes_on
+            continue
+        parts = line.rstrip(b"\n").replace(b"\t", b" ").split(b" ")
+        goes_on = not parts[-1]
+        fields = [part for part in parts if part]
+        budget.step(len(fields))
+        for at, part in enumerate(fields, 1):
+            yield part, at == len(fields) and not goes_on
+
+
+def whole_lines(source: ByteReader, budget: Budget, warn: Callable[[str], None]) -> Iterator[Argument]:
+    """For -I: each line without its leading blanks; quotes and backslashes are still special."""
+    for line in _logical_lines(source, budget):
+        text = line.rstrip(b"\n").lstrip(b" \t\v\f\r")
+        if not text:
+            continue
+        if _SPECIAL.search(text):
+            parts: list[bytes] = []
+            for token in _TOKEN.findall(text):
+                if token in (b"'", b'"'):
+                    raise UnmatchedQuoteError(token.decode())
+                first = token[:1]
+                parts.append(token[1:] if first == b"\\" else token[1:-1] if first in (b"'", b'"') else token)
+            text = _cut(b"".join(parts), warn)
+        yield text, True

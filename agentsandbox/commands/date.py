@@ -1,0 +1,146 @@
+"""`date` (POSIX 1003.1-2017, GNU coreutils): show the time, or the time that a string means."""
+
+from __future__ import annotations
+
+from agentsandbox.command import Arguments, CommandContext, command
+from agentsandbox.commands._choices import choose
+from agentsandbox.commands._quoting import quote
+from agentsandbox.commands._times import nanoseconds
+from agentsandbox.errors import CommandError, UsageError
+from agentsandbox.languages.dates import DateError, format_date, longest_width, parse_date
+from agentsandbox.streams import decode
+
+_DEFAULT = "%a %b %e %H:%M:%S %Z %Y"
+_RFC_EMAIL = "%a, %d %b %Y %H:%M:%S %z"
+_ISO = {
+    "date": "%Y-%m-%d",
+    "hours": "%Y-%m-%dT%H%:z",
+    "minutes": "%Y-%m-%dT%H:%M%:z",
+    "seconds": "%Y-%m-%dT%H:%M:%S%:z",
+    "ns": "%Y-%m-%dT%H:%M:%S,%N%:z",
+}
+_RFC_3339 = {"date": "%Y-%m-%d", "seconds": "%Y-%m-%d %H:%M:%S%:z", "ns": "%Y-%m-%d %H:%M:%S.%N%:z"}
+_ISO_CHOICES = (("hours",), ("minutes",), ("date",), ("seconds",), ("ns",))
+_RFC_CHOICES = (("date",), ("seconds",), ("ns",))
+
+
+def _formats(args: Arguments) -> list[str]:
+    """The output formats that options ask for."""
+    formats: list[str] = []
+    for key, value in args.given:
+        if key == "iso-8601":
+            formats.append(_ISO[choose(value, "--iso-8601", _ISO_CHOICES)] if value else _ISO["date"])
+        elif key == "rfc-3339":
+            formats.append(_RFC_3339[choose(value or "", "--rfc-3339", _RFC_CHOICES)])
+        elif key == "rfc-email":
+            formats.append(_RFC_EMAIL)
+        elif key == "resolution":
+            formats.append("%s.%N")
+    return formats
+
+
+def _format_of(args: Arguments) -> tuple[str, list[str]]:
+    """The output format, and the operands that are none."""
+    formats = _formats(args)
+    operands = args.operands
+    if len(operands) > 1:
+        raise UsageError(f"extra operand {quote(operands[1])}")
+    dated = args.last("date", "file", "reference", "set") is not None
+    if operands and not operands[0].startswith("+") and dated:
+        raise UsageError(
+            f"the argument {quote(operands[0])} lacks a leading '+';\n"
+            "when using an option to specify date(s), any non-option\n"
+            "argument must be a format string beginning with '+'"
+        )
+    if operands and operands[0].startswith("+"):
+        formats.append(operands[0][1:])
+        operands = []
+    if len(formats) > 1:
+        raise CommandError("multiple output formats specified")
+    return (formats[0] if formats else _DEFAULT), operands
+
+
+def _parse(ctx: CommandContext, text: str, zone: str) -> int:
+    try:
+        return parse_date(text, ctx.host.clock(), zone)
+    except DateError:
+        raise CommandError(f"invalid date {quote(text)}") from None
+
+
+def _show(ctx: CommandContext, moment: int, format: str, zone: str) -> None:
+    ctx.budget.charge(longest_width(format) + 64 * len(format))
+    ctx.print(format_date(moment, format, zone))
+
+
+def _show_lines(ctx: CommandContext, name: str, format: str, zone: str) -> int:
+    for line in ctx.open_input(name).lines():
+        ctx.budget.step()
+        text = decode(line[:-1] if line.endswith(b"\n") else line)
+        try:
+            _show(ctx, _parse(ctx, text, zone), format, zone)
+        except CommandError as error:
+            ctx.warn(error.message)
+    return ctx.status
+
+
+@command(
+    "date",
+    usage="""
+    Usage: date [OPTION]... [+FORMAT]
+      or:  date [-u|--utc|--universal] [MMDDhhmm[[CC]YY][.ss]]
+    Show the current time in the given FORMAT. The clock cannot be set.
+
+      -d, --date=STRING          show the time that STRING means: 'next friday', '2 days ago', '@86400'
+      -f, --file=DATEFILE        like --date, once for each line of DATEFILE
+      -I[FMT], --iso-8601[=FMT]  ISO 8601 format; FMT is date (default), hours, minutes, seconds or ns
+          --resolution           show the resolution of the clock: 0.000000001
+      -R, --rfc-email            RFC 5322 format: Mon, 14 Aug 2006 02:34:56 -0600
+          --rfc-3339=FMT         RFC 3339 format; FMT is date, seconds or ns
+      -r, --reference=FILE       show the last modification time of FILE
+      -s, --set=STRING           refused: the clock belongs to the host
+      -u, --utc, --universal     Coordinated Universal Time
+          --help                 display this help and exit
+
+    FORMAT is literal text and conversions:
+      %Y %m %d %H %M %S %N   year, month, day, hour, minute, second, nanoseconds
+      %F %T %D %R %c %x %X   %Y-%m-%d, %H:%M:%S, %m/%d/%y, %H:%M, the locale's own
+      %a %A %b %B %p %P      names of weekday and month; AM or PM, am or pm
+      %e %k %l %I %j %y %C   day, hour and hour of 12 padded with a blank, day of the year, year, century
+      %u %w %U %V %W %G %g   day of the week, week of the year, the ISO week's year
+      %s %z %:z %::z %Z %q   seconds since the epoch, zone as +hhmm, +hh:mm, +hh:mm:ss, name; quarter
+      %n %t %%               newline, tab, percent sign
+    After the percent sign may stand the flags - _ 0 + ^ # and a width.
+    """,
+)
+def date(ctx: CommandContext, args: Arguments) -> int:
+    format, operands = _format_of(args)
+    zone = "UTC0" if args.flag("utc") else ctx.env.get("TZ", "")
+    kinds = {key for key, _ in args.given if key in ("date", "file", "reference", "resolution")}
+    if len(kinds) > 1:
+        raise UsageError("the options to specify dates for printing are mutually exclusive")
+    if args.flag("resolution"):
+        ctx.print("0.000000001")
+        return 0
+    lines = args.value("file")
+    if lines is not None:
+        return _show_lines(ctx, lines, format, zone)
+    text = args.value("date")
+    reference = args.value("reference")
+    if operands and not operands[0].isdigit():
+        raise CommandError(f"invalid date {quote(operands[0])}")
+    setting = args.value("set")
+    if setting is not None or operands:
+        moment = nanoseconds(ctx.host.clock()) if setting is None else _parse(ctx, setting, zone)
+        ctx.warn("cannot set date: Operation not permitted")
+    elif text is not None:
+        moment = _parse(ctx, text, zone)
+    elif reference is not None:
+        try:
+            moment = nanoseconds(ctx.fs.stat(ctx.path(reference)).mtime)
+        except OSError as error:
+            error.filename = reference
+            raise
+    else:
+        moment = nanoseconds(ctx.host.clock())
+    _show(ctx, moment, format, zone)
+    return ctx.status

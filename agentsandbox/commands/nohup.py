@@ -1,0 +1,30 @@
+"""`nohup` (POSIX 1003.1-2017, GNU coreutils): run a program immune to hangups."""
+
+from __future__ import annotations
+
+from agentsandbox.command import Arguments, CommandContext, command
+from agentsandbox.commands._programs import find_problem, problem_status
+from agentsandbox.commands._quoting import quote_always
+from agentsandbox.errors import CommandError, UsageError
+
+
+@command(
+    "nohup",
+    usage="""
+    Usage: nohup COMMAND [ARG]...
+      or:  nohup OPTION
+    Run COMMAND, ignoring hangup signals. A sandbox has no terminal to hang up, so the streams stay as they are.
+
+          --help  display this help and exit
+    """,
+    permute=False,
+    usage_status=125,
+)
+def nohup(ctx: CommandContext, args: Arguments) -> int:
+    if not args.operands:
+        raise UsageError("missing operand")
+    problem = find_problem(ctx, args.operands[0])
+    if problem:
+        reason, status = problem_status(problem)
+        raise CommandError(f"failed to run command {quote_always(args.operands[0])}: {reason}", status)
+    return ctx.run(args.operands)

@@ -1,0 +1,36 @@
+"""`setsid` (util-linux): run a program in a new session."""
+
+from __future__ import annotations
+
+from agentsandbox.command import Arguments, CommandContext, command
+from agentsandbox.commands._programs import find_problem, problem_status
+from agentsandbox.errors import CommandError, UsageError
+
+
+@command(
+    "setsid",
+    usage="""
+    Usage: setsid [options] <program> [arguments ...]
+    Run a program in a new session.
+
+     -f, --fork  run it beside the caller, without waiting
+     -w, --wait  wait until it ends, and return its status
+     -h, --help  display this help
+    """,
+    permute=False,
+)
+def setsid(ctx: CommandContext, args: Arguments) -> int:
+    if args.flag("help"):
+        ctx.print(setsid.usage, end="")
+        return 0
+    words = args.operands
+    if not words:
+        raise UsageError("no command specified")
+    problem = find_problem(ctx, words[0])
+    if problem:
+        reason, status = problem_status(problem)
+        raise CommandError(f"failed to execute {words[0]}: {reason}", status)
+    if not args.flag("fork"):
+        return ctx.run(words)
+    process = ctx.start(words)
+    return (ctx.host.scheduler.wait(process) or 0) if args.flag("wait") else 0

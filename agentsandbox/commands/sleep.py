@@ -1,0 +1,34 @@
+"""`sleep` (POSIX 1003.1-2017, GNU coreutils): wait."""
+
+from __future__ import annotations
+
+from agentsandbox.command import Arguments, CommandContext, command
+from agentsandbox.commands._durations import parse_duration
+from agentsandbox.commands._quoting import quote
+from agentsandbox.errors import UsageError
+
+
+@command(
+    "sleep",
+    usage="""
+    Usage: sleep NUMBER[SUFFIX]...
+    Pause for NUMBER seconds; SUFFIX may be s, m (minutes), h (hours) or d (days). Several are added up.
+
+          --help  display this help and exit
+    """,
+)
+def sleep(ctx: CommandContext, args: Arguments) -> int:
+    if not args.operands:
+        raise UsageError("missing operand")
+    total = 0.0
+    for text in args.operands:
+        seconds = parse_duration(text)
+        if seconds is None:
+            ctx.warn(f"invalid time interval {quote(text)}")
+        else:
+            total += seconds
+    if ctx.status:
+        ctx.stderr.write(b"Try 'sleep --help' for more information.\n")
+        return 1
+    ctx.host.scheduler.sleep(min(total, 1e9))
+    return 0

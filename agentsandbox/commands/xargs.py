@@ -1,0 +1,291 @@
+"""`xargs` (POSIX 1003.1-2017, GNU findutils): run a program with arguments from standard input."""
+
+from __future__ import annotations
+
+import re
+
+from agentsandbox.command import Arguments, CommandContext, command
+from agentsandbox.commands._argument_reading import UnmatchedQuoteError, delimited, parse_delimiter, whole_lines, words
+from agentsandbox.commands._programs import find_problem, problem_status
+from agentsandbox.commands._quoting import quote, quote_as
+from agentsandbox.errors import CommandError, UsageError
+from agentsandbox.streams import Null, decode, encode
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from agentsandbox.commands._argument_reading import Argument
+    from agentsandbox.processes import Process
+    from agentsandbox.streams import ByteReader
+
+_DEFAULT_CHARS = 131072
+_MOST_CHARS = 2093814
+_MOST_PARALLEL = 128
+"""How many run at once for -P 0: a sandbox has a ceiling for its processes."""
+
+
+class _Options:
+    """What the options say, in the order given: of -n, -L and -I the last counts."""
+
+    def __init__(self, ctx: CommandContext, args: Arguments) -> None:
+        self.max_args = self.max_lines = 0
+        self.replace: str | None = None
+        self.max_chars = _DEFAULT_CHARS
+        self.parallel = 1
+        self.delimiter: int | None = None
+        self.end = args.value(args.last("E", "eof") or "E") or None
+        for key, value in args.given:
+            self._read(ctx, key, value)
+        self.run_empty = not args.flag("no-run-if-empty") and self.replace is None
+        self.exit_if_long = args.flag("exit") or bool(self.max_lines)
+        self.verbose = args.flag("verbose") or args.flag("interactive")
+        self.slot_variable = args.value("process-slot-var")
+        if self.end is not None and self.delimiter is not None:
+            ctx.warn("warning: the -E option has no effect if -0 or -d is used.\n", 0)
+            self.end = None
+
+    def _read(self, ctx: CommandContext, key: str, value: str | None) -> None:
+        if key == "max-args":
+            number = _number(ctx, value, "n", 1)
+            if self.replace is not None and number == 1:
+                return
+            self._exclude(ctx, "--max-args/-n")
+            self.max_args = number
+        elif key in ("L", "max-lines"):
+            number = _number(ctx, value or "1", "L" if key == "L" else "l", 1)
+            self._exclude(ctx, "-L" if key == "L" else "--max-lines/-l")
+            self.max_lines = number
+        elif key in ("I", "replace"):
+            self._exclude(ctx, "--replace/-I/-i")
+            self.replace = value or "{}"
+        elif key == "max-chars":
+            self.max_chars = _number(ctx, value, "s", 1, _MOST_CHARS)
+        elif key == "max-procs":
+            self.parallel = _number(ctx, value, "P", 0) or _MOST_PARALLEL
+        elif key == "delimiter":
+            self.delimiter = parse_delimiter(value or "")
+        elif key == "null":
+            self.delimiter = 0
+
+    def _exclude(self, ctx: CommandContext, name: str) -> None:
+        """Tell that an earlier option of the three is given up."""
+        earlier = {"--max-args": bool(self.max_args), "--max-lines": bool(self.max_lines), "--replace": self.replace is not None}
+        for other, given in earlier.items():
+            if given and other not in name and not (other == "--max-lines" and name == "-L"):
+                ctx.warn(f"warning: options {other} and {name} are mutually exclusive, ignoring previous {other} value", 0)
+        self.max_args = self.max_lines = 0
+        self.replace = None
+
+
+def _number(ctx: CommandContext, text: str | None, letter: str, low: int, high: int = 2**31 - 1) -> int:
+    found = re.fullmatch(r"[ \t]*([+-]?[0-9]+)", text or "", re.ASCII)
+    if found is None:
+        raise UsageError(f'invalid number "{text}" for -{letter} option')
+    digits = found[1]
+    number = int(digits) if len(digits) < 20 else (2**63 if digits[0] != "-" else -(2**63))
+    if number < low:
+        message = f"value {text} for -{letter} option should be >= {low}"
+        if letter != "s":
+            raise UsageError(message)
+        ctx.warn(message, 0)
+        return low
+    if number > high and letter == "s":
+        ctx.warn(f"value {text} for -{letter} option should be <= {high}", 0)
+    return min(number, high)
+
+
+class _Runner:
+    """Gathers arguments into command lines and runs them, up to `parallel` at once."""
+
+    def __init__(self, ctx: CommandContext, options: _Options, command: list[str], stdin: ByteReader) -> None:
+        self.ctx = ctx
+        self.options = options
+        self.command = command
+        self.stdin = stdin
+        self.initial = sum(len(encode(word)) + 1 for word in command)
+        if self.initial > options.max_chars and options.replace is None:
+            raise CommandError("cannot fit single argument within argument list size limit")
+        self.gathered: list[bytes] = []
+        self.size = self.initial
+        self.lines = 0
+        self.slots: list[Process | None] = [None] * (options.parallel if options.parallel > 1 else 0)
+        self.executed = False
+        self.problem = find_problem(ctx, command[0])
+
+    def push(self, argument: bytes, ends_line: bool) -> None:
+        """One more argument."""
+        options = self.options
+        length = len(argument) + 1
+        if self.initial + length > options.max_chars:
+            raise CommandError("argument line too long")
+        if self.size + length > options.max_chars:
+            if options.exit_if_long and (options.max_lines or options.max_args):
+                raise CommandError("argument list too long")
+            self.flush()
+        self.gathered.append(argument)
+        self.size += length
+        if options.max_lines:
+            self.lines += ends_line
+            if self.lines >= options.max_lines:
+                self.flush()
+        elif len(self.gathered) == options.max_args:
+            self.flush()
+
+    def flush(self) -> None:
+        """Run the command with what was gathered."""
+        gathered, self.gathered = self.gathered, []
+        self.size, self.lines = self.initial, 0
+        self.run(self.command + [decode(argument) for argument in gathered])
+
+    def run_replaced(self, argument: bytes) -> None:
+        """Run the command with the argument in the place of the replacement string."""
+        text = decode(argument)
+        pattern = self.options.replace or "{}"
+        line = [self.command[0]]
+        size = len(encode(line[0])) + 1
+        for word in self.command[1:]:
+            count = word.count(pattern)
+            size += len(encode(word)) + count * (len(argument) - len(encode(pattern))) + 1
+            if size > self.options.max_chars:
+                raise CommandError("command too long")
+            line.append(word.replace(pattern, text) if count else word)
+        self.run(line)
+
+    def run(self, line: list[str]) -> None:
+        """Run one command line, waiting for a free slot if there are several."""
+        ctx = self.ctx
+        ctx.budget.step()
+        self.executed = True
+        if self.options.verbose:
+            ctx.stderr.write(encode(" ".join([quote_as(word, "shell-escape") for word in line]) + "\n"))
+        if self.problem:
+            reason, status = problem_status(self.problem)
+            raise CommandError(f"{self.command[0]}: {reason}", status)
+        if not self.slots:
+            self.note(ctx.run(line, stdin=self.stdin, env=self.environment(0)))
+            return
+        slot = self.free_slot()
+        self.slots[slot] = ctx.start(line, stdin=self.stdin, env=self.environment(slot))
+
+    def environment(self, slot: int) -> Mapping[str, str]:
+        variable = self.options.slot_variable
+        return self.ctx.env if variable is None else {**self.ctx.env, variable: str(slot)}
+
+    def free_slot(self) -> int:
+        """The first slot whose process has ended, after waiting for one."""
+        slots = self.slots
+        self.ctx.host.scheduler.block(lambda: any(process is None or process.finished() for process in slots))
+        for at, process in enumerate(slots):
+            if process is None:
+                return at
+            if process.finished():
+                slots[at] = None
+                self.note(process.status or 0)
+                return at
+        raise AssertionError("a slot was free")
+
+    def wait(self) -> None:
+        """Wait for all that still run."""
+        for at, process in enumerate(self.slots):
+            if process is not None:
+                self.slots[at] = None
+                self.note(self.ctx.host.scheduler.wait(process) or 0)
+
+    def note(self, status: int) -> None:
+        """Remember a failure; 255 ends everything."""
+        if status == 255:
+            raise CommandError(f"{self.command[0]}: exited with status 255; aborting", 124)
+        if status:
+            self.ctx.status = 123
+
+
+def _arguments(ctx: CommandContext, options: _Options, source: ByteReader) -> Iterator[Argument]:
+    """The arguments up to the end string of -E."""
+    warned: list[str] = []
+
+    def warn(message: str) -> None:
+        if not warned:
+            warned.append(message)
+            ctx.warn(message, ctx.status)
+
+    if options.delimiter is not None:
+        found = delimited(source, options.delimiter, ctx.budget)
+    elif options.replace is not None:
+        found = whole_lines(source, ctx.budget, warn)
+    else:
+        found = words(source, ctx.budget, warn)
+    end = None if options.end is None else encode(options.end)
+    for argument, ends_line in found:
+        if argument == end:
+            return
+        yield argument, ends_line
+
+
+def _gather(runner: _Runner, arguments: Iterator[Argument]) -> None:
+    options = runner.options
+    try:
+        for argument, ends_line in arguments:
+            if options.replace is not None:
+                runner.run_replaced(argument)
+            else:
+                runner.push(argument, ends_line)
+    except UnmatchedQuoteError:
+        if runner.gathered:
+            runner.flush()
+        raise
+    if runner.gathered or (options.run_empty and not runner.executed):
+        runner.flush()
+
+
+@command(
+    "xargs",
+    usage="""
+    Usage: xargs [OPTION]... COMMAND [INITIAL-ARGS]...
+    Run COMMAND (echo if none is given) with arguments INITIAL-ARGS and more arguments read from input.
+
+      -0, --null                items end with NUL; quotes, backslashes and -E are not special
+      -a, --arg-file=FILE       read arguments from FILE, not standard input
+      -d, --delimiter=CHARACTER  items end with CHARACTER; quotes and backslashes are not special
+      -E END                    an item END ends the input
+      -e[END], --eof[=END]      the same; none if END is omitted
+      -I R                      a line each: replace R in INITIAL-ARGS with it
+      -i[R], --replace[=R]      the same; R is {} if omitted
+      -L MAX                    at most MAX nonblank input lines for each command line
+      -l[MAX], --max-lines[=MAX]  the same; 1 if MAX is omitted
+      -n, --max-args=MAX        at most MAX arguments for each command line
+      -P, --max-procs=MAX       run at most MAX processes at a time; 0 for as many as possible
+      -p, --interactive         ask before each command line; there is no terminal to ask, so it is an error
+          --process-slot-var=VAR  set the variable VAR in child processes to their slot
+      -r, --no-run-if-empty     do not run COMMAND when there is no argument
+      -s, --max-chars=MAX       limit the length of a command line to MAX
+      -t, --verbose             print each command line before it is run
+      -x, --exit                exit if the size is exceeded
+          --help                display this help and exit
+
+    The status is 123 if a command line failed, 124 if one exited with 255, 126 if COMMAND cannot be run, 127 if it
+    is not found, 1 for other errors.
+    """,
+    permute=False,
+)
+def xargs(ctx: CommandContext, args: Arguments) -> int:
+    options = _Options(ctx, args)
+    name = args.value("arg-file")
+    source: ByteReader = ctx.stdin
+    child_stdin: ByteReader = Null()
+    if name is not None and name != "-":
+        try:
+            source = ctx.open_input(name)
+        except OSError as error:
+            raise CommandError(f"Cannot open input file {quote(name)}: {error.strerror}") from None
+        child_stdin = ctx.stdin
+    if args.flag("interactive"):
+        raise CommandError("failed to open /dev/tty for reading: No such device or address")
+    runner = _Runner(ctx, options, args.operands or ["echo"], child_stdin)
+    try:
+        _gather(runner, _arguments(ctx, options, source))
+    except CommandError:
+        runner.wait()
+        raise
+    runner.wait()
+    return ctx.status
