@@ -143,7 +143,7 @@ class Scheduler:
             self.main._greenlet = getcurrent()
         process = Process(self.new_pid() if pid is None else pid, name)
 
-        def body() -> None:
+        def body(_: object = None) -> None:  # started by the end of another one, it is given that one's result
             try:
                 self._run(process, run)
             finally:
