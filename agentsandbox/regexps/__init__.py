@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentsandbox.regexps.matcher import PerlRegex, PosixRegex, Regex, compile_posix
+from agentsandbox.regexps.matcher import PerlRegex, PosixRegex, Regex, compile_lines, compile_posix
 from agentsandbox.regexps.parser import RegexError
 from agentsandbox.regexps.perl import compile_perl
 
@@ -10,4 +10,4 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agentsandbox.regexps.matcher import Match as Match
 
-__all__ = ["PerlRegex", "PosixRegex", "Regex", "RegexError", "compile_perl", "compile_posix"]
+__all__ = ["PerlRegex", "PosixRegex", "Regex", "RegexError", "compile_lines", "compile_perl", "compile_posix"]

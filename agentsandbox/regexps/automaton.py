@@ -200,7 +200,14 @@ class _Machine:
         if kind == "'":
             return after == _EDGE
         inside, following = before == _WORD, after == _WORD
-        return {"b": inside != following, "B": inside == following, "<": following and not inside, ">": inside and not following}[kind]
+        return {
+            "b": inside != following,
+            "B": inside == following,
+            "<": following and not inside,
+            ">": inside and not following,
+            "(": not inside,
+            ")": not following,
+        }[kind]
 
 
 class Automaton:

@@ -8,7 +8,7 @@ from functools import lru_cache
 from agentsandbox.errors import LimitReached
 from agentsandbox.regexps.analysis import UNBOUNDED, analyze
 from agentsandbox.regexps.automaton import MAX_PLACES, Automaton
-from agentsandbox.regexps.parser import RegexError, Tree, parse
+from agentsandbox.regexps.parser import RegexError, Tree, bound_tree, fixed_tree, join_trees, parse
 from agentsandbox.regexps.translate import literal_text, required_text, translate
 
 TYPE_CHECKING = False
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     Match: TypeAlias = "re.Match[str] | Span"
 
 
-__all__ = ["PerlRegex", "PosixRegex", "Regex", "Span", "compile_posix"]
+__all__ = ["PerlRegex", "PosixRegex", "Regex", "Span", "compile_lines", "compile_posix"]
 
 _PATIENCE = 2.0
 """Seconds for one search without a budget."""
@@ -125,6 +125,7 @@ class PosixRegex(Regex):
 
     `fast_test`  an `re.Pattern` that tells whether and where a match begins, though perhaps not where it ends.
     `literal`    the one text that it matches, None if there are several.
+    `plain`      the same, letter case aside.
     `required`   a text that every match contains ("" for none).
     `exact`      whether `fast_test` finds the end as well.
     Two patterns for `re` are kept: text that is all ASCII takes the quicker one.
@@ -132,12 +133,12 @@ class PosixRegex(Regex):
 
     __slots__ = (
         "_ascii", "_automaton", "_flags", "_longest", "_multiline", "_newline_safe", "_not_bol", "_timed", "_tree", "_unicode",
-        "literal", "required",
+        "literal", "plain", "required",
     )  # fmt: skip
 
     _never_bol = False
 
-    def __init__(self, source: str, tree: Tree, multiline: bool, newline_safe: bool) -> None:
+    def __init__(self, source: str, tree: Tree, *, multiline: bool, newline_safe: bool) -> None:
         super().__init__(source, tree.groups)
         self.warnings = tree.warnings
         self._tree = tree
@@ -147,7 +148,8 @@ class PosixRegex(Regex):
         analysis = analyze(tree.root, multiline)
         self.safe_length = analysis.safe_length
         self._longest = analysis.longest
-        self.literal = None if tree.ignore_case else literal_text(tree.root)
+        self.plain = literal_text(tree.root)
+        self.literal = None if tree.ignore_case else self.plain
         self.required = "" if tree.ignore_case else required_text(tree.root)
         self._ascii: re.Pattern[str] | None = None
         self._unicode: re.Pattern[str] | None = None
@@ -264,7 +266,8 @@ class _NotBol(PosixRegex):
     __slots__ = ()
 
     def __init__(self, regex: PosixRegex) -> None:
-        super().__init__(regex.pattern_source, regex._tree, regex._multiline and not regex._newline_safe, regex._newline_safe)
+        safe = regex._newline_safe
+        super().__init__(regex.pattern_source, regex._tree, multiline=regex._multiline and not safe, newline_safe=safe)
 
     _never_bol = True
 
@@ -289,19 +292,47 @@ def compile_posix(
     dialect          "posix" (bash, expr, find -regextype posix-*), "grep", "sed", "awk", "emacs" (find's own).
     """
     tree = parse(pattern, extended=extended, dialect=dialect, ignore_case=ignore_case, newline_safe=newline_safe)
-    return PosixRegex(pattern, tree, newline_anchors, newline_safe)
+    return PosixRegex(pattern, tree, multiline=newline_anchors, newline_safe=newline_safe)
+
+
+@lru_cache(maxsize=64)
+def compile_lines(
+    patterns: tuple[str, ...],
+    *,
+    extended: bool = True,
+    fixed: bool = False,
+    ignore_case: bool = False,
+    whole_words: bool = False,
+    whole_lines: bool = False,
+    newline_safe: bool = True,
+) -> list[PosixRegex]:
+    """Compile grep's patterns: one for all of them, or one for each when there are back-references.
+
+    A line is selected when any of them matches. Raises `RegexError`.
+    """
+    if fixed:
+        trees = [fixed_tree(patterns, ignore_case=ignore_case)]
+    else:
+        trees = [
+            parse(pattern, extended=extended, dialect="grep", ignore_case=ignore_case, newline_safe=newline_safe)
+            for pattern in patterns
+        ]
+    if len(trees) > 1 and not any(tree.back_references for tree in trees):
+        trees = [join_trees(trees)]
+    if whole_lines or whole_words:
+        trees = [bound_tree(tree, "^" if whole_lines else "(", "$" if whole_lines else ")") for tree in trees]
+    return [PosixRegex("\n".join(patterns), tree, multiline=False, newline_safe=newline_safe) for tree in trees]
 
 
 class PerlRegex(Regex):
     """A pattern of the `regex` package; always under a time limit. `pattern_source` is what was asked for."""
 
-    __slots__ = ("_ascii", "_unicode")
+    __slots__ = ("_pattern",)
 
-    def __init__(self, source: str, ascii_pattern: Any, unicode_pattern: Any) -> None:
-        super().__init__(source, ascii_pattern.groups)
-        self._ascii = ascii_pattern
-        self._unicode = unicode_pattern
+    def __init__(self, source: str, pattern: Any, safe_length: int) -> None:
+        super().__init__(source, pattern.groups)
+        self._pattern = pattern
+        self.safe_length = safe_length
 
     def search(self, text: str, pos: int = 0, budget: Budget | None = None) -> Match | None:
-        pattern = self._ascii if text.isascii() else self._unicode
-        return _search_timed(pattern, "search", text, pos, None, budget)
+        return _search_timed(self._pattern, "search", text, pos, None, budget)

@@ -9,11 +9,12 @@ import re
 
 from agentsandbox.regexps.tree import Alternation, Assertion, BackReference, CharSet, Concatenation, Group, Node, Repeat
 
-__all__ = ["MAX_NESTING", "RegexError", "Tree", "parse"]
+__all__ = ["MAX_NESTING", "RegexError", "Tree", "bound_tree", "fixed_tree", "join_trees", "parse"]
 
 MAX_NESTING = 100
 MAX_REPEAT = 32767
 MAX_SIZE = 1_000_000
+_MANY = 12
 
 _TOO_BIG = "Regular expression too big"
 _UNMATCHED_BRACKET = "Unmatched [, [^, [:, [., or [="
@@ -76,7 +77,7 @@ class Tree:
 
     __slots__ = ("back_references", "groups", "ignore_case", "root", "warnings")
 
-    def __init__(self, root: Node, groups: int, back_references: bool, warnings: list[str], ignore_case: bool) -> None:
+    def __init__(self, root: Node, groups: int, warnings: list[str], *, back_references: bool, ignore_case: bool) -> None:
         self.root = root
         self.groups = groups
         self.back_references = back_references
@@ -88,6 +89,46 @@ def parse(pattern: str, *, extended: bool, dialect: str = "posix", ignore_case: 
     """Read a pattern. Raises `RegexError`."""
     table = _EXTENDED if extended else _BASIC
     return _Parser(pattern, extended, dialect, table.get(dialect, table["posix"]), ignore_case, newline_safe).parse()
+
+
+def join_trees(trees: list[Tree]) -> Tree:
+    """A pattern that matches what any of these, which have no back-references, does."""
+    warnings = [warning for tree in trees for warning in tree.warnings]
+    groups = sum(tree.groups for tree in trees)
+    return Tree(Alternation([tree.root for tree in trees]), groups, warnings, back_references=False, ignore_case=trees[0].ignore_case)
+
+
+def bound_tree(tree: Tree, before: str, after: str) -> Tree:
+    """The pattern between two assertions."""
+    root = Concatenation([Assertion(before), tree.root, Assertion(after)])
+    return Tree(root, tree.groups, tree.warnings, back_references=tree.back_references, ignore_case=tree.ignore_case)
+
+
+def fixed_tree(texts: tuple[str, ...], *, ignore_case: bool) -> Tree:
+    """A pattern for any of these texts. Many share their beginnings, so that each character is looked at once."""
+
+    def literal(character: str) -> Node:
+        return CharSet(((ord(character), ord(character)),), ignore_case=ignore_case)
+
+    words = sorted(set(texts))
+    if len(words) < _MANY or max(map(len, words)) > MAX_NESTING // 2:
+        branches = [_join([literal(character) for character in word]) for word in words]
+        return Tree(branches[0] if len(branches) == 1 else Alternation(branches), 0, [], back_references=False, ignore_case=ignore_case)
+
+    def share(group: list[str], depth: int) -> Node:
+        optional = len(group[0]) == depth
+        if optional:
+            group = group[1:]
+            if not group:
+                return Concatenation([])
+        by_first: dict[str, list[str]] = {}
+        for word in group:
+            by_first.setdefault(word[depth], []).append(word)
+        branches = [_join([literal(first), share(rest, depth + 1)]) for first, rest in by_first.items()]
+        node = branches[0] if len(branches) == 1 else Alternation(branches)
+        return Repeat(node, 0, 1) if optional else node
+
+    return Tree(share(words, 0), 0, [], back_references=False, ignore_case=ignore_case)
 
 
 class _Level:
@@ -163,7 +204,7 @@ class _Parser:
         root = self.levels[0].close()
         if root.size > MAX_SIZE:
             raise RegexError(_TOO_BIG)
-        return Tree(root, self.groups, self.back_references, self.warnings, self.ignore_case)
+        return Tree(root, self.groups, self.warnings, back_references=self.back_references, ignore_case=self.ignore_case)
 
     # parts
 

@@ -14,6 +14,8 @@ from agentsandbox.regexps.parser import RegexError
 __all__ = ["compile_perl"]
 
 _MAX_LENGTH = 50_000
+_SAFE_LENGTH = 100_000
+"""A line up to this length may be searched within a block: the time limit then holds for the block."""
 _POSIX_CLASSES = {
     "alpha": "A-Za-z",
     "digit": "0-9",
@@ -33,6 +35,7 @@ _POSIX_CLASSES = {
 _HORIZONTAL = "\\t\\x20\\xa0\\u1680\\u180e\\u2000-\\u200a\\u202f\\u205f\\u3000"
 _VERTICAL = "\\n\\x0b\\x0c\\r\\x85\\u2028\\u2029"
 _SHORTHANDS = {"d": "0-9", "w": "0-9A-Za-z_", "s": "\\t-\\r\\x20", "h": _HORIZONTAL, "v": _VERTICAL}
+_WITHOUT_NEWLINE = {"s": "\\t\\x0b-\\r\\x20", "v": "\\x0b\\x0c\\r\\x85\\u2028\\u2029"}
 _WORD = "[0-9A-Za-z_]"
 _BOUNDARY = f"(?:(?<={_WORD})(?!{_WORD})|(?<!{_WORD})(?={_WORD}))"
 _NO_BOUNDARY = f"(?:(?<={_WORD})(?={_WORD})|(?<!{_WORD})(?!{_WORD}))"
@@ -41,6 +44,7 @@ _PLAIN = {
     "K": "\\K", "G": "\\G", "A": "\\A", "z": "\\Z", "Z": "(?=\\n?\\Z)", "X": "\\X", "R": "(?:\\r\\n|[" + _VERTICAL + "])", "N": "[^\\n]",
     "b": _BOUNDARY, "B": _NO_BOUNDARY,
 }  # fmt: skip
+_NEWLINE = "\\U0000000a"
 _CODE = re.compile(r"x\{([0-9A-Fa-f]+)\}|x([0-9A-Fa-f]{0,2})|o\{([0-7]+)\}|(0[0-7]{0,2})|c([ -~])")
 _REFERENCE = re.compile(r"(\d+)|g\{?(-?\d+)\}?|g\{(\w+)\}|k(?:\{(\w+)\}|<(\w+)>|'(\w+)')")
 _PROPERTY = re.compile(r"[pP](?:\{\^?\w+\}|\w)")
@@ -48,19 +52,23 @@ _VERB = re.compile(r"\(\*(?:UTF8?|UCP|LIMIT_\w+=\d+|NO_\w+|CRLF|LF|ANYCRLF|ANY|C
 
 
 @lru_cache(maxsize=256)
-def compile_perl(pattern: str, *, ignore_case: bool = False, multiline: bool = True) -> PerlRegex:
-    """Compile a pattern of Perl's kind; raises `RegexError`."""
+def compile_perl(pattern: str, *, ignore_case: bool = False, newline_safe: bool = False) -> PerlRegex:
+    """Compile a pattern of Perl's kind; raises `RegexError`. `newline_safe`: as `compile_posix`.
+
+    A pattern that names a newline cannot be made safe for blocks: its `safe_length` is 0.
+    """
     import regex  # only grep -P needs it
 
     if len(pattern) > _MAX_LENGTH:
         raise RegexError("regular expression is too large")
-    source = _Translator(pattern).translate()
-    flags = regex.V1 | (regex.I if ignore_case else 0) | (regex.M if multiline else 0)
+    translator = _Translator(pattern, newline_safe=newline_safe)
+    source = translator.translate()
+    flags = regex.V1 | (regex.I if ignore_case else 0) | (regex.M if newline_safe else 0)
     try:
         compiled = regex.compile(source, flags)
     except (regex.error, RecursionError, MemoryError, OverflowError, ValueError, KeyError, IndexError) as error:
         raise RegexError(_describe(error)) from None
-    return PerlRegex(pattern, compiled, compiled)
+    return PerlRegex(pattern, compiled, 0 if translator.names_newline else _SAFE_LENGTH)
 
 
 def _describe(error: BaseException) -> str:
@@ -88,8 +96,10 @@ _MESSAGES = {
 class _Translator:
     """Rewrites what the two syntaxes spell differently, and leaves the rest."""
 
-    def __init__(self, pattern: str) -> None:
+    def __init__(self, pattern: str, *, newline_safe: bool) -> None:
         self.pattern = pattern
+        self.newline_safe = newline_safe
+        self.names_newline = False
         self.position = 0
         self.groups = 0
         self.out: list[str] = []
@@ -106,6 +116,12 @@ class _Translator:
                 self._set()
             elif character == "(":
                 self._group()
+            elif character == "." and self.newline_safe:
+                self.position += 1
+                self.out.append("[^\\n]")
+            elif character == "$" and not self.newline_safe:
+                self.position += 1
+                self.out.append("(?=\\n?\\Z)")
             else:
                 self.position += 1
                 self.out.append(character)
@@ -141,24 +157,37 @@ class _Translator:
             self.position = end + 2
         elif character == "E":
             pass
+        elif character in "AZz" and self.newline_safe:
+            self.out.append("^" if character == "A" else "$")
         elif character in _PLAIN:
+            self.names_newline |= character in "RX"
             self.out.append(_PLAIN[character])
         elif character.lower() in _SHORTHANDS:
-            self.out.append(f"[{'^' if character.isupper() else ''}{_SHORTHANDS[character.lower()]}]")
+            self.out.append(self._shorthand(character))
         else:
             self._other_escape(start)
+
+    def _shorthand(self, character: str) -> str:
+        inside = _SHORTHANDS[character.lower()]
+        if character.isupper():
+            return f"[^\\n{inside}]" if self.newline_safe else f"[^{inside}]"
+        return f"[{_WITHOUT_NEWLINE.get(character, inside) if self.newline_safe else inside}]"
 
     def _other_escape(self, start: int) -> None:
         pattern = self.pattern
         character = pattern[start]
         if found := _PROPERTY.match(pattern, start):
+            self.names_newline |= character == "P"
             self.out.append("\\" + found[0])
         elif found := _CODE.match(pattern, start):
-            self.out.append(_coded(found))
+            piece = _coded(found)
+            self.names_newline |= piece == _NEWLINE
+            self.out.append(piece)
         elif found := _REFERENCE.match(pattern, start):
             self.out.append(self._reference(found))
         else:
             found = None
+            self.names_newline |= character == "n"
             self.out.append(_CONTROLS.get(character) or re.escape(character))
         if found is not None:
             self.position = found.end()
@@ -178,7 +207,7 @@ class _Translator:
         position = self.position + 1
         pieces = ["["]
         if pattern.startswith("^", position):
-            pieces.append("^")
+            pieces.append("^\\n" if self.newline_safe else "^")
             position += 1
         first = True
         while True:
@@ -197,7 +226,10 @@ class _Translator:
             else:
                 pieces.append("\\" + character if character in "[]&|~^\\" else character)
                 position += 1
-        self.out.append("".join(pieces) + "]")
+        source = "".join(pieces) + "]"
+        if self.newline_safe and source[1] != "^" and "\\" in source:
+            source = f"(?:(?!\\n){source})"
+        self.out.append(source)
         self.position = position + 1
 
 

@@ -116,7 +116,14 @@ def _negated_set(node: CharSet, pieces: list[str], beside: list[str], ascii_only
     return f"(?:{without}{source})"
 
 
-_WORD_EDGES = {"<": "\\b(?=\\w)", ">": "\\b(?<=\\w)", "b": "\\b", "B": "(?:(?<=\\w)(?=\\w)|(?<!\\w)(?!\\w))"}
+_WORD_EDGES = {
+    "<": "\\b(?=\\w)",
+    ">": "\\b(?<=\\w)",
+    "b": "\\b",
+    "B": "(?:(?<=\\w)(?=\\w)|(?<!\\w)(?!\\w))",
+    "(": "(?<!\\w)",
+    ")": "(?!\\w)",
+}
 _LINE_EDGES = {"^": "^", "`": "^", "$": "$", "'": "$"}
 _TEXT_EDGES = {"^": "\\A", "`": "\\A", "$": "\\Z", "'": "\\Z"}
 _MIXED_EDGES = {"^": "^", "`": "\\A", "$": "$", "'": "\\Z"}

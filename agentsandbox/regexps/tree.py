@@ -131,7 +131,7 @@ class CharSet(Node):
 
 
 class Assertion(Node):
-    """An empty place. `kind` is one of ^ $ ` ' b B < >."""
+    """An empty place. `kind` is one of ^ $ ` ' b B < >, "(" (no word character before) and ")" (none after)."""
 
     __slots__ = ("kind",)
 

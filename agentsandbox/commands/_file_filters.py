@@ -1,0 +1,50 @@
+"""Which files a recursive search visits: --include, --exclude, --exclude-from and --exclude-dir of grep."""
+
+from __future__ import annotations
+
+from agentsandbox.patterns import compile_glob
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["FileFilter"]
+
+
+class FileFilter:
+    """Rules in the order given; the last that matches decides, else the opposite of the first."""
+
+    def __init__(self) -> None:
+        self._rules: list[tuple[bool, Callable[[str], object]]] = []
+        self._directories: list[Callable[[str], object]] = []
+
+    def add(self, pattern: str, *, include: bool) -> None:
+        """A rule for files."""
+        self._rules.append((include, compile_glob(pattern).match))
+
+    def add_directory(self, pattern: str) -> None:
+        """Directories of that name are not entered."""
+        self._directories.append(compile_glob(pattern.rstrip("/") or pattern).match)
+
+    def admits(self, name: str, *, operand: bool = False) -> bool:
+        """Whether a file is searched; `operand`: it was named, and the whole name is compared."""
+        if not self._rules:
+            return True
+        forms = [name] if operand else _suffixes(name)
+        for include, match in reversed(self._rules):
+            if any(match(form) for form in forms):
+                return include
+        return not self._rules[0][0]
+
+    def enters(self, name: str, *, operand: bool = False) -> bool:
+        """Whether a directory is entered."""
+        if not self._directories:
+            return True
+        forms = [name.rstrip("/") or "/"] if operand else _suffixes(name)
+        return not any(match(form) for match in self._directories for form in forms)
+
+
+def _suffixes(name: str) -> list[str]:
+    """The name and each of its ends that begins after a slash."""
+    parts = name.split("/")
+    return ["/".join(parts[at:]) for at in range(len(parts))] if len(parts) < 64 else [name, parts[-1]]

@@ -1,0 +1,390 @@
+"""Writes the lines that grep selects: prefixes, context, colours, counts."""
+
+from __future__ import annotations
+
+import re
+
+from agentsandbox.streams import encode
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from agentsandbox.command import CommandContext
+    from agentsandbox.commands._line_search import LineSearch
+    from agentsandbox.streams import ByteReader
+
+__all__ = ["Colors", "FileSearch", "Report"]
+
+_INVALID = re.compile("[\udc80-\udcff]")
+
+
+class Colors:
+    """The parts' colours, as GREP_COLORS gives them."""
+
+    _DEFAULTS = {"ms": "01;31", "mc": "01;31", "sl": "", "cx": "", "fn": "35", "ln": "32", "bn": "32", "se": "36"}
+
+    def __init__(self, setting: str, *, inverted: bool) -> None:
+        parts = dict(self._DEFAULTS)
+        self.no_erase = False
+        reverse = False
+        for piece in setting.split(":"):
+            name, equals, value = piece.partition("=")
+            if equals and not re.fullmatch(r"[0-9;]*", value):
+                break
+            if name == "mt" and equals:
+                parts["ms"] = parts["mc"] = value
+            elif name in parts and equals:
+                parts[name] = value
+            elif name == "ne" and not equals:
+                self.no_erase = True
+            elif name == "rv" and not equals:
+                reverse = True
+        if inverted and reverse:
+            parts["sl"], parts["cx"] = parts["cx"], parts["sl"]
+        self.parts = parts
+
+    def paint(self, part: str, text: str) -> str:
+        """The text in the colour of a part, as it is when the part has none."""
+        code = self.parts[part]
+        if not code:
+            return text
+        erase = "" if self.no_erase else "\33[K"
+        return f"\33[{code}m{erase}{text}\33[m{erase}"
+
+
+class Report:
+    """What is written about each file: the options of one grep."""
+
+    def __init__(self) -> None:
+        self.invert = False
+        self.count = False
+        self.list_files: bool | None = None
+        """True: names of files with matches; False: of those without."""
+        self.quiet = False
+        self.only_matching = False
+        self.with_filename = False
+        self.line_numbers = False
+        self.byte_offsets = False
+        self.initial_tab = False
+        self.null_names = False
+        self.null_lines = False
+        self.before = 0
+        self.after = 0
+        self.context = False
+        """Whether separators stand between groups of lines."""
+        self.separator: str | None = "--"
+        self.max_count: int | None = None
+        self.colors: Colors | None = None
+        self.binary = "binary"
+        self.something_written = False
+        """Whether a group of lines has been written for any file."""
+
+    @property
+    def only_first(self) -> bool:
+        """Whether the first selected line of a file tells all that is asked."""
+        return self.quiet or self.list_files is not None
+
+    def name_suffix(self, name: str) -> str:
+        """A file's name on a line of its own."""
+        shown = self.colors.paint("fn", name) if self.colors else name
+        return shown + ("\0" if self.null_names else "\n")
+
+    def prefix(self, name: str, number: int, offset: int, separator: str) -> str:
+        """What stands before a line."""
+        colors = self.colors
+        mark = colors.paint("se", separator) if colors else separator
+        pieces: list[str] = []
+        if self.with_filename:
+            pieces.append(colors.paint("fn", name) if colors else name)
+            pieces.append("\0" if self.null_names else mark)
+        if self.line_numbers:
+            digits = f"{number:2d}" if self.initial_tab and not self.with_filename else str(number)
+            if self.initial_tab and self.with_filename:
+                digits = f"{number:2d}"
+            pieces.append((colors.paint("ln", digits) if colors else digits) + mark)
+        if self.byte_offsets:
+            digits = f"{offset:2d}" if self.initial_tab else str(offset)
+            pieces.append((colors.paint("bn", digits) if colors else digits) + mark)
+        if self.initial_tab and pieces:
+            pieces.append("\t")
+        return "".join(pieces)
+
+
+class FileSearch:
+    """Searches one file and writes what the report asks for. `run` gives the number of selected lines."""
+
+    def __init__(self, ctx: CommandContext, search: LineSearch, report: Report, name: str) -> None:
+        self.ctx = ctx
+        self.search = search
+        self.report = report
+        self.name = name
+        self.end = "\0" if report.null_lines else "\n"
+        self.selected = 0
+        self.binary = False
+        self.stopped = False
+        self.lines_before = 0
+        self.bytes_before = 0
+        self.pending = 0
+        """Lines of trailing context still to write."""
+        self.last_shown = 0
+        """The number of the last line written."""
+        self.tail: list[tuple[int, int, str]] = []
+        """(number, offset, line) of the last lines of the blocks before, for leading context."""
+        self.simple = not (report.context or report.only_matching or report.byte_offsets or report.colors or report.initial_tab)
+        self.needs_numbers = report.line_numbers or report.context
+
+    def run(self, source: ByteReader) -> int:
+        """Search all of it; the number of selected lines, counted only as far as needed."""
+        report = self.report
+        if report.max_count == 0:
+            return 0
+        first = True
+        for block in self._blocks(source):
+            if first or not self.binary:
+                first = False
+                if self._looks_binary(block):
+                    if report.binary == "without-match":
+                        return 0
+                    self.binary = True
+            self._block(block)
+            if self.stopped:
+                break
+        return self.selected
+
+    def _blocks(self, source: ByteReader) -> Iterable[bytes]:
+        if not self.report.null_lines:
+            return source.line_blocks()
+        return source.lines(b"\0")
+
+    def _looks_binary(self, block: bytes) -> bool:
+        return self.report.binary != "text" and not self.report.null_lines and b"\0" in block
+
+    def _block(self, block: bytes) -> None:
+        report, end = self.report, self.end
+        if self.binary and not report.null_lines:
+            block = block.replace(b"\0", b"\n")
+        text, clean = self._decode(block)
+        if text.endswith(end):
+            text = text[:-1]
+        if report.only_first or (self.binary and not report.count):
+            self._first_only(text)
+        elif report.count and report.max_count is None:
+            self.ctx.budget.step()
+            found = len(self.search.filter(text)) if self.search.dense and not report.invert else len(self.search.places(text))
+            self.selected += text.count(end) + 1 - found if report.invert else found
+        elif self.simple and clean and report.max_count is None and not report.count:
+            self._simple(text)
+        else:
+            self._detailed(text, clean)
+        if self.needs_numbers:
+            self.lines_before += text.count(end) + 1
+        self.bytes_before += len(block)
+
+    def _decode(self, block: bytes) -> tuple[str, bool]:
+        """The block as text, and whether all of it is valid."""
+        try:
+            return str(block, "utf-8"), True
+        except UnicodeDecodeError:
+            return str(block, "utf-8", "surrogateescape"), self.report.binary == "text" or self.report.null_lines
+
+    def _first_only(self, text: str) -> None:
+        """Stop at the first selected line; of a binary file say that there is one."""
+        report = self.report
+        places = self.search.places(text)
+        found = len(places) < text.count(self.end) + 1 if report.invert else bool(places)
+        if found:
+            self.selected += 1
+            self.stopped = True
+            if self.binary and not report.only_first:
+                self._say_binary()
+
+    def _say_binary(self) -> None:
+        self.ctx.stderr.write(encode(f"{self.ctx.name}: {self.name}: binary file matches\n"))
+
+    def _simple(self, text: str) -> None:
+        """Whole lines with no more than a name and a number before them."""
+        report, end = self.report, self.end
+        if not report.line_numbers:
+            if report.invert:
+                lines = self._complement(text, self.search.places(text))
+            else:
+                lines = self.search.filter(text)
+            if not lines:
+                return
+            self.selected += len(lines)
+            if report.with_filename:
+                prefix = self.report.prefix(self.name, 0, 0, ":")
+                self.ctx.stdout.write(encode(prefix + (end + prefix).join(lines) + end))
+            else:
+                lines.append("")
+                self.ctx.stdout.write(encode(end.join(lines)))
+            return
+        places = self.search.places(text)
+        if report.invert:
+            places = _gaps(text, places, end)
+        if not places:
+            return
+        self.selected += len(places)
+        prefix = f"{self.name}{chr(0) if report.null_names else ':'}" if report.with_filename else ""
+        number = self.lines_before + 1
+        position = 0
+        count = text.count
+        pieces: list[str] = []
+        for start, stop in places:
+            number += count(end, position, start)
+            position = start
+            pieces.append(f"{prefix}{number}:{text[start:stop]}{end}")
+        self.ctx.stdout.write(encode("".join(pieces)))
+
+    def _complement(self, text: str, places: list[tuple[int, int]]) -> list[str]:
+        """The lines that are in none of the places."""
+        if not places:
+            return text.split(self.end)
+        return [text[start:stop] for start, stop in _gaps(text, places, self.end)]
+
+    # everything else
+
+    def _detailed(self, text: str, clean: bool) -> None:
+        """Line by line from one selected line to the next: context, colours, offsets, a ceiling on the count."""
+        report, end = self.report, self.end
+        places = self.search.places(text)
+        if report.invert:
+            places = _gaps(text, places, end)
+        out: list[str] = []
+        number = self.lines_before + 1
+        position = 0
+        for start, stop in places:
+            self.ctx.budget.step()
+            at = number + text.count(end, position, start)
+            if self.pending:
+                self._trailing(text, position, start, number, out)
+            if not clean and _INVALID.search(text, start, stop):
+                self._write(out)
+                self.selected += 1
+                self.stopped = True
+                self._say_binary()
+                return
+            self.selected += 1
+            if not report.count:
+                self._leading(text, start, at, out)
+                self._line(out, at, self._offset(text, start), text[start:stop], ":")
+            self.pending = report.after
+            position, number = min(stop + 1, len(text) + 1), at + 1
+            if report.max_count is not None and self.selected >= report.max_count:
+                self.stopped = True
+                break
+        if position <= len(text):
+            if self.pending:
+                self._trailing(text, position, len(text) + 1, number, out)
+            if report.before and not self.stopped:
+                self._keep_tail(text)
+        self._write(out)
+
+    def _write(self, out: list[str]) -> None:
+        if out:
+            self.ctx.stdout.write(encode("".join(out)))
+            out.clear()
+
+    def _offset(self, text: str, start: int) -> int:
+        """The byte offset in the file of a place in the block."""
+        if not self.report.byte_offsets:
+            return 0
+        return self.bytes_before + (start if text.isascii() else len(encode(text[:start])))
+
+    def _trailing(self, text: str, position: int, limit: int, number: int, out: list[str]) -> None:
+        """Trailing context from `position` on, up to the next selected line at `limit`."""
+        while self.pending and position < limit:
+            stop = text.find(self.end, position)
+            stop = len(text) if stop < 0 else stop
+            self._line(out, number, self._offset(text, position), text[position:stop], "-")
+            self.pending -= 1
+            position, number = stop + 1, number + 1
+
+    def _leading(self, text: str, start: int, at: int, out: list[str]) -> None:
+        """The separator and the leading context of the line at `start`, number `at`."""
+        report = self.report
+        lines: list[tuple[int, int, str]] = []
+        wanted = min(report.before, at - 1 - self.last_shown)
+        position = start
+        while len(lines) < wanted and position > 0:
+            before = text.rfind(self.end, 0, position - 1) + 1
+            lines.append((at - 1 - len(lines), self._offset(text, before), text[before : position - 1]))
+            position = before
+        if len(lines) < wanted and self.tail:
+            lines.extend(self.tail[: -(wanted - len(lines)) - 1 : -1])
+        first = lines[-1][0] if lines else at
+        new_group = not self.last_shown or first > self.last_shown + 1
+        if report.context and report.something_written and new_group and report.separator is not None:
+            out.append((report.colors.paint("se", report.separator) if report.colors else report.separator) + "\n")
+        for number, offset, line in reversed(lines):
+            self._line(out, number, offset, line, "-")
+
+    def _keep_tail(self, text: str) -> None:
+        wanted = self.report.before
+        lines = text.split(self.end)
+        first = max(0, len(lines) - wanted)
+        number = self.lines_before + first + 1
+        offset = self._offset(text, 0) + (len(encode(self.end.join(lines[:first]))) + 1 if first and self.report.byte_offsets else 0)
+        for line in lines[first:]:
+            self.tail.append((number, offset, line))
+            number += 1
+            offset += len(encode(line)) + 1
+        del self.tail[:-wanted]
+
+    def _line(self, out: list[str], number: int, offset: int, line: str, separator: str) -> None:
+        """One line, or the parts of it that match."""
+        report = self.report
+        self.last_shown = number
+        report.something_written = True
+        if report.only_matching:
+            if separator == ":" and not report.invert:
+                self._matches(out, number, offset, line)
+            return
+        out.append(report.prefix(self.name, number, offset, separator))
+        if report.colors and (separator == ":") != report.invert:
+            line = self._colored(line, "sl" if separator == ":" else "cx", "ms" if separator == ":" else "mc")
+        elif report.colors:
+            line = report.colors.paint("sl" if separator == ":" else "cx", line) if line else line
+        out.append(line + self.end)
+
+    def _matches(self, out: list[str], number: int, offset: int, line: str) -> None:
+        report = self.report
+        ascii_line = line.isascii()
+        for start, stop in self.search.spans(line):
+            before = offset
+            if report.byte_offsets:
+                before += start if ascii_line else len(encode(line[:start]))
+            part = line[start:stop]
+            out.append(report.prefix(self.name, number, before, ":"))
+            out.append((report.colors.paint("ms", part) if report.colors else part) + self.end)
+
+    def _colored(self, line: str, whole: str, match: str) -> str:
+        colors = self.report.colors
+        assert colors is not None
+        pieces: list[str] = []
+        position = 0
+        for start, stop in self.search.spans(line):
+            if start > position:
+                pieces.append(colors.paint(whole, line[position:start]))
+            pieces.append(colors.paint(match, line[start:stop]))
+            position = stop
+        if position < len(line):
+            pieces.append(colors.paint(whole, line[position:]))
+        return "".join(pieces)
+
+
+def _gaps(text: str, places: list[tuple[int, int]], end: str) -> list[tuple[int, int]]:
+    """The lines that are in none of the places."""
+    gaps: list[tuple[int, int]] = []
+    position = 0
+    find = text.find
+    for start, stop in [*places, (len(text) + 1, 0)]:
+        while position < start:
+            here = find(end, position)
+            if here < 0:
+                here = len(text)
+            gaps.append((position, here))
+            position = here + 1
+        position = stop + 1
+    return gaps

@@ -1,0 +1,276 @@
+"""Finds the lines of a block that match: by jumping from match to match, or line by line where most lines match."""
+
+from __future__ import annotations
+
+from agentsandbox.regexps import PerlRegex, PosixRegex, RegexError, compile_lines, compile_perl
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from agentsandbox.limits import Budget
+
+__all__ = ["LineSearch", "compile_search"]
+
+_SAMPLE = 128
+"""Matches after which the share of matching lines is looked at."""
+
+
+def compile_search(
+    patterns: Sequence[str],
+    matcher: str,
+    budget: Budget,
+    *,
+    ignore_case: bool = False,
+    whole_words: bool = False,
+    whole_lines: bool = False,
+    null_lines: bool = False,
+) -> LineSearch:
+    """Make a search for lines that match any of the patterns; `matcher` is G, E, F or P. Raises `RegexError`."""
+    if matcher != "P":
+        regexes = compile_lines(
+            tuple(dict.fromkeys(patterns)),
+            extended=matcher == "E",
+            fixed=matcher == "F",
+            ignore_case=ignore_case,
+            whole_words=whole_words,
+            whole_lines=whole_lines,
+            newline_safe=not null_lines,
+        )
+        plain = list(dict.fromkeys(patterns)) if matcher == "F" and not (ignore_case or whole_words or whole_lines) else []
+        return LineSearch(regexes, plain if len(plain) <= _FEW else [], budget, null_lines=null_lines)
+    if len(patterns) != 1:
+        raise RegexError("the -P option only supports a single pattern")
+    source = patterns[0]
+    if whole_lines:
+        source = f"^(?:{source})$"
+    elif whole_words:
+        source = f"(?<![0-9A-Za-z_])(?:{source})(?![0-9A-Za-z_])"
+    return LineSearch([compile_perl(source, ignore_case=ignore_case, newline_safe=not null_lines)], [], budget, null_lines=null_lines)
+
+
+_FEW = 6
+"""So many plain texts are looked for one by one."""
+
+
+class LineSearch:
+    """Which lines of a text match. A text is many lines without the last newline; a line has none.
+
+    With `null_lines` lines end in NUL and the patterns see newlines as ordinary characters.
+    """
+
+    def __init__(self, regexes: Sequence[PosixRegex | PerlRegex], plain: list[str], budget: Budget, *, null_lines: bool = False) -> None:
+        self.regexes = regexes
+        self.budget = budget
+        self.end = "\0" if null_lines else "\n"
+        self.dense = False
+        """Whether so many lines match that each is looked at."""
+        first = regexes[0] if regexes else None
+        self.regex = first if len(regexes) == 1 else None
+        self.plain = plain
+        self.lowered = ""
+        self.required = ""
+        if isinstance(self.regex, PosixRegex):
+            if self.regex.literal is not None:
+                self.plain = [self.regex.literal]
+            elif self.regex.plain is not None and self.regex.plain.isascii():
+                self.lowered = self.regex.plain.lower()
+            elif not plain:
+                self.required = self.regex.required if len(self.regex.required) > 1 else ""
+        self.warnings = [warning for regex in regexes for warning in regex.warnings]
+
+    # one line
+
+    def test(self, line: str) -> bool:
+        """Whether the line matches."""
+        budget = self.budget
+        return any(regex.test(line, budget) for regex in self.regexes)
+
+    def spans(self, line: str) -> Iterator[tuple[int, int]]:
+        """The matches in a line that are not empty, from the left; the longest of several patterns."""
+        position = 0
+        budget = self.budget
+        while position <= len(line):
+            budget.step()
+            best: tuple[int, int] | None = None
+            for regex in self.regexes:
+                found = regex.search(line, position, budget)
+                if found is None:
+                    continue
+                start, end = found.span()
+                if best is None or start < best[0] or (start == best[0] and end > best[1]):
+                    best = (start, end)
+            if best is None:
+                return
+            if best[1] > best[0]:
+                yield best
+                position = best[1]
+            else:
+                position = best[1] + 1
+
+    # many lines
+
+    def filter(self, text: str) -> list[str]:
+        """The lines that match."""
+        if self.dense:
+            lines = text.split(self.end)
+            self.budget.step(len(lines) // 16 + 1)
+            return self._filter_lines(lines, text)
+        return [text[start:end] for start, end in self.places(text)]
+
+    def places(self, text: str) -> list[tuple[int, int]]:
+        """Where the lines that match begin and end."""
+        if self.dense or self.end != "\n":
+            return self._places_of_lines(text, 0)
+        if self.plain and all(self.plain):
+            return self._jump_all(text)
+        if self.lowered and text.isascii():
+            return self._jump_literal(text, text.lower(), self.lowered)
+        regex = self.regex
+        if regex is None or self._has_long_line(text, regex.safe_length):
+            return self._places_of_lines(text, 0)
+        if isinstance(regex, PosixRegex):
+            pattern = regex.for_text(text)
+            if self.required:
+                return self._jump_required(text, self.required, pattern.search)
+            return self._jump(text, pattern.search)
+        budget = self.budget
+        return self._jump(text, lambda whole, position: regex.search(whole, position, budget))
+
+    def _has_long_line(self, text: str, limit: int) -> bool:
+        position = 0
+        while position + limit < len(text):
+            end = text.rfind("\n", position, position + limit + 1)
+            if end < 0:
+                return True
+            position = end + 1
+        return False
+
+    def _jump_all(self, text: str) -> list[tuple[int, int]]:
+        if len(self.plain) == 1:
+            return self._jump_literal(text, text, self.plain[0])
+        found: set[tuple[int, int]] = set()
+        for literal in self.plain:
+            found.update(self._jump_literal(text, text, literal))
+        return sorted(found)
+
+    def _jump_literal(self, text: str, haystack: str, literal: str) -> list[tuple[int, int]]:
+        places: list[tuple[int, int]] = []
+        find, rfind, length = haystack.find, haystack.rfind, len(haystack)
+        position = 0
+        sample = _SAMPLE
+        while (found := find(literal, position)) >= 0:
+            start = rfind("\n", position, found) + 1 or position
+            end = find("\n", found)
+            if end < 0:
+                end = length
+            places.append((start, end))
+            position = end + 1
+            if len(places) >= sample:
+                sample *= 2
+                if self._is_dense(text, places):
+                    return places + self._places_of_lines(text, position)
+        self.budget.step(len(places) // 8 + 1)
+        return places
+
+    def _jump_required(self, text: str, literal: str, search: Callable[[str, int, int], object]) -> list[tuple[int, int]]:
+        """As `_jump`, but only lines that hold the text which every match contains are looked at."""
+        places: list[tuple[int, int]] = []
+        find, rfind, length = text.find, text.rfind, len(text)
+        position = tried = 0
+        sample = _SAMPLE
+        while (found := find(literal, position)) >= 0:
+            start = rfind("\n", position, found) + 1 or position
+            end = find("\n", found)
+            if end < 0:
+                end = length
+            if search(text, start, end):
+                places.append((start, end))
+            position = end + 1
+            tried += 1
+            if tried >= sample:
+                sample *= 2
+                self.budget.step(_SAMPLE // 8)
+                if len(places) >= _SAMPLE and self._is_dense(text, places):
+                    return places + self._places_of_lines(text, position)
+        self.budget.step(tried // 8 + 1)
+        return places
+
+    def _jump(self, text: str, search: Callable[[str, int], object]) -> list[tuple[int, int]]:
+        places: list[tuple[int, int]] = []
+        find, rfind, length = text.find, text.rfind, len(text)
+        position = 0
+        sample = _SAMPLE
+        while position <= length and (found := search(text, position)):
+            first = found.start()  # type: ignore[attr-defined]
+            start = rfind("\n", position, first) + 1 or position
+            end = find("\n", first)
+            if end < 0:
+                end = length
+            places.append((start, end))
+            position = end + 1
+            if len(places) >= sample:
+                sample *= 2
+                self.budget.step(_SAMPLE // 8)
+                if self._is_dense(text, places):
+                    return places + self._places_of_lines(text, position)
+        self.budget.step(len(places) // 8 + 1)
+        return places
+
+    def _is_dense(self, text: str, places: list[tuple[int, int]]) -> bool:
+        """Whether more than 30 % of the lines so far match; remembered for the blocks to come."""
+        lines = text.count("\n", 0, places[-1][1]) + 1
+        self.dense = len(places) * 10 > lines * 3
+        return self.dense
+
+    def _places_of_lines(self, text: str, position: int) -> list[tuple[int, int]]:
+        """The same line by line, from `position` on."""
+        if position > len(text):
+            return []
+        lines = (text[position:] if position else text).split(self.end)
+        self.budget.step(len(lines) // 16 + 1)
+        places: list[tuple[int, int]] = []
+        for line, selected in zip(lines, self._flags(lines, text), strict=True):
+            end = position + len(line)
+            if selected:
+                places.append((position, end))
+            position = end + 1
+        return places
+
+    def _flags(self, lines: list[str], text: str) -> list[object]:
+        """For each line whether it matches."""
+        plain = self.plain
+        if len(plain) == 1:
+            literal = plain[0]
+            return [literal in line for line in lines]
+        search = self._line_function(text)
+        if search is not None:
+            return [search(line) for line in lines]
+        return [self.test(line) for line in self._counted(lines)]
+
+    def _filter_lines(self, lines: list[str], text: str) -> list[str]:
+        if len(self.plain) == 1:
+            literal = self.plain[0]
+            return [line for line in lines if literal in line]
+        if self.lowered and text.isascii():
+            literal = self.lowered
+            return [line for line, low in zip(lines, text.lower().split(self.end), strict=True) if literal in low]
+        search = self._line_function(text)
+        if search is not None:
+            return [line for line in lines if search(line)]
+        return [line for line in self._counted(lines) if self.test(line)]
+
+    def _line_function(self, text: str) -> Callable[[str], object] | None:
+        """A quick function that tells whether a line matches, if all lines are short enough for it."""
+        regex = self.regex
+        if not isinstance(regex, PosixRegex) or (self.end == "\n" and self._has_long_line(text, regex.safe_length)):
+            return None
+        if self.end != "\n" and len(text) > regex.safe_length:
+            return None
+        return regex.for_text(text).search
+
+    def _counted(self, lines: list[str]) -> Iterator[str]:
+        step = self.budget.step
+        for line in lines:
+            step()
+            yield line

@@ -1,0 +1,441 @@
+"""`grep` (POSIX 1003.1-2017, GNU grep 3.8): print lines that match patterns."""
+
+from __future__ import annotations
+
+import stat
+
+from agentsandbox.command import Arguments, Command, CommandContext, command, describe_os_error
+from agentsandbox.commands._choices import choose
+from agentsandbox.commands._file_filters import FileFilter
+from agentsandbox.commands._line_report import Colors, FileSearch, Report
+from agentsandbox.commands._line_search import LineSearch, compile_search
+from agentsandbox.errors import CommandError, UsageError
+from agentsandbox.fs.base import File
+from agentsandbox.regexps import RegexError
+from agentsandbox.streams import decode, encode
+from agentsandbox.usage import OptionParser
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from agentsandbox.streams import ByteReader
+
+__all__ = ["grep"]
+
+_USAGE = """
+Usage: grep [OPTION]... PATTERNS [FILE]...
+Print the lines of each FILE that match one of PATTERNS, which newlines separate.
+
+Patterns:
+  -E, --extended-regexp     PATTERNS are extended regular expressions
+  -F, --fixed-strings       PATTERNS are plain strings
+  -G, --basic-regexp        PATTERNS are basic regular expressions (the default)
+  -P, --perl-regexp         PATTERNS are Perl regular expressions
+  -e, --regexp=PATTERNS     use PATTERNS; may be repeated
+  -f, --file=FILE           take PATTERNS from FILE
+  -i, -y, --ignore-case     ignore case in patterns and data
+      --no-ignore-case      do not ignore case (the default)
+  -w, --word-regexp         match whole words only
+  -x, --line-regexp         match whole lines only
+  -z, --null-data           lines end in a 0 byte, not in a newline
+
+Messages:
+  -s, --no-messages         say nothing about files that cannot be read
+  -v, --invert-match        select the lines that do not match
+  -V, --version             print the version and exit
+      --help                display this help and exit
+
+Output:
+  -m, --max-count=NUM       stop after NUM selected lines of each file
+  -b, --byte-offset         print the byte offset before each line
+  -n, --line-number         print the line number before each line
+      --line-buffered       write each line at once (output is never held back)
+  -H, --with-filename       print the file's name before each line
+  -h, --no-filename         print no file names
+      --label=LABEL         the name to print for standard input
+  -o, --only-matching       print only the nonempty matching parts of lines
+  -q, --quiet, --silent     print nothing, exit at the first selected line
+      --binary-files=TYPE   take binary files for 'binary', 'text' or 'without-match'
+  -a, --text                the same as --binary-files=text
+  -I                        the same as --binary-files=without-match
+  -d, --directories=ACTION  what to do with directories: 'read', 'recurse' or 'skip'
+  -D, --devices=ACTION      what to do with devices and fifos: 'read' or 'skip'
+  -r, --recursive           the same as --directories=recurse
+  -R, --dereference-recursive  likewise, following all symbolic links
+      --include=GLOB        search only files whose name matches GLOB
+      --exclude=GLOB        skip files whose name matches GLOB
+      --exclude-from=FILE   skip files whose name matches a GLOB in FILE
+      --exclude-dir=GLOB    skip directories whose name matches GLOB
+  -L, --files-without-match  print only the names of files without selected lines
+  -l, --files-with-matches  print only the names of files with selected lines
+  -c, --count               print only the number of selected lines of each file
+  -T, --initial-tab         align lines by a tab after what stands before them
+  -Z, --null                print a 0 byte after file names
+
+Context:
+  -B, --before-context=NUM  print NUM lines before each selected line
+  -A, --after-context=NUM   print NUM lines after each selected line
+  -C, --context=NUM         print NUM lines before and after
+  -NUM                      the same as --context=NUM
+      --group-separator=SEP  print SEP between groups of lines
+      --no-group-separator  print nothing between groups of lines
+      --color[=WHEN]        mark matches: 'always', 'never' or 'auto'
+      --colour[=WHEN]       the same
+  -U, --binary              keep carriage returns (they are always kept)
+  -u, --unix-byte-offsets   (obsolete)
+
+With no FILE, search the working directory if recursive, else standard input; "-" is standard input.
+Exit status is 0 if a line is selected, 1 if none is, 2 after an error without -q.
+"""
+
+_PARSER = OptionParser(_USAGE, digits="context", usage_status=2)
+_MATCHERS = {"extended-regexp": "E", "fixed-strings": "F", "basic-regexp": "G", "perl-regexp": "P"}
+_HUGE = 1 << 40
+
+
+def run_grep(ctx: CommandContext, words: list[str], matcher: str | None = None) -> int:
+    """grep with these words; `matcher` is what egrep and fgrep begin with."""
+    if "--help" in words and "--help" not in words[words.index("--") :] if "--" in words else "--help" in words:
+        ctx.stdout.write(encode(_USAGE.lstrip("\n")))
+        return 0
+    try:
+        args = _PARSER.parse(words)
+        if args.flag("version"):
+            ctx.print("grep (GNU grep) 3.8")
+            return 0
+        return _Grep(ctx, args, matcher).run()
+    except UsageError as error:
+        message = f"{ctx.name}: {error.message}\n" if error.message else ""
+        usage = "Usage: grep [OPTION]... PATTERNS [FILE]...\n"
+        ctx.stderr.write(encode(f"{message}{usage}Try '{ctx.name} --help' for more information.\n"))
+        return error.status
+
+
+class _Grep:
+    """One run: the options, and the walk over the operands."""
+
+    def __init__(self, ctx: CommandContext, args: Arguments, matcher: str | None) -> None:
+        self.ctx = ctx
+        self.args = args
+        self.report = Report()
+        self.filter = FileFilter()
+        self.directories = "read"
+        self.devices: str | None = None
+        self.follow = False
+        self.failed = False
+        self.found = False
+        self.silent = args.flag("no-messages")
+        self._read_options()
+        self.search = self._compile(matcher)
+
+    # options
+
+    def _read_options(self) -> None:
+        args, report = self.args, self.report
+        report.invert = args.flag("invert-match")
+        report.count = args.flag("count")
+        report.quiet = args.flag("quiet")
+        report.only_matching = args.flag("only-matching")
+        report.line_numbers = args.flag("line-number")
+        report.byte_offsets = args.flag("byte-offset")
+        report.initial_tab = args.flag("initial-tab")
+        report.null_names = args.flag("null")
+        report.null_lines = args.flag("null-data")
+        listing = args.last("files-with-matches", "files-without-match")
+        report.list_files = None if listing is None else listing == "files-with-matches"
+        if args.flag("unix-byte-offsets"):
+            self.ctx.stderr.write(encode(f"{self.ctx.name}: warning: --unix-byte-offsets (-u) is obsolete\n"))
+        self._read_binary()
+        self._read_context()
+        self._read_files()
+        self._read_color()
+        limit = args.value("max-count")
+        if limit is not None:
+            report.max_count = _number(limit, "invalid max count")
+            if report.max_count < 0:
+                report.max_count = None
+
+    def _read_binary(self) -> None:
+        for key, value in self.args.given:
+            if key == "text":
+                self.report.binary = "text"
+            elif key == "I":
+                self.report.binary = "without-match"
+            elif key == "binary-files":
+                if value not in ("binary", "text", "without-match"):
+                    raise CommandError("unknown binary-files type", 2)
+                self.report.binary = value
+
+    def _read_context(self) -> None:
+        args, report = self.args, self.report
+        values: dict[str, int] = {}
+        for key, value in args.given:
+            if key in ("context", "before-context", "after-context"):
+                number = _number(value or "", f"{value}: invalid context length argument")
+                if number < 0:
+                    raise CommandError(f"{value}: invalid context length argument", 2)
+                values[key] = number
+        both = values.get("context", 0)
+        report.before = values.get("before-context", both)
+        report.after = values.get("after-context", both)
+        report.context = bool(values)
+        for key, value in args.given:
+            if key == "group-separator":
+                report.separator = value
+            elif key == "no-group-separator":
+                report.separator = None
+
+    def _read_files(self) -> None:
+        for key, value in self.args.given:
+            if key == "recursive":
+                self.directories, self.follow = "recurse", False
+            elif key == "dereference-recursive":
+                self.directories, self.follow = "recurse", True
+            elif key == "directories":
+                self.directories = choose(value or "", "--directories", (("read",), ("recurse",), ("skip",)))
+                self.follow = False
+            elif key == "devices":
+                if value not in ("read", "skip"):
+                    raise CommandError("unknown devices method", 2)
+                self.devices = value
+            elif key in ("include", "exclude"):
+                self.filter.add(value or "", include=key == "include")
+            elif key == "exclude-from":
+                for line in self._lines_of(value or ""):
+                    if line.strip() and not line.startswith("#"):
+                        self.filter.add(line.rstrip(), include=False)
+            elif key == "exclude-dir":
+                self.filter.add_directory(value or "")
+
+    def _read_color(self) -> None:
+        key = self.args.last("color", "colour")
+        when = self.args.value(key) if key else None
+        if when in ("always", "yes", "force"):
+            self.report.colors = Colors(self.ctx.env.get("GREP_COLORS", ""), inverted=self.report.invert)
+        elif when not in (None, "", "auto", "tty", "if-tty", "never", "no", "none"):
+            raise UsageError("", 2)
+
+    def _lines_of(self, name: str) -> list[str]:
+        """The lines of a file of patterns."""
+        try:
+            source = self.ctx.open_input(name)
+            data = source.read()
+            while more := source.read():
+                self.ctx.budget.charge(len(data) + len(more))
+                data += more
+        except OSError as error:
+            raise CommandError(describe_os_error(error, name), 2) from None
+        return decode(data).removesuffix("\n").split("\n") if data else []
+
+    # patterns
+
+    def _patterns(self) -> list[str]:
+        patterns: list[str] = []
+        given = False
+        for key, value in self.args.given:
+            if key == "regexp":
+                patterns.extend((value or "").split("\n"))
+                given = True
+            elif key == "file":
+                patterns.extend(self._lines_of(value or ""))
+                given = True
+        if not given:
+            if not self.args.operands:
+                raise UsageError("", 2)
+            patterns = self.args.operands.pop(0).split("\n")
+        return patterns
+
+    def _compile(self, matcher: str | None) -> LineSearch | None:
+        """The search; None when no pattern was given, which matches nothing."""
+        args = self.args
+        chosen = matcher
+        for key, _ in args.given:
+            if key in _MATCHERS:
+                if chosen is not None and chosen != _MATCHERS[key]:
+                    raise CommandError("conflicting matchers specified", 2)
+                chosen = _MATCHERS[key]
+        patterns = self._patterns()
+        if not patterns:
+            return None
+        folding = args.last("ignore-case", "no-ignore-case")
+        try:
+            search = compile_search(
+                patterns,
+                chosen or "G",
+                self.ctx.budget,
+                ignore_case=folding == "ignore-case",
+                whole_words=args.flag("word-regexp"),
+                whole_lines=args.flag("line-regexp"),
+                null_lines=args.flag("null-data"),
+            )
+        except RegexError as error:
+            raise CommandError(error.message, 2) from None
+        for warning in search.warnings:
+            self.ctx.stderr.write(encode(f"{self.ctx.name}: warning: {warning}\n"))
+        return search
+
+    # files
+
+    def run(self) -> int:
+        """Search the operands; the status."""
+        args, report = self.args, self.report
+        nothing = report.invert and self._matches_all() and not args.flag("word-regexp") and not args.flag("line-regexp")
+        if (report.max_count == 0 or nothing) and report.list_files is not False:
+            return 1
+        recurse = self.directories == "recurse"
+        operands = args.operands or (["."] if recurse else ["-"])
+        shown = args.last("with-filename", "no-filename")
+        report.with_filename = len(operands) > 1 or recurse if shown is None else shown == "with-filename"
+        if shown is None and recurse and len(operands) == 1 and not self._is_directory(operands[0]):
+            report.with_filename = False
+        for operand in operands:
+            if self._operand(operand, implicit=not args.operands) and report.quiet:
+                break
+        if self.failed and not (report.quiet and self.found):
+            return 2
+        return 0 if self.found else 1
+
+    def _matches_all(self) -> bool:
+        """Whether the only pattern is empty."""
+        return self.search is not None and [regex.pattern_source for regex in self.search.regexes] == [""]
+
+    def _is_directory(self, operand: str) -> bool:
+        return operand != "-" and operand != "" and self.ctx.fs.is_dir(self.ctx.path(operand))
+
+    def _operand(self, operand: str, *, implicit: bool) -> bool:
+        """Search one operand; whether a line was selected."""
+        ctx = self.ctx
+        if operand == "-":
+            return self._stream(ctx.stdin, self.args.value("label", "(standard input)") or "")
+        try:
+            path = ctx.path(operand)
+            info = ctx.fs.stat(path)
+            if info.is_dir:
+                if self.directories == "recurse":
+                    return self.filter.enters(operand, operand=True) and self._tree(operand, path, implicit=implicit)
+                if self.directories == "skip":
+                    return False
+            elif not self.filter.admits(operand, operand=True) or (self.devices == "skip" and not info.is_file):
+                return False
+            return self._file(operand, path)
+        except OSError as error:
+            self._complain(error, operand)
+            return False
+
+    def _complain(self, error: OSError, name: str) -> None:
+        self.failed = True
+        if not self.silent:
+            self.ctx.stderr.write(encode(f"{self.ctx.name}: {describe_os_error(error, name)}\n"))
+
+    def _tree(self, operand: str, path: str, *, implicit: bool) -> bool:
+        """Search everything below a directory, by name."""
+        fs, budget = self.ctx.fs, self.ctx.budget
+        found = False
+        pending = [("" if implicit else operand if operand.endswith("/") else f"{operand}/", path, frozenset[int]())]
+        while pending:
+            shown, here, above = pending.pop()
+            if self.follow:
+                number = fs.stat(here).ino
+                if number in above:
+                    self.ctx.stderr.write(encode(f"{self.ctx.name}: {shown.rstrip('/')}: warning: recursive directory loop\n"))
+                    continue
+                above = above | {number}
+            try:
+                entries = fs.scan(here)
+            except OSError as error:
+                self._complain(error, shown.rstrip("/") or ".")
+                continue
+            deeper = []
+            base = "" if here == "/" else here
+            for name, kind in entries:
+                budget.step()
+                full, child = shown + name, f"{base}/{name}"
+                if kind == stat.S_IFLNK:
+                    if not self.follow:
+                        continue
+                    try:
+                        kind = stat.S_IFMT(fs.stat(child).mode)
+                    except OSError as error:
+                        self._complain(error, full)
+                        continue
+                if kind == stat.S_IFDIR:
+                    if self.filter.enters(full):
+                        deeper.append((f"{full}/", child, above))
+                elif (kind == stat.S_IFREG or self.devices == "read") and self.filter.admits(full):
+                    try:
+                        found |= self._file(full, child)
+                    except OSError as error:
+                        self._complain(error, full)
+                    if found and self.report.quiet:
+                        return True
+            pending.extend(reversed(deeper))
+        return found
+
+    def _file(self, name: str, path: str) -> bool:
+        """Open and search one file. Raises `OSError`."""
+        source = self.ctx.fs.open(path, "r")
+        try:
+            if self._is_output(source):
+                self.failed = True
+                self.ctx.stderr.write(encode(f"{self.ctx.name}: {name}: input file is also the output\n"))
+                return False
+            return self._stream(source, name)
+        finally:
+            source.release()
+
+    def _is_output(self, source: File) -> bool:
+        report, out = self.report, self.ctx.stdout
+        if report.only_first or report.max_count == 1 or not isinstance(out, File):
+            return False
+        try:
+            ours, theirs = source.stat(), out.stat()
+        except OSError:
+            return False
+        return ours.is_file and theirs.is_file and ours.ino == theirs.ino
+
+    def _stream(self, source: ByteReader, name: str) -> bool:
+        report = self.report
+        selected = 0
+        if self.search is not None:
+            selected = FileSearch(self.ctx, self.search, report, name).run(source)
+        elif report.invert:
+            selected = FileSearch(self.ctx, LineSearch([], [], self.ctx.budget, null_lines=report.null_lines), report, name).run(source)
+        self.found = self.found or selected > 0
+        if report.quiet:
+            return selected > 0
+        if report.list_files is not None:
+            if report.list_files == (selected > 0):
+                self.ctx.stdout.write(encode(report.name_suffix(name)))
+        elif report.count:
+            prefix = ""
+            if report.with_filename:
+                colors = report.colors
+                prefix = (colors.paint("fn", name) if colors else name) + (
+                    "\0" if report.null_names else colors.paint("se", ":") if colors else ":"
+                )
+            self.ctx.print(f"{prefix}{selected}")
+        return selected > 0
+
+
+def _number(text: str, complaint: str) -> int:
+    """A decimal number; what is too large is huge."""
+    digits = text.strip(" \t").removeprefix("+")
+    if not digits.removeprefix("-").isascii() or not digits.removeprefix("-").isdigit():
+        raise CommandError(complaint, 2)
+    return int(digits) if len(digits) < 13 else _HUGE
+
+
+@command("grep", usage=_USAGE, raw=True, usage_status=2)
+def grep(ctx: CommandContext, args: Arguments) -> int:
+    return run_grep(ctx, args.operands)
+
+
+def _variant(name: str, matcher: str) -> Command:
+    @command(name, usage=_USAGE.replace("Usage: grep", f"Usage: {name}", 1), raw=True, usage_status=2)
+    def run(ctx: CommandContext, args: Arguments) -> int:
+        return run_grep(ctx, args.operands, matcher)
+
+    return run
+
+
+egrep = _variant("egrep", "E")
+fgrep = _variant("fgrep", "F")
