@@ -157,6 +157,8 @@ class OptionParser:
     def _cluster(self, letters: str, words: Sequence[str], position: int, given: list[tuple[str, str | None]]) -> int:
         for at, letter in enumerate(letters):
             option = self.short.get(letter)
+            if option is None and self.digits is not None and letter.isdecimal():
+                return self._cluster_of_digits(f"-{letters[at:]}", words, position, given)
             if option is None:
                 raise UsageError(f"invalid option -- '{letter}'", self.usage_status)
             if option.takes == _NONE:
