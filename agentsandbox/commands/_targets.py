@@ -11,7 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agentsandbox.command import Arguments, CommandContext
 
-__all__ = ["name_in", "split_operands"]
+__all__ = ["check_directory", "name_in", "split_operands"]
 
 
 def name_in(directory: str, source: str) -> str:
@@ -30,7 +30,7 @@ def split_operands(ctx: CommandContext, args: Arguments) -> tuple[list[str], str
     if directory is not None:
         if exact:
             raise CommandError("cannot combine --target-directory (-t) and --no-target-directory (-T)")
-        _check_directory(ctx, directory, f"target directory {quote_always(directory)}")
+        check_directory(ctx, directory, f"target directory {quote_always(directory)}")
         return operands, directory, True
     if len(operands) == 1:
         raise UsageError(f"missing destination file operand after {quote_always(operands[0])}")
@@ -42,11 +42,12 @@ def split_operands(ctx: CommandContext, args: Arguments) -> tuple[list[str], str
     if ctx.fs.is_dir(ctx.path(target)) if target else False:
         return sources, target, True
     if len(sources) > 1:
-        _check_directory(ctx, target, f"target {quote_always(target)}")
+        check_directory(ctx, target, f"target {quote_always(target)}")
     return sources, target, False
 
 
-def _check_directory(ctx: CommandContext, name: str, what: str) -> None:
+def check_directory(ctx: CommandContext, name: str, what: str) -> None:
+    """Refuse `name` as a target directory if it is none; `what` is how messages call it."""
     try:
         is_dir = ctx.fs.stat(ctx.path(name)).is_dir
     except OSError as error:

@@ -1,0 +1,82 @@
+"""What `chmod`, `chown` and `chgrp` have in common: operands, -R, and how much is said."""
+
+from __future__ import annotations
+
+import errno
+
+from agentsandbox.command import describe_os_error
+from agentsandbox.commands._quoting import quote_always
+from agentsandbox.commands._trees import descend
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from agentsandbox.command import Arguments, CommandContext
+    from agentsandbox.fs.base import Stat
+
+__all__ = ["is_protected_root", "walk_operands"]
+
+
+def walk_operands(
+    ctx: CommandContext,
+    args: Arguments,
+    names: list[str],
+    *,
+    follow: bool,
+    quiet: bool,
+    after: bool = False,
+    dangling: str = "",
+) -> Iterator[tuple[str, Stat]]:
+    """Each operand, with -R all below it too (before it if `after`), and its `Stat`: of what links point to if `follow`."""
+
+    def complain(name: str, error: OSError, what: str) -> None:
+        ctx.status = 1
+        shown = quote_always(name)
+        if dangling and args.last("changes", "verbose") == "verbose" and what == "examine":
+            ctx.print(f"{shown} could not be accessed")
+        if quiet:
+            return
+        if what == "list":
+            ctx.warn(f"cannot read directory {shown}: {describe_os_error(error, '')}")
+        elif dangling and error.errno == errno.ENOENT and _is_link(ctx, name):
+            ctx.warn(f"{dangling} {shown}")
+        else:
+            ctx.warn(f"cannot {'dereference' if _is_link(ctx, name) else 'access'} {shown}: {describe_os_error(error, '')}")
+
+    recursive = args.flag("recursive")
+    for name in names:
+        ctx.budget.step()
+        if recursive:
+            if is_protected_root(ctx, args, name):
+                continue
+            how = args.last("H", "L", "P")
+            follow_top = how == "H" or not after
+            yield from descend(ctx, name, complain, follow_top=follow_top, follow_all=how == "L", after=after)
+            continue
+        try:
+            yield name, ctx.fs.stat(ctx.path(name), follow=follow)
+        except OSError as error:
+            complain(name, error, "examine")
+
+
+def _is_link(ctx: CommandContext, name: str) -> bool:
+    try:
+        return ctx.fs.stat(ctx.path(name), follow=False).is_link
+    except OSError:
+        return False
+
+
+def is_protected_root(ctx: CommandContext, args: Arguments, name: str) -> bool:
+    """Whether --preserve-root forbids this operand; says so."""
+    if args.last("preserve-root", "no-preserve-root") != "preserve-root":
+        return False
+    try:
+        if ctx.fs.realpath(ctx.path(name)) != "/":
+            return False
+    except OSError:
+        return False
+    same = "" if name == "/" else " (same as '/')"
+    ctx.warn(f"it is dangerous to operate recursively on {quote_always(name)}{same}")
+    ctx.warn("use --no-preserve-root to override this failsafe")
+    return True

@@ -1,0 +1,116 @@
+"""`chown` (POSIX 1003.1-2017, GNU coreutils): the sandbox has one user, who owns what is his and cannot give it away."""
+
+from __future__ import annotations
+
+import errno
+
+from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
+from agentsandbox.commands._file_changes import walk_operands
+from agentsandbox.commands._owners import Owners, parse_owner
+from agentsandbox.commands._quoting import quote, quote_always
+from agentsandbox.errors import CommandError, UsageError
+from agentsandbox.fs.base import os_error
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from agentsandbox.fs.base import Stat
+
+__all__ = ["change_owners", "chown"]
+
+
+@command(
+    "chown",
+    usage="""
+    Usage: chown [OPTION]... [OWNER][:[GROUP]] FILE...
+      or:  chown [OPTION]... --reference=RFILE FILE...
+    Change the owner and group of each FILE.
+
+      -c, --changes           like -v, but only of what has changed
+      -f, --silent, --quiet   no error messages
+      -v, --verbose           say what is done with every file
+          --dereference       of what links point to (default)
+      -h, --no-dereference    of links themselves
+          --from=OWNER:GROUP  only files of this owner and group
+          --no-preserve-root  treat / like any other directory (default)
+          --preserve-root     refuse to operate recursively on /
+          --reference=RFILE   use the owner and group of RFILE
+      -R, --recursive         change directories and all below them
+      -H                      with -R, follow operands that are links to directories
+      -L                      with -R, follow all links to directories
+      -P                      with -R, follow no links (default)
+          --help              display this help and exit
+    """,
+)
+def chown(ctx: CommandContext, args: Arguments) -> int:
+    return change_owners(ctx, args, "ownership")
+
+
+def change_owners(ctx: CommandContext, args: Arguments, what: str) -> int:
+    """What `chown` and `chgrp` do; `what` is changed: "ownership" or "group"."""
+    owners = Owners(ctx)
+    user, group, names = _read_target(ctx, args, owners, what)
+    only = parse_owner(owners, args.value("from") or "") if args.flag("from") else (None, None)
+    quiet = args.flag("silent")
+    talk = args.last("changes", "verbose") or ""
+    follow = args.last("dereference", "no-dereference") != "no-dereference"
+    for name, info in walk_operands(ctx, args, names, follow=follow, quiet=quiet, after=True):
+        if any(wanted not in (None, has) for wanted, has in zip(only, (info.uid, info.gid), strict=True)):
+            continue
+        wanted_user = info.uid if user is None else user
+        wanted_group = info.gid if group is None else group
+        words = _name(owners, what, info.uid, info.gid, user, group), _name(owners, what, wanted_user, wanted_group, user, group)
+        if names is not args.operands:  # as it was spelled
+            words = words[0], args.operands[0]
+        if (wanted_user, wanted_group) == (info.uid, info.gid):
+            if talk == "verbose":
+                ctx.print(f"{what} of {quote_always(name)} retained as {words[0]}")
+            continue
+        ctx.status = 1
+        if not quiet:
+            error = _refusal(ctx, name, info)
+            changed = what if what == "group" or user is not None else "group"
+            ctx.warn(f"changing {changed} of {quote_always(name)}: {describe_os_error(error, '')}")
+        if talk == "verbose":
+            ctx.print(f"failed to change {what} of {quote_always(name)} from {words[0]} to {words[1]}")
+    return ctx.status
+
+
+def _refusal(ctx: CommandContext, name: str, info: Stat) -> OSError:
+    """Why the owner cannot be changed: as the filesystem refuses another change, or because nobody may."""
+    if not info.is_link:
+        try:
+            ctx.fs.chmod(ctx.path(name), info.permissions)
+        except OSError as error:
+            return error
+    return os_error(errno.EPERM)
+
+
+def _read_target(ctx: CommandContext, args: Arguments, owners: Owners, what: str) -> tuple[int | None, int | None, list[str]]:
+    """(user, group, files); None for what stays as it is."""
+    operands = args.operands
+    reference = args.value("reference")
+    if reference is not None:
+        if not operands:
+            raise UsageError("missing operand")
+        try:
+            info = ctx.fs.stat(ctx.path(reference))
+        except OSError as error:
+            raise CommandError(f"failed to get attributes of {quote_always(reference)}: {describe_os_error(error, '')}") from None
+        return (None if what == "group" else info.uid), info.gid, operands
+    if not operands:
+        raise UsageError("missing operand")
+    if len(operands) == 1:
+        raise UsageError(f"missing operand after {quote(operands[0])}")
+    if what == "ownership":
+        return *parse_owner(owners, operands[0]), operands[1:]
+    group = owners.group_number(operands[0]) if operands[0] else None
+    if operands[0] and group is None:
+        raise CommandError(f"invalid group: {quote(operands[0])}")
+    return None, group, operands[1:]
+
+
+def _name(owners: Owners, what: str, uid: int, gid: int, user: int | None, group: int | None) -> str:
+    """An owner as messages show it: the parts that are asked for."""
+    if what == "group" or (user is None and group is not None):
+        return owners.group(gid) if what == "group" else f":{owners.group(gid)}"
+    return f"{owners.user(uid)}:{owners.group(gid)}" if group is not None else owners.user(uid)

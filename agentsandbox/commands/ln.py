@@ -1,0 +1,197 @@
+"""`ln` (POSIX 1003.1-2017, GNU coreutils): make links."""
+
+from __future__ import annotations
+
+import posixpath
+
+from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
+from agentsandbox.commands._backups import Backups
+from agentsandbox.commands._copying import base_name, same_file
+from agentsandbox.commands._paths import canonicalize, relative_to
+from agentsandbox.commands._prompts import ask
+from agentsandbox.commands._quoting import quote_always
+from agentsandbox.commands._targets import check_directory, name_in
+from agentsandbox.errors import CommandError, UsageError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from agentsandbox.fs.base import Stat
+
+
+class _Linker:
+    """Makes links one after another; problems are reported, the rest goes on."""
+
+    def __init__(self, ctx: CommandContext, args: Arguments) -> None:
+        self.ctx = ctx
+        self.symbolic = args.flag("symbolic")
+        self.relative = args.flag("relative")
+        self.replace = args.last("force", "interactive")
+        self.verbose = args.flag("verbose")
+        self.logical = args.last("logical", "physical") == "logical"
+        self.backups = Backups(ctx, args)
+        self._made: set[str] = set()
+
+    def link(self, source: str, target: str) -> None:
+        ctx, fs = self.ctx, self.ctx.fs
+        if not self.symbolic:
+            try:
+                info = fs.stat(ctx.path(source), follow=self.logical)
+            except OSError as error:
+                ctx.warn(f"failed to access {quote_always(source)}: {describe_os_error(error, '')}")
+                return
+            if info.is_dir:
+                ctx.warn(f"{source}: hard link not allowed for directory")
+                return
+        else:
+            info = None
+        text = self._relative_text(source, target) if self.relative else source
+        backup = ""
+        try:
+            existing = fs.stat(ctx.path(target), follow=False) if target else None
+        except OSError:
+            existing = None
+        if existing is not None and (self.replace or self.backups):
+            cleared = self._clear(source, target, info, existing)
+            if cleared is None:
+                return
+            backup = cleared
+        self._make(text, source, target, backup)
+
+    def _clear(self, source: str, target: str, info: Stat | None, existing: Stat) -> str | None:
+        """Move what is at the target out of the way: the name of its backup, None to leave it all."""
+        ctx = self.ctx
+        shown = quote_always(target)
+        if target in self._made:
+            ctx.warn(f"will not overwrite just-created {shown} with {quote_always(source)}")
+            return None
+        if existing.is_dir:
+            ctx.warn(f"{target}: cannot overwrite directory")
+            return None
+        if self._is_same(source, target, info, existing):
+            ctx.warn(f"{quote_always(source)} and {shown} are the same file")
+            return None
+        if self.replace == "interactive" and not ask(ctx, f"replace {shown}?"):
+            return None
+        try:
+            if self.backups:
+                return self.backups.make(target)
+            ctx.fs.unlink(ctx.path(target))
+        except OSError as error:
+            ctx.warn(f"cannot {'backup' if self.backups else 'remove'} {shown}: {describe_os_error(error, '')}")
+            return None
+        return ""
+
+    def _is_same(self, source: str, target: str, info: Stat | None, existing: Stat) -> bool:
+        if self.backups and not self.symbolic:
+            return False
+        fs, ctx = self.ctx.fs, self.ctx
+        try:
+            here = fs.stat(ctx.path(source)) if info is None else info
+            one, other = (fs.realpath(ctx.path(posixpath.dirname(name) or ".")) for name in (source, target))
+        except OSError:
+            return False
+        same_name = base_name(source) == base_name(target) and one == other
+        return same_name and (same_file(here, existing) or self.symbolic)
+
+    def _make(self, text: str, source: str, target: str, backup: str) -> None:
+        ctx = self.ctx
+        kind = "symbolic" if self.symbolic else "hard"
+        try:
+            path = ctx.path(target)
+            if self.symbolic:
+                ctx.fs.symlink(text, path)
+            else:
+                origin = ctx.path(source)
+                ctx.fs.link(ctx.fs.realpath(origin) if self.logical else origin, path)
+        except OSError as error:
+            arrow = "" if self.symbolic or isinstance(error, FileExistsError) else f" => {quote_always(source)}"
+            ctx.warn(f"failed to create {kind} link {quote_always(target)}{arrow}: {describe_os_error(error, '')}")
+            return
+        self._made.add(target)
+        if self.verbose:
+            before = f"{quote_always(backup)} ~ " if backup else ""
+            ctx.print(f"{before}{quote_always(target)} {'->' if self.symbolic else '=>'} {quote_always(text)}")
+
+    def _relative_text(self, source: str, target: str) -> str:
+        """The source as seen from the directory of the link."""
+        ctx = self.ctx
+        try:
+            directory = canonicalize(ctx, posixpath.dirname(target) or ".", "missing")
+            return relative_to(canonicalize(ctx, source, "missing"), directory)
+        except OSError:
+            return source
+
+
+@command(
+    "ln",
+    usage="""
+    Usage: ln [OPTION]... [-T] TARGET LINK_NAME
+      or:  ln [OPTION]... TARGET
+      or:  ln [OPTION]... TARGET... DIRECTORY
+      or:  ln [OPTION]... -t DIRECTORY TARGET...
+    Make LINK_NAME a link to TARGET; without it, a link of the same name in the current directory.
+
+          --backup[=CONTROL]       back up what is replaced: none, simple, existing, numbered
+      -b                           like --backup
+      -f, --force                  remove existing destination files
+      -i, --interactive            ask whether to remove destinations
+      -L, --logical                follow TARGETs that are symbolic links
+      -n, --no-dereference         a LINK_NAME that is a link to a directory is a normal file
+      -P, --physical               make hard links to symbolic links themselves (default)
+      -r, --relative               with -s, make links relative to where they are
+      -s, --symbolic               make symbolic links
+      -S, --suffix=SUFFIX          the suffix of backups
+      -t, --target-directory=DIRECTORY  make the links in DIRECTORY
+      -T, --no-target-directory    LINK_NAME is a normal file always
+      -v, --verbose                print the name of each link
+          --help                   display this help and exit
+    """,
+)
+def ln(ctx: CommandContext, args: Arguments) -> int:
+    linker = _Linker(ctx, args)
+    if not args.operands:
+        raise UsageError("missing file operand")
+    if args.flag("relative") and not linker.symbolic:
+        raise CommandError("cannot do --relative without --symbolic")
+    sources, target, into = _split(ctx, args)
+    for source in sources:
+        ctx.budget.step()
+        linker.link(source, name_in(target, source) if into else target)
+    return ctx.status
+
+
+def _split(ctx: CommandContext, args: Arguments) -> tuple[list[str], str, bool]:
+    """(the files to link to, where to, whether that is a directory)."""
+    operands = args.operands
+    directory = args.value("target-directory")
+    if args.flag("no-target-directory"):
+        if directory is not None:
+            raise CommandError("cannot combine --target-directory and --no-target-directory")
+        if len(operands) < 2:
+            raise UsageError(f"missing destination file operand after {quote_always(operands[0])}")
+        if len(operands) > 2:
+            raise UsageError(f"extra operand {quote_always(operands[2])}")
+        return operands[:1], operands[1], False
+    if directory is not None:
+        try:
+            is_dir = ctx.fs.stat(ctx.path(directory)).is_dir
+        except OSError as error:
+            raise CommandError(f"failed to access {quote_always(directory)}: {describe_os_error(error, '')}") from None
+        if not is_dir:
+            raise CommandError(f"target {quote_always(directory)} is not a directory")
+        return operands, directory, True
+    if len(operands) == 1:
+        return operands, ".", True
+    *sources, target = operands
+    if _is_directory(ctx, target, follow=not args.flag("no-dereference")):
+        return sources, target, True
+    if len(sources) > 1:
+        check_directory(ctx, target, f"target {quote_always(target)}")
+    return sources, target, False
+
+
+def _is_directory(ctx: CommandContext, name: str, *, follow: bool) -> bool:
+    try:
+        return ctx.fs.stat(ctx.path(name), follow=follow).is_dir
+    except OSError:
+        return False

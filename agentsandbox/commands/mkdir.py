@@ -1,0 +1,88 @@
+"""`mkdir` (POSIX 1003.1-2017, GNU coreutils): make directories."""
+
+from __future__ import annotations
+
+import errno
+import os
+
+from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
+from agentsandbox.commands._modes import compile_mode
+from agentsandbox.commands._quoting import quote, quote_always
+from agentsandbox.errors import CommandError, UsageError
+
+_DIRECTORY = True
+
+
+@command(
+    "mkdir",
+    usage="""
+    Usage: mkdir [OPTION]... DIRECTORY...
+    Make the DIRECTORY(ies).
+
+      -m, --mode=MODE   permissions as for chmod, not a=rwx less the umask
+      -p, --parents     make missing parents too; what is there already is no error
+      -v, --verbose     say what is made
+          --help        display this help and exit
+    """,
+)
+def mkdir(ctx: CommandContext, args: Arguments) -> int:
+    if not args.operands:
+        raise UsageError("missing operand")
+    mode: int | None = None
+    text = args.value("mode")
+    if text is not None:
+        change = compile_mode(text, ctx.umask)
+        if change is None:
+            raise CommandError(f"invalid mode {quote(text)}")
+        # bits that the mode does not speak of are left to the umask
+        full, none = (change(start, _DIRECTORY) for start in (0o777, 0))
+        spoken = ~(full ^ none)
+        mode = full & spoken | 0o777 & ~ctx.umask & ~spoken
+    make = _make_with_parents if args.flag("parents") else _make
+    for name in args.operands:
+        ctx.budget.step()
+        make(ctx, name, mode, args.flag("verbose"))
+    return ctx.status
+
+
+def _make(ctx: CommandContext, name: str, mode: int | None, verbose: bool) -> None:
+    try:
+        path = ctx.path(name)
+        ctx.fs.mkdir(path, 0o777 & ~ctx.umask if mode is None else mode)
+    except OSError as error:
+        ctx.warn(f"cannot create directory {quote(name)}: {describe_os_error(error, '')}")
+        return
+    if verbose:
+        ctx.print(f"{ctx.name}: created directory {quote_always(name)}")
+
+
+def _make_with_parents(ctx: CommandContext, name: str, mode: int | None, verbose: bool) -> None:
+    if not name:
+        _make(ctx, name, mode, verbose)
+        return
+    parts = [part for part in name.split("/") if part]
+    here = "/" if name.startswith("/") else ""
+    for number, part in enumerate(parts):
+        ctx.budget.step()
+        last = number == len(parts) - 1
+        here = f"{here}{part}" if here in ("", "/") else f"{here}/{part}"
+        path = ctx.path(here)
+        if ctx.fs.is_dir(path):
+            continue
+        if ctx.fs.exists(path, follow=False):
+            shown = name if last else here
+            reason = errno.EEXIST if last or not ctx.fs.exists(path) else errno.ENOTDIR
+            ctx.warn(f"cannot create directory {quote(shown)}: {os.strerror(reason)}")
+            return
+        try:
+            permissions = 0o777 & ~ctx.umask
+            if not last:
+                permissions |= 0o300
+            elif mode is not None:
+                permissions = mode
+            ctx.fs.mkdir(path, permissions)
+        except OSError as error:
+            ctx.warn(f"cannot create directory {quote(name if last else here)}: {describe_os_error(error, '')}")
+            return
+        if verbose:
+            ctx.print(f"{ctx.name}: created directory {quote_always(name if last else here)}")

@@ -1,0 +1,46 @@
+"""`rmdir` (POSIX 1003.1-2017, GNU coreutils): remove empty directories."""
+
+from __future__ import annotations
+
+import errno
+import posixpath
+
+from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
+from agentsandbox.commands._quoting import quote_always
+from agentsandbox.errors import UsageError
+
+
+@command(
+    "rmdir",
+    usage="""
+    Usage: rmdir [OPTION]... DIRECTORY...
+    Remove the DIRECTORY(ies), if they are empty.
+
+          --ignore-fail-on-non-empty  a directory that is not empty is no error
+      -p, --parents   remove the parents in its name too: `rmdir -p a/b` is like `rmdir a/b a`
+      -v, --verbose   say what is removed
+          --help      display this help and exit
+    """,
+)
+def rmdir(ctx: CommandContext, args: Arguments) -> int:
+    if not args.operands:
+        raise UsageError("missing operand")
+    for name in args.operands:
+        ctx.budget.step()
+        if _remove(ctx, args, name, "") and args.flag("parents"):
+            parent = posixpath.dirname(name.rstrip("/")).rstrip("/")
+            while parent and _remove(ctx, args, parent, "directory "):
+                parent = posixpath.dirname(parent).rstrip("/")
+    return ctx.status
+
+
+def _remove(ctx: CommandContext, args: Arguments, name: str, what: str) -> bool:
+    if args.flag("verbose"):
+        ctx.print(f"{ctx.name}: removing directory, {quote_always(name)}")
+    try:
+        ctx.fs.rmdir(ctx.path(name))
+    except OSError as error:
+        if not (args.flag("ignore-fail-on-non-empty") and error.errno == errno.ENOTEMPTY):
+            ctx.warn(f"failed to remove {what}{quote_always(name)}: {describe_os_error(error, '')}")
+        return False
+    return True
