@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from agentsandbox.streams import encode
+from agentsandbox.streams import decode, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -131,7 +131,11 @@ class FileSearch:
         """The number of the last line written."""
         self.tail: list[tuple[int, int, str]] = []
         """(number, offset, line) of the last lines of the blocks before, for leading context."""
-        self.simple = not (report.context or report.only_matching or report.byte_offsets or report.colors or report.initial_tab)
+        marked = report.context or report.byte_offsets or bool(report.colors) or report.initial_tab
+        self.simple = not (marked or report.only_matching)
+        self.plain_matches = report.only_matching and not (
+            marked or report.count or report.invert or report.line_numbers or report.max_count is not None
+        )
         self.needs_numbers = report.line_numbers or report.context
 
     def run(self, source: ByteReader) -> int:
@@ -164,15 +168,16 @@ class FileSearch:
         report, end = self.report, self.end
         if self.binary and not report.null_lines:
             block = block.replace(b"\0", b"\n")
-        text, clean = self._decode(block)
-        if text.endswith(end):
-            text = text[:-1]
+        whole = memoryview(block)
+        text, clean = self._decode(whole[:-1] if block.endswith(encode(end)) else whole)
         if report.only_first or (self.binary and not report.count):
             self._first_only(text)
         elif report.count and report.max_count is None:
             self.ctx.budget.step()
             found = len(self.search.filter(text)) if self.search.dense and not report.invert else len(self.search.places(text))
             self.selected += text.count(end) + 1 - found if report.invert else found
+        elif self.plain_matches and clean and self._only_matches(text):
+            pass
         elif self.simple and clean and report.max_count is None and not report.count:
             self._simple(text)
         else:
@@ -181,12 +186,12 @@ class FileSearch:
             self.lines_before += text.count(end) + 1
         self.bytes_before += len(block)
 
-    def _decode(self, block: bytes) -> tuple[str, bool]:
+    def _decode(self, block: memoryview) -> tuple[str, bool]:
         """The block as text, and whether all of it is valid."""
         try:
             return str(block, "utf-8"), True
         except UnicodeDecodeError:
-            return str(block, "utf-8", "surrogateescape"), self.report.binary == "text" or self.report.null_lines
+            return decode(block), self.report.binary == "text" or self.report.null_lines
 
     def _first_only(self, text: str) -> None:
         """Stop at the first selected line; of a binary file say that there is one."""
@@ -236,6 +241,18 @@ class FileSearch:
             position = start
             pieces.append(f"{prefix}{number}:{text[start:stop]}{end}")
         self.ctx.stdout.write(encode("".join(pieces)))
+
+    def _only_matches(self, text: str) -> bool:
+        """Write all matches of the block; false when that must be done line by line."""
+        matches = self.search.matches(text)
+        if matches is None:
+            return False
+        if matches:
+            self.selected += len(matches)
+            end = self.end
+            prefix = self.report.prefix(self.name, 0, 0, ":")
+            self.ctx.stdout.write(encode(prefix + (end + prefix).join(matches) + end))
+        return True
 
     def _complement(self, text: str, places: list[tuple[int, int]]) -> list[str]:
         """The lines that are in none of the places."""

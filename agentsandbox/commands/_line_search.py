@@ -75,6 +75,8 @@ class LineSearch:
                 self.plain = [self.regex.literal]
             elif self.regex.plain is not None and self.regex.plain.isascii():
                 self.lowered = self.regex.plain.lower()
+            elif self.regex.alternatives and len(self.regex.alternatives) <= _FEW:
+                self.plain = self.regex.alternatives
             elif not plain:
                 self.required = self.regex.required if len(self.regex.required) > 1 else ""
         self.warnings = [warning for regex in regexes for warning in regex.warnings]
@@ -109,6 +111,17 @@ class LineSearch:
                 position = best[1] + 1
 
     # many lines
+
+    def matches(self, text: str) -> list[str] | None:
+        """Every match in the text that is not empty; None when lines must be looked at one by one."""
+        regex = self.regex
+        if not isinstance(regex, PosixRegex) or not regex.exact or self.end != "\n" or not regex.shortest:
+            return None
+        if self._has_long_line(text, regex.safe_length):
+            return None
+        found = [match[0] for match in regex.for_text(text).finditer(text)]
+        self.budget.step(len(found) // 8 + 1)
+        return found
 
     def filter(self, text: str) -> list[str]:
         """The lines that match."""
@@ -243,6 +256,9 @@ class LineSearch:
         if len(plain) == 1:
             literal = plain[0]
             return [literal in line for line in lines]
+        if len(plain) == 2:
+            one, two = plain
+            return [one in line or two in line for line in lines]
         search = self._line_function(text)
         if search is not None:
             return [search(line) for line in lines]
@@ -252,6 +268,9 @@ class LineSearch:
         if len(self.plain) == 1:
             literal = self.plain[0]
             return [line for line in lines if literal in line]
+        if len(self.plain) == 2:
+            one, two = self.plain
+            return [line for line in lines if one in line or two in line]
         if self.lowered and text.isascii():
             literal = self.lowered
             return [line for line, low in zip(lines, text.lower().split(self.end), strict=True) if literal in low]

@@ -9,7 +9,7 @@ from agentsandbox.errors import LimitReached
 from agentsandbox.regexps.analysis import UNBOUNDED, analyze
 from agentsandbox.regexps.automaton import MAX_PLACES, Automaton
 from agentsandbox.regexps.parser import RegexError, Tree, bound_tree, fixed_tree, join_trees, parse
-from agentsandbox.regexps.translate import literal_text, required_text, translate
+from agentsandbox.regexps.translate import alternative_texts, literal_text, required_text, translate
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -126,6 +126,7 @@ class PosixRegex(Regex):
     `fast_test`  an `re.Pattern` that tells whether and where a match begins, though perhaps not where it ends.
     `literal`    the one text that it matches, None if there are several.
     `plain`      the same, letter case aside.
+    `alternatives`  the texts that it matches, if it is no more than a choice between such.
     `required`   a text that every match contains ("" for none).
     `exact`      whether `fast_test` finds the end as well.
     Two patterns for `re` are kept: text that is all ASCII takes the quicker one.
@@ -133,7 +134,7 @@ class PosixRegex(Regex):
 
     __slots__ = (
         "_ascii", "_automaton", "_flags", "_longest", "_multiline", "_newline_safe", "_not_bol", "_timed", "_tree", "_unicode",
-        "literal", "plain", "required",
+        "alternatives", "literal", "plain", "required",
     )  # fmt: skip
 
     _never_bol = False
@@ -150,6 +151,7 @@ class PosixRegex(Regex):
         self._longest = analysis.longest
         self.plain = literal_text(tree.root)
         self.literal = None if tree.ignore_case else self.plain
+        self.alternatives = [] if tree.ignore_case else alternative_texts(tree.root)
         self.required = "" if tree.ignore_case else required_text(tree.root)
         self._ascii: re.Pattern[str] | None = None
         self._unicode: re.Pattern[str] | None = None
@@ -185,6 +187,11 @@ class PosixRegex(Regex):
     def exact(self) -> bool:
         """Whether `re` finds the longest match."""
         return self._longest
+
+    @property
+    def shortest(self) -> int:
+        """The length in characters of the shortest match."""
+        return self._tree.root.low
 
     @property
     def fast(self) -> re.Pattern[str] | None:

@@ -6,7 +6,7 @@ import re
 
 from agentsandbox.regexps.tree import Alternation, Assertion, BackReference, CharSet, Concatenation, Group, Node, Repeat
 
-__all__ = ["literal_text", "required_text", "set_source", "translate"]
+__all__ = ["alternative_texts", "literal_text", "required_text", "set_source", "translate"]
 
 INVALID = "\udc80-\udcff"
 """Bytes that are not UTF-8, as `streams.decode` writes them: they are not characters."""
@@ -194,6 +194,16 @@ def literal_text(root: Node) -> str | None:
             return None
         text.append(character)
     return "".join(text)
+
+
+def alternative_texts(root: Node) -> list[str]:
+    """The texts of a pattern that is nothing but a choice between them; none for others."""
+    while isinstance(root, Group):
+        root = root.body
+    if not isinstance(root, Alternation):
+        return []
+    texts = [literal_text(branch) for branch in root.branches]
+    return [text for text in texts if text] if all(texts) else []
 
 
 def required_text(root: Node) -> str:
