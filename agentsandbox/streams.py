@@ -81,6 +81,9 @@ class ByteReader:
         """Large blocks that end at a newline (the last may lack it): for kernels that work on many lines at once."""
         rest: list[bytes] = []
         while block := self.read(4 * BLOCK):
+            if not rest and len(block) == 4 * BLOCK:  # the rest of its last line is there, or nearly
+                yield block if block.endswith(b"\n") else block + self.readline()
+                continue
             cut = block.rfind(b"\n") + 1
             if not cut:
                 rest.append(block)
