@@ -63,7 +63,7 @@ class SizeFormat:
         self.base = base
         self.suffix = suffix
 
-    def format(self, size: int) -> str:
+    def show(self, size: int) -> str:
         """The size in words."""
         if not self.human:
             return f"{-(-size // self.unit)}{self.suffix}"

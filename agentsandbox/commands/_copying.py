@@ -7,9 +7,9 @@ import posixpath
 import stat
 
 from agentsandbox.command import describe_os_error
-from agentsandbox.commands._modes import format_mode
 from agentsandbox.commands._prompts import ask
 from agentsandbox.commands._quoting import quote_always
+from agentsandbox.languages.modes import format_mode
 from agentsandbox.streams import encode
 
 TYPE_CHECKING = False

@@ -7,11 +7,11 @@ import stat
 from agentsandbox.commands._block_sizes import disk_usage
 from agentsandbox.commands._columns import lay_out, separate
 from agentsandbox.commands._listing import Entry, indicator
-from agentsandbox.commands._modes import format_mode
-from agentsandbox.commands._owners import Owners
 from agentsandbox.commands._quoting import printable, quote_as
 from agentsandbox.commands._times import LocalTime, nanoseconds
 from agentsandbox.commands._widths import text_width
+from agentsandbox.languages.modes import format_mode
+from agentsandbox.languages.owners import Owners
 from agentsandbox.streams import encode
 
 TYPE_CHECKING = False
@@ -45,7 +45,7 @@ class Printer:
 
     def total(self, entries: Sequence[Entry]) -> str:
         """The sum of the blocks, as the line "total" shows it."""
-        return self.options.block_sizes.format(sum([disk_usage(e.info) for e in entries if e.info is not None]))
+        return self.options.block_sizes.show(sum([disk_usage(e.info) for e in entries if e.info is not None]))
 
     def print_files(self, entries: Sequence[Entry], *, total: str | None = None, beside: Sequence[Entry] = ()) -> None:
         """One listing: a directory's, or that of the operands that are files; `beside` are operands that widen columns."""
@@ -107,7 +107,7 @@ class Printer:
         inodes = [str(e.info.ino) if e.info is not None else "?" for e in entries] if options.inode else []
         blocks = []
         if options.blocks:
-            blocks = [options.block_sizes.format(disk_usage(e.info)) if e.info is not None else "?" for e in entries]
+            blocks = [options.block_sizes.show(disk_usage(e.info)) if e.info is not None else "?" for e in entries]
         return inodes, blocks
 
     def _name(self, entry: Entry) -> tuple[str, int]:
@@ -152,7 +152,7 @@ class Printer:
             )  # fmt: skip
         return (
             str(info.ino) if options.inode else "",
-            options.block_sizes.format(disk_usage(info)) if options.blocks else "",
+            options.block_sizes.show(disk_usage(info)) if options.blocks else "",
             format_mode(info.mode),
             str(info.nlink),
             self._user(info.uid) if options.owner else "",
@@ -177,12 +177,12 @@ class Printer:
     def _size(self, info: Stat) -> str:
         if stat.S_ISCHR(info.mode) or stat.S_ISBLK(info.mode):
             return f"{info.rdev >> 8}, {info.rdev & 255:3d}"
-        return self.options.sizes.format(info.size)
+        return self.options.sizes.show(info.size)
 
     def _time(self, when: float) -> str:
         shown = self._times.get(when)
         if shown is None:
-            shown = self._times[when] = self.local.format(self.options.time_format(when), nanoseconds(when))
+            shown = self._times[when] = self.local.show(self.options.time_format(when), nanoseconds(when))
         return shown
 
     def _user(self, number: int) -> str:

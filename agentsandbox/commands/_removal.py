@@ -7,9 +7,9 @@ import posixpath
 
 from agentsandbox.command import describe_os_error
 from agentsandbox.commands._copying import join, strip_slashes
-from agentsandbox.commands._modes import describe_type
 from agentsandbox.commands._prompts import ask
 from agentsandbox.commands._quoting import quote_always
+from agentsandbox.languages.modes import describe_type
 from agentsandbox.streams import encode
 
 TYPE_CHECKING = False

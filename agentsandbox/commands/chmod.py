@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
 from agentsandbox.commands._file_changes import walk_operands
-from agentsandbox.commands._modes import compile_mode, format_mode
 from agentsandbox.commands._quoting import quote, quote_always
 from agentsandbox.errors import CommandError, UsageError
+from agentsandbox.languages.modes import compile_mode, format_mode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

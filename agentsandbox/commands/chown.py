@@ -6,10 +6,10 @@ import errno
 
 from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
 from agentsandbox.commands._file_changes import walk_operands
-from agentsandbox.commands._owners import Owners, parse_owner
 from agentsandbox.commands._quoting import quote, quote_always
 from agentsandbox.errors import CommandError, UsageError
 from agentsandbox.fs.base import os_error
+from agentsandbox.languages.owners import Owners, parse_owner
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

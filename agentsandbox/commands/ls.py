@@ -6,10 +6,10 @@ from agentsandbox.command import Arguments, CommandContext, command, describe_os
 from agentsandbox.commands._listing import Entry
 from agentsandbox.commands._ls_options import Options
 from agentsandbox.commands._ls_output import Printer
-from agentsandbox.commands._modes import type_letter
 from agentsandbox.commands._quoting import quote_always, quote_as
 from agentsandbox.commands._versions import version_key
 from agentsandbox.commands._widths import text_width
+from agentsandbox.languages.modes import type_letter
 from agentsandbox.streams import encode
 
 TYPE_CHECKING = False

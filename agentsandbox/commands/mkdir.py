@@ -6,9 +6,9 @@ import errno
 import os
 
 from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
-from agentsandbox.commands._modes import compile_mode
 from agentsandbox.commands._quoting import quote, quote_always
 from agentsandbox.errors import CommandError, UsageError
+from agentsandbox.languages.modes import compile_mode
 
 _DIRECTORY = True
 

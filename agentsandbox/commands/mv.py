@@ -7,12 +7,12 @@ import errno
 from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
 from agentsandbox.commands._backups import Backups
 from agentsandbox.commands._copying import Copier, CopyOptions, base_name, same_file, strip_slashes
-from agentsandbox.commands._modes import format_mode
 from agentsandbox.commands._prompts import ask
 from agentsandbox.commands._quoting import quote_always
 from agentsandbox.commands._removal import Remover
 from agentsandbox.commands._targets import name_in, split_operands
 from agentsandbox.errors import UsageError
+from agentsandbox.languages.modes import format_mode
 from agentsandbox.streams import encode
 
 TYPE_CHECKING = False

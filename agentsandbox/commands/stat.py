@@ -6,13 +6,13 @@ import re
 
 from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
 from agentsandbox.commands._block_sizes import BLOCK_SIZE, disk_usage
-from agentsandbox.commands._modes import describe_type, format_mode
-from agentsandbox.commands._owners import Owners
 from agentsandbox.commands._paths import canonicalize
 from agentsandbox.commands._quoting import STYLES, quote, quote_always, quote_as
 from agentsandbox.commands._space import Space
 from agentsandbox.commands._times import LocalTime, nanoseconds
 from agentsandbox.errors import CommandError, UsageError
+from agentsandbox.languages.modes import describe_type, format_mode
+from agentsandbox.languages.owners import Owners
 from agentsandbox.streams import decode, encode
 
 TYPE_CHECKING = False
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 _DIRECTIVE = re.compile(r"%([-#+ 0']*)([0-9]*)(?:\.([0-9]*))?([HL]?)(.|\Z)", re.ASCII | re.DOTALL)
 _ESCAPE = re.compile(r"\\(x[0-9A-Fa-f]{1,2}|[0-7]{1,3}|.|\Z)", re.DOTALL)
 _ESCAPES = {"a": "\a", "b": "\b", "e": "\x1b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v", "\\": "\\", '"': '"'}
-_TIMES = {"X": "atime", "Y": "mtime", "Z": "ctime", "W": "mtime", "x": "atime", "y": "mtime", "z": "ctime", "w": "mtime"}
 _TIME_FORMAT = "%Y-%m-%d %H:%M:%S.%N %z"
 _DEFAULT = """\
   File: %N
@@ -185,9 +184,9 @@ class _Printer:
         return _pad(f"{whole}.{decimals}" if digits else str(whole), flags, width, None)
 
     def _value(self, letter: str, name: str, path: str, info: Stat) -> str | None:
-        if letter in _TIMES:
-            ns = nanoseconds(getattr(info, _TIMES[letter]))
-            return str(ns) if letter in "XYZW" else self.local.format(_TIME_FORMAT, ns)
+        if letter.lower() in ("w", "x", "y", "z"):
+            ns = nanoseconds({"x": info.atime, "y": info.mtime, "z": info.ctime}.get(letter.lower(), info.mtime))
+            return str(ns) if letter in "XYZW" else self.local.show(_TIME_FORMAT, ns)
         compute = _FILE.get(letter)
         if compute is not None:
             return compute(info)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     Mode = Literal["r", "w", "a", "x", "r+"]
 
-__all__ = ["File", "FileSystem", "Stat", "Timestamp", "os_error"]
+__all__ = ["File", "FileSystem", "Stat", "Timestamp", "nanoseconds", "os_error"]
 
 MAX_LINKS = 40
 NAME_MAX = 255
@@ -48,6 +48,14 @@ class Timestamp(float):
         made = cls(ns / 1_000_000_000)
         made.ns = ns
         return made
+
+
+def nanoseconds(seconds: float) -> int:
+    """A time in whole nanoseconds, as exactly as it is known."""
+    if isinstance(seconds, Timestamp):
+        return seconds.ns
+    whole = int(seconds // 1)
+    return whole * 1_000_000_000 + int((seconds - whole) * 1_000_000_000)
 
 
 class Stat:
