@@ -34,7 +34,9 @@ def test_methods() -> None:
     assert POLICY.refusal("http://example.org:8080/", "DELETE")
 
 
-@pytest.mark.parametrize("address", ["127.0.0.1", "10.0.0.1", "169.254.169.254", "::1", "fe80::1%eth0", "::ffff:127.0.0.1", "0.0.0.0", "224.0.0.1", "x"])
+@pytest.mark.parametrize(
+    "address", ["127.0.0.1", "10.0.0.1", "169.254.169.254", "::1", "fe80::1%eth0", "::ffff:127.0.0.1", "0.0.0.0", "224.0.0.1", "x"]
+)
 def test_private_addresses(address: str) -> None:
     assert POLICY.refuses_address(address)
     assert POLICY.refuses_address("93.184.216.34") is None

@@ -6,8 +6,11 @@ import importlib
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from agentsandbox.skills.catalog import SkillCatalog, SkillRecord, SkillRoot
+    from agentsandbox.skills.checking import validate_skill
     from agentsandbox.skills.metadata import SkillMetadata
     from agentsandbox.skills.mount import SkillInfo
+    from agentsandbox.skills.session import SkillSession
     from agentsandbox.skills.skill import AgentSkill
     from agentsandbox.skills.sources import FileSystemSkillSource, InMemorySkillSource, PackageSkillSource, SkillFile, SkillSource
     from agentsandbox.skills.validation import Diagnostic
@@ -18,10 +21,15 @@ __all__ = [
     "FileSystemSkillSource",
     "InMemorySkillSource",
     "PackageSkillSource",
+    "SkillCatalog",
     "SkillFile",
     "SkillInfo",
     "SkillMetadata",
+    "SkillRecord",
+    "SkillRoot",
+    "SkillSession",
     "SkillSource",
+    "validate_skill",
 ]
 
 _MODULES = {
@@ -30,10 +38,15 @@ _MODULES = {
     "FileSystemSkillSource": "sources",
     "InMemorySkillSource": "sources",
     "PackageSkillSource": "sources",
+    "SkillCatalog": "catalog",
     "SkillFile": "sources",
     "SkillInfo": "mount",
     "SkillMetadata": "metadata",
+    "SkillRecord": "catalog",
+    "SkillRoot": "catalog",
+    "SkillSession": "session",
     "SkillSource": "sources",
+    "validate_skill": "checking",
 }
 
 

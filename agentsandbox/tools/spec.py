@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import inspect
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from agentsandbox.errors import SandboxError
+
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
+    from typing import Literal
+
+    NameStyle = Literal["snake", "camel", "dotted"]
 
     Handler = Callable[[Mapping[str, Any]], Any]
 
-__all__ = ["Tool", "check_arguments"]
+__all__ = ["Tool", "answering", "check_arguments", "schema_of", "wire_name"]
 
 _TYPES: dict[str, tuple[type, ...]] = {
     "string": (str,),
@@ -61,6 +67,42 @@ class Tool:
     def as_function(self) -> dict[str, Any]:
         """The declaration that most model interfaces take."""
         return {"name": self.wire_name, "description": self.description, "parameters": dict(self.json_schema)}
+
+
+def answering(function: Handler, refuse: Callable[[SandboxError], Any]) -> Handler:
+    """The handler whose errors of the library's own family are answers."""
+    if inspect.iscoroutinefunction(function):
+
+        async def ahandle(arguments: Mapping[str, Any]) -> Any:
+            try:
+                return await function(arguments)
+            except SandboxError as error:
+                return refuse(error)
+
+        return ahandle
+
+    def handle(arguments: Mapping[str, Any]) -> Any:
+        try:
+            return function(arguments)
+        except SandboxError as error:
+            return refuse(error)
+
+    return handle
+
+
+def schema_of(properties: Mapping[str, Any], *required: str) -> dict[str, Any]:
+    """The JSON schema of arguments; unknown ones are not allowed."""
+    return {"type": "object", "properties": dict(properties), "required": list(required), "additionalProperties": False}
+
+
+def wire_name(name: str, style: NameStyle = "snake") -> str:
+    """A canonical name as model interfaces accept it: `skills_load`, `skillsLoad`, or `skills.load` where dots are allowed."""
+    if style == "dotted":
+        return name
+    if style == "snake":
+        return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).replace(".", "_").lower()
+    first, *rest = re.split(r"[._]", name)
+    return first + "".join(part[:1].upper() + part[1:] for part in rest)
 
 
 def check_arguments(schema: Mapping[str, Any], arguments: Mapping[str, Any]) -> str | None:

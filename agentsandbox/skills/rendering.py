@@ -1,0 +1,96 @@
+"""Filling in a skill's instructions before a model reads them: arguments, places, and, where allowed, commands' output."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+__all__ = ["render_body"]
+
+_PLACE = re.compile(
+    r"""
+    \\(?P<escaped>\$)
+    | \$ARGUMENTS\[(?P<index>\d{1,4})\]
+    | \$\{(?P<braced>[A-Za-z_]\w*)\}
+    | \{(?P<directory>baseDir)\}
+    | \$(?P<number>\d{1,4})(?!\w)
+    | \$(?P<name>[A-Za-z_]\w*)
+    """,
+    re.VERBOSE,
+)
+_BLOCK = re.compile(r"^```!\n(?P<block>.*?)^```[ \t]*$", re.MULTILINE | re.DOTALL)
+_INLINE = re.compile(r"(?:(?<=\s)|^)!`(?P<command>[^`\n]+)`", re.MULTILINE)
+
+
+def render_body(
+    body: str,
+    *,
+    arguments: str = "",
+    names: tuple[str, ...] = (),
+    directory: str = "",
+    session_id: str = "",
+    run: Callable[[str], str] | None = None,
+    variables: Mapping[str, str] | None = None,
+) -> str:
+    """The body with its places filled in.
+
+    arguments   what stood after the skill's name: `$ARGUMENTS`, `$ARGUMENTS[N]` and `$N` from 0; appended if nothing asks for them
+    names       of the arguments, for `$name`
+    directory   for `${CLAUDE_SKILL_DIR}`, `${SKILL_DIR}`, `${SKILL_ROOT}` and `{baseDir}`
+    session_id  for `${CLAUDE_SESSION_ID}`
+    run         runs a command in the sandbox and returns its output, for !`command` and ```! blocks; without it they stay
+
+    Commands are run before anything is filled in: what an argument says is never executed.
+    """
+    try:
+        words = shlex.split(arguments)
+    except ValueError:
+        words = arguments.split()
+    values = {
+        "CLAUDE_SKILL_DIR": directory, "SKILL_DIR": directory, "SKILL_ROOT": directory, "CLAUDE_SESSION_ID": session_id, **(variables or {}),
+    }  # fmt: skip
+    outputs: list[str] = []
+    if run is not None:
+        body = _run_commands(body, run, outputs)
+    asked = False
+
+    def fill(match: re.Match[str]) -> str:
+        nonlocal asked
+        if match["escaped"]:
+            return "$"
+        index = match["index"] or match["number"]
+        if index is not None:
+            asked = True
+            return words[int(index)] if int(index) < len(words) else match.group()
+        if match["directory"]:
+            return directory
+        name = match["braced"] or match["name"]
+        if match["name"] == "ARGUMENTS":
+            asked = True
+            return arguments
+        if match["name"] and name in names:
+            asked = True
+            position = names.index(name)
+            return words[position] if position < len(words) else ""
+        return values.get(name, match.group()) if match["braced"] else match.group()
+
+    filled = _PLACE.sub(fill, body)
+    if arguments and not asked:
+        filled = f"{filled}\n\nARGUMENTS: {arguments}"
+    return re.sub("\ue000(\\d+)\ue001", lambda match: outputs[int(match.group(1))], filled) if outputs else filled
+
+
+def _run_commands(body: str, run: Callable[[str], str], outputs: list[str]) -> str:
+    """The body with a mark in place of every command; what they print goes to `outputs`, where nothing is filled in."""
+
+    def mark(command: str) -> str:
+        outputs.append(run(command).rstrip("\n"))
+        return f"\ue000{len(outputs) - 1}\ue001"
+
+    body = body.replace("\ue000", "").replace("\ue001", "")
+    body = _BLOCK.sub(lambda match: mark(match["block"]), body)
+    return _INLINE.sub(lambda match: mark(match["command"]), body)

@@ -1,0 +1,175 @@
+"""Running a skill's script inside the sandbox, and never anywhere else.
+
+How a script runs is decided by its first line, then by its extension: shells run in the sandbox's own; for any other
+interpreter the host says which of the sandbox's commands it is. What has none ends with status 126.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
+
+from agentsandbox.errors import SkillPathError, SkillPolicyError
+from agentsandbox.skills.paths import clean_path
+from agentsandbox.skills.reading import find_file
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import Any
+
+    from agentsandbox.fs.memory import MemoryFileSystem
+    from agentsandbox.result import ExecutionResult
+    from agentsandbox.skills.skill import AgentSkill
+
+    class Workplace(Protocol):
+        """What a session needs of a sandbox."""
+
+        @property
+        def fs(self) -> MemoryFileSystem: ...
+
+        @property
+        def cwd(self) -> str: ...
+
+        def execute(
+            self,
+            script: str,
+            *,
+            timeout: float | None = None,
+            env: Mapping[str, str] | None = None,
+            cwd: str | None = None,
+            args: Sequence[str] = (),
+            isolated: bool = False,
+        ) -> ExecutionResult: ...
+
+        async def aexecute(
+            self,
+            script: str,
+            *,
+            timeout: float | None = None,
+            env: Mapping[str, str] | None = None,
+            cwd: str | None = None,
+            args: Sequence[str] = (),
+            isolated: bool = False,
+        ) -> ExecutionResult: ...
+
+        def snapshot(self) -> Any: ...
+
+        def restore(self, snapshot: Any, /) -> None: ...
+
+        def diff(self, snapshot: Any, /) -> Sequence[Any]: ...
+
+
+__all__ = ["INTERPRETERS", "ScriptResult", "ScriptRun", "interpreter_of", "plan_script"]
+
+SCRIPT = '"$@"'
+
+INTERPRETERS: Mapping[str, str] = {".sh": "sh", ".bash": "sh", "sh": "sh", "bash": "sh", "dash": "sh", "zsh": "sh", "ksh": "sh"}
+"""Extension, or name on the "#!" line → the sandbox's command. `sh FILE` stops at the first error."""
+
+MAX_ARGUMENTS = 1000
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+@dataclass(frozen=True, slots=True)
+class ScriptResult:
+    """What a script did. `path` is absolute, in the sandbox; `changes` are the files it made, changed and removed."""
+
+    path: str
+    exit_code: int
+    stdout: str
+    stderr: str
+    limit: str | None = None
+    changes: tuple[Any, ...] = ()
+    rollback: Callable[[], None] = field(default=lambda: None, repr=False)
+    """Undo all that the script changed in the sandbox, and what came after it."""
+
+    @property
+    def truncated(self) -> bool:
+        """Whether the output was cut off."""
+        return self.limit == "output_bytes"
+
+
+@dataclass(frozen=True, slots=True)
+class ScriptRun:
+    """A script about to run: what `Workplace.execute` is given, and what is made of its result."""
+
+    place: Workplace
+    path: str
+    words: tuple[str, ...]
+    env: Mapping[str, str]
+    cwd: str
+    before: Any
+
+    def execute(self, timeout: float | None) -> ScriptResult:
+        """Run it."""
+        return self.finish(
+            self.place.execute(SCRIPT, args=self.words, env=self.env, cwd=self.cwd, timeout=timeout, isolated=True)
+        )
+
+    async def aexecute(self, timeout: float | None) -> ScriptResult:
+        """Run it beside the other tasks of the event loop."""
+        return self.finish(
+            await self.place.aexecute(SCRIPT, args=self.words, env=self.env, cwd=self.cwd, timeout=timeout, isolated=True)
+        )
+
+    def finish(self, result: ExecutionResult) -> ScriptResult:
+        """What the execution means for the script."""
+        return ScriptResult(
+            self.path,
+            result.exit_code,
+            str(result.stdout_bytes, "utf-8", "replace"),
+            str(result.stderr_bytes, "utf-8", "replace"),
+            result.limit,
+            tuple(self.place.diff(self.before)),
+            lambda: self.place.restore(self.before),
+        )
+
+
+def plan_script(
+    place: Workplace,
+    skill: AgentSkill,
+    root: str,
+    path: str,
+    *,
+    args: Sequence[str] = (),
+    env: Mapping[str, str] | None = None,
+    workdir: str = ".",
+    from_skill: bool = False,
+    interpreters: Mapping[str, str] = INTERPRETERS,
+) -> ScriptRun | ScriptResult:
+    """A run of a script of the skill mounted at `root`, or at once the result that nothing can run it.
+
+    `workdir` is below the sandbox's directory, or below the skill's. Raises `SkillPathError` and `SkillPolicyError`.
+    """
+    file = find_file(skill, path)
+    absolute = posixpath.join(root, clean_path(path))
+    variables = {"SKILL_ROOT": root, "SKILL_NAME": skill.name, "CLAUDE_SKILL_DIR": root, **(env or {})}
+    for name, value in variables.items():
+        if not _NAME.fullmatch(name) or "\0" in value:
+            raise SkillPolicyError(f"{name[:100]!r} cannot be a variable of the environment")
+    if len(args) > MAX_ARGUMENTS or any("\0" in argument for argument in args):
+        raise SkillPolicyError("the arguments are too many, or hold a NUL")
+    command = interpreter_of(file.relative_path, file.content, interpreters)
+    if command is None:
+        kind = posixpath.splitext(path)[1] or path
+        return ScriptResult(absolute, 126, "", f"no interpreter registered for {kind!r}\n")
+    directory = posixpath.normpath(posixpath.join(root if from_skill else place.cwd, workdir))
+    if not place.fs.is_dir(directory):
+        raise SkillPathError(f"there is no directory {workdir!r}", "not_found")
+    return ScriptRun(place, absolute, (command, absolute, *args), variables, directory, place.snapshot())
+
+
+def interpreter_of(path: str, content: bytes, interpreters: Mapping[str, str]) -> str | None:
+    """The command that runs a script, None when there is none."""
+    first = str(content[:256].split(b"\n", 1)[0], "utf-8", "replace")
+    if first.startswith("#!"):
+        words = first[2:].split()
+        if words and posixpath.basename(words[0]) == "env":
+            words = [word for word in words[1:] if not word.startswith("-") and "=" not in word]
+        if words and (command := interpreters.get(posixpath.basename(words[0]))):
+            return command
+        if words:
+            return interpreters.get(re.sub(r"[0-9.]+$", "", posixpath.basename(words[0])))
+    return interpreters.get(posixpath.splitext(path)[1].lower())

@@ -1,0 +1,296 @@
+"""One conversation's skills: which are active, in which order, what may be read and run.
+
+Several sessions share one catalog and nothing else. What is kept of a session is names, and digests on request: never
+the skills' texts.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import time
+import uuid
+from typing import TYPE_CHECKING
+
+from agentsandbox.errors import SkillLimitError, SkillPolicyError, SkillStateError
+from agentsandbox.skills.metadata import as_mapping
+from agentsandbox.skills.paths import clean_path
+from agentsandbox.skills.prompts import base_rules, render_active, render_catalog, render_skill_content
+from agentsandbox.skills.reading import ReadingRules, read_file
+from agentsandbox.skills.scripts import INTERPRETERS, ScriptRun, plan_script
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from typing import Any, Literal
+
+    from agentsandbox.events import SkillInvoked
+    from agentsandbox.skills.catalog import CatalogView, SkillCatalog, SkillRecord
+    from agentsandbox.skills.reading import SkillContent
+    from agentsandbox.skills.scripts import ScriptResult, Workplace
+    from agentsandbox.skills.skill import AgentSkill
+
+__all__ = ["SkillSession"]
+
+MAX_ACTIVE = 8
+
+
+class SkillSession:
+    """The active skills of one conversation, in the order of loading: a later one takes precedence.
+
+    catalog         where skills are found
+    place           the sandbox in which they are mounted and their scripts run; None to read only
+    max_active      how many may be active at a time
+    require_active  whether a skill must be active before its files are read and its scripts run
+    scripts         whether `run_script` is allowed
+    script_workdir  what `workdir` is relative to: the sandbox's working directory, or the skill's own
+    interpreters    extension or "#!" name → a command of the sandbox
+    on_event        told of every activation, read and run
+    """
+
+    def __init__(
+        self,
+        catalog: SkillCatalog | CatalogView,
+        place: Workplace | None = None,
+        *,
+        id: str | None = None,
+        mount_path: str = "/.sandbox/skills",
+        max_active: int = MAX_ACTIVE,
+        require_active: bool = False,
+        rules: ReadingRules | None = None,
+        scripts: bool = True,
+        script_workdir: Literal["sandbox", "skill"] = "sandbox",
+        interpreters: Mapping[str, str] = INTERPRETERS,
+        on_event: Callable[[SkillInvoked], None] | None = None,
+    ) -> None:
+        self.catalog = catalog
+        self.id = id or uuid.uuid4().hex[:12]
+        self.max_active = max_active
+        self.require_active = require_active
+        self.rules = rules or ReadingRules()
+        self.scripts = scripts
+        self.script_workdir = script_workdir
+        self.interpreters = interpreters
+        self._place = place
+        self._mount_path = mount_path
+        self._on_event = on_event
+        self._active: dict[str, AgentSkill] = {}
+        self._stamps: dict[str, object] = {}
+
+    # state
+
+    @property
+    def active(self) -> tuple[str, ...]:
+        """The names of the active skills, the most recent last."""
+        return tuple(self._active)
+
+    @property
+    def active_skill_name(self) -> str | None:
+        """The most recently loaded skill."""
+        return next(reversed(self._active), None)
+
+    def load(self, names: Iterable[str], mode: Literal["replace", "add"] = "replace") -> list[AgentSkill]:
+        """Make skills active, all or none: in place of the active ones, or after them. Those already active stay where they are."""
+        wanted = list(dict.fromkeys(self.catalog.find(name).name for name in names))
+        kept = list(self._active) if mode == "add" else []
+        order = list(dict.fromkeys([*kept, *wanted]))
+        if len(order) > self.max_active:
+            raise SkillLimitError(f"Too many skills: requested {len(order)}, maximum {self.max_active}. Load fewer skills.")
+        loaded = {name: self._active[name] if name in kept else self._load(name) for name in order}
+        for skill in loaded.values():
+            self._mount(skill)
+        self._active = loaded
+        self._stamps = {name: self._stamps[name] if name in kept else self.catalog[name].stamp for name in order}
+        for name in wanted:
+            self._tell(name, "load")
+        return [loaded[name] for name in wanted]
+
+    def unload(self, names: Iterable[str] = (), *, all: bool = False) -> None:
+        """Make skills inactive; names that are not active are no mistake."""
+        gone = set(self._active) if all else {name.casefold() for name in names}
+        for name in [name for name in self._active if name in gone or name.casefold() in gone]:
+            del self._active[name]
+            self._tell(name, "unload")
+
+    def stale(self, name: str) -> bool:
+        """Whether an active skill changed in its source, or went away, since it was loaded."""
+        record = self.catalog.get(name)
+        if record is None:
+            return True
+        return record.stamp != self._stamps[name] and record.digest != self._active[name].digest
+
+    def receipt(self) -> dict[str, Any]:
+        """What is active, for a model: names, places, digests, properties; no instructions."""
+        return {"active_skills": [self._receipt(skill) for skill in self._active.values()]}
+
+    def to_dict(self, *, include_digests: bool = False) -> dict[str, Any]:
+        """The session as JSON-able values: names, never texts."""
+        state: dict[str, Any] = {"session_id": self.id, "active_skills": list(self._active)}
+        if include_digests:
+            state["active_skill_digests"] = {name: skill.digest for name, skill in self._active.items()}
+        return state
+
+    def restore(self, state: Mapping[str, Any]) -> tuple[str, ...]:
+        """Load again what `to_dict` kept; the names of skills that are gone or changed (by their digests) are returned."""
+        digests = state.get("active_skill_digests", {})
+        there: list[str] = []
+        missing: list[str] = []
+        for name in state["active_skills"]:
+            (there if name in self.catalog else missing).append(name)
+        self.load(there)
+        changed = [name for name in there if name in digests and self._active[name].digest != digests[name]]
+        return (*missing, *changed)
+
+    # reading and running
+
+    def search(self, query: str = "") -> list[SkillRecord]:
+        """The skills that a model may see, those with `query` in their name or tags."""
+        wanted = query.strip().casefold()
+        return [
+            record
+            for record in self.catalog.values()
+            if record.metadata.model_invocable
+            and (wanted in record.name.casefold() or any(wanted in tag.casefold() for tag in record.metadata.tags))
+        ]
+
+    def files(self, skill: str | None = None, directory: str = "") -> list[str]:
+        """The paths of a skill's files, below one of its directories."""
+        chosen = self.skill(skill)
+        prefix = f"{clean_path(directory.rstrip('/'))}/" if directory.strip("./") else ""
+        return sorted(file.relative_path for file in chosen.files if file.relative_path.startswith(prefix))
+
+    def skill(self, name: str | None = None) -> AgentSkill:
+        """The skill that an operation is about: the one named, else the most recently loaded."""
+        if name is None:
+            if not self._active:
+                raise SkillStateError("No skill is loaded. Load one first.")
+            return self._active[next(reversed(self._active))]
+        for known, skill in self._active.items():
+            if known.casefold() == name.casefold():
+                return skill
+        if self.require_active:
+            shown = ", ".join(self._active) or "none"
+            raise SkillStateError(f"The skill {name[:100]!r} is not loaded. Loaded skills: {shown}.")
+        return self._load(self.catalog.find(name).name)
+
+    def read(self, path: str, skill: str | None = None) -> SkillContent:
+        """A file of a skill, by its path below the skill's root."""
+        chosen = self.skill(skill)
+        content = read_file(chosen, path, self.rules)
+        self._tell(chosen.name, "read", content.path)
+        return content
+
+    def run_script(
+        self,
+        path: str,
+        args: Sequence[str] = (),
+        *,
+        skill: str | None = None,
+        env: Mapping[str, str] | None = None,
+        workdir: str = ".",
+        timeout: float | None = None,
+    ) -> ScriptResult:
+        """Run a script of a skill in the sandbox, by its path below the skill's root."""
+        started = time.monotonic()
+        plan = self._plan(path, args, skill, env, workdir)
+        result = plan.execute(timeout) if isinstance(plan, ScriptRun) else plan
+        self._tell(self.skill(skill).name, "run", path, duration=time.monotonic() - started, success=result.exit_code == 0)
+        return result
+
+    async def arun_script(
+        self,
+        path: str,
+        args: Sequence[str] = (),
+        *,
+        skill: str | None = None,
+        env: Mapping[str, str] | None = None,
+        workdir: str = ".",
+        timeout: float | None = None,
+    ) -> ScriptResult:
+        """As `run_script`, in the running event loop."""
+        started = time.monotonic()
+        plan = self._plan(path, args, skill, env, workdir)
+        result = await plan.aexecute(timeout) if isinstance(plan, ScriptRun) else plan
+        self._tell(self.skill(skill).name, "run", path, duration=time.monotonic() - started, success=result.exit_code == 0)
+        return result
+
+    def _plan(
+        self, path: str, args: Sequence[str], skill: str | None, env: Mapping[str, str] | None, workdir: str
+    ) -> ScriptRun | ScriptResult:
+        if self._place is None or not self.scripts:
+            raise SkillPolicyError("Scripts cannot be run here.")
+        chosen = self.skill(skill)
+        return plan_script(
+            self._place,
+            chosen,
+            self._mount(chosen),
+            path,
+            args=args,
+            env=env,
+            workdir=workdir,
+            from_skill=self.script_workdir == "skill",
+            interpreters=self.interpreters,
+        )
+
+    # prompts
+
+    def system_prompt(self, *, load: str = "skills_load", read: str | None = "skills_read", run: str | None = "skills_run_script") -> str:
+        """The skills' part of the instructions for the next model call: rules, catalog, active skills."""
+        catalog = render_catalog(self.search(), "xml")
+        if catalog is None:
+            return ""
+        parts = [base_rules(load, read, run if self.scripts else None), catalog, self.render_active()]
+        return "\n\n".join(part for part in parts if part)
+
+    def render_active(self) -> str | None:
+        """The active skills' instructions, None when there are none."""
+        return render_active((name, skill.metadata.instructions or "") for name, skill in self._active.items())
+
+    def content(self, name: str) -> str:
+        """A skill's instructions in the wrapping of the client guide, with its directory and files."""
+        skill = self.skill(name)
+        root = self.root_of(skill.name)
+        files = [posixpath.join(root, file.relative_path) for file in skill.files if file.relative_path != "SKILL.md"]
+        return render_skill_content(skill.name, skill.metadata.instructions or "", root, files, digest=skill.digest)
+
+    def root_of(self, name: str) -> str:
+        """Where the sandbox has the skill's directory, once it is loaded."""
+        record = self.catalog.get(name)
+        return (record.mount_path if record else None) or posixpath.join(self._mount_path, name)
+
+    # the parts
+
+    def _load(self, name: str) -> AgentSkill:
+        return self.catalog[name].load()
+
+    def _mount(self, skill: AgentSkill) -> str:
+        """Have the skill in the sandbox, if there is one; where it is."""
+        path = self.root_of(skill.name)
+        if self._place is not None and not self._place.fs.exists(path):
+            self._place.fs.graft(path, skill.tree)
+        return path
+
+    def _receipt(self, skill: AgentSkill) -> dict[str, Any]:
+        root = self.root_of(skill.name)
+        entry: dict[str, Any] = {
+            "name": skill.name,
+            "location": f"{root}/SKILL.md",
+            "root_dir": root,
+            "digest": skill.digest,
+            "properties": dict(as_mapping(skill.metadata)),
+        }
+        if self.stale(skill.name):
+            entry["stale"] = True
+        return entry
+
+    def _tell(
+        self,
+        skill: str,
+        action: Literal["load", "unload", "read", "run"],
+        path: str | None = None,
+        *,
+        duration: float | None = None,
+        success: bool = True,
+    ) -> None:
+        if self._on_event is not None:
+            from agentsandbox.events import SkillInvoked
+
+            self._on_event(SkillInvoked(self.id, time.time(), skill=skill, action=action, path=path, duration=duration, success=success))

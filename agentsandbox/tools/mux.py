@@ -1,0 +1,65 @@
+"""The profile `mux`: agent_skill_read and agent_skill_read_file; answers are {"success": true, …} or {"success": false, "error"}."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from agentsandbox.errors import SkillPathError
+from agentsandbox.skills.metadata import as_mapping
+from agentsandbox.skills.reading import page_lines
+from agentsandbox.tools.spec import Tool, answering, schema_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from agentsandbox.errors import SandboxError
+    from agentsandbox.skills.session import SkillSession
+
+__all__ = ["tools"]
+
+
+def tools(session: SkillSession) -> list[Tool]:
+    """The tools of the profile; none when there are no skills."""
+    names = [record.name for record in session.search()]
+    if not names:
+        return []
+    name = {"type": "string", "enum": names, "description": "The skill's name"}
+    number = {"type": ["integer", "null"]}
+
+    def read(arguments: Mapping[str, Any]) -> dict[str, Any]:
+        (skill,) = session.load([arguments["name"]], "add")
+        scope = session.catalog[skill.name].scope
+        return {
+            "success": True,
+            "skill": {
+                "scope": "project" if scope == "project" else "global",
+                "directoryName": skill.name,
+                "frontmatter": dict(as_mapping(skill.metadata)),
+                "body": skill.metadata.instructions or "",
+            },
+        }
+
+    def read_file(arguments: Mapping[str, Any]) -> dict[str, Any]:
+        content = session.read(arguments["filePath"], arguments["name"])
+        if content.encoding != "utf-8":
+            raise SkillPathError(f"{content.path} is not text", "invalid")
+        text = page_lines(content.content, arguments.get("offset"), arguments.get("limit"))
+        return {"success": True, "file_size": content.size, "lines_read": text.count("\n") + 1 if text else 0, "content": text}
+
+    def made(name: str, description: str, handler: Any, schema: Mapping[str, Any]) -> Tool:
+        return Tool(name, name, description, schema, answering(handler, _refuse), _refuse)
+
+    path = {"type": "string", "description": "The file's path below the skill's directory"}
+    return [
+        made("agent_skill_read", "Reads a skill: its front matter and instructions.", read, schema_of({"name": name}, "name")),
+        made(
+            "agent_skill_read_file",
+            "Reads lines of a file in a skill's directory.",
+            read_file,
+            schema_of({"name": name, "filePath": path, "offset": number, "limit": number}, "name", "filePath"),
+        ),
+    ]
+
+
+def _refuse(error: SandboxError | str) -> dict[str, Any]:
+    return {"success": False, "error": str(error)}

@@ -1,0 +1,147 @@
+"""The library's own profile: everything, structured answers, errors as {"error": {"type", "message"}}."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from agentsandbox.errors import SkillLimitError, SkillNotFoundError, SkillPathError, SkillPolicyError, SkillStateError
+from agentsandbox.skills.prompts import one_line
+from agentsandbox.skills.reading import page_lines
+from agentsandbox.tools.spec import Tool, answering, schema_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from agentsandbox.errors import SandboxError
+    from agentsandbox.skills.scripts import ScriptResult
+    from agentsandbox.skills.session import SkillSession
+    from agentsandbox.tools.spec import Handler
+
+__all__ = ["refuse", "tools"]
+
+UNCHANGED = "already active, unchanged"
+
+_KINDS = (
+    (SkillNotFoundError, "not_found"),
+    (SkillPathError, "path"),
+    (SkillLimitError, "limit"),
+    (SkillStateError, "state"),
+    (SkillPolicyError, "policy"),
+)
+
+
+def refuse(error: SandboxError | str) -> dict[str, Any]:
+    """The answer for an error."""
+    kind = next((name for family, name in _KINDS if isinstance(error, family)), "invalid")
+    return {"error": {"type": kind if not isinstance(error, str) else "arguments", "message": str(error)}}
+
+
+def tools(session: SkillSession) -> list[Tool]:
+    """The tools of the profile; none when there are no skills."""
+    names = [record.name for record in session.search()]
+    if not names:
+        return []
+    profile = _Native(session)
+    skill = {"type": "string", "enum": names, "description": "The skill; the most recently activated one by default"}
+    many = {"type": "array", "items": {"type": "string", "enum": names}, "description": "The names of skills"}
+    path = {"type": "string", "description": "The file's path below the skill's directory"}
+    number = {"type": ["integer", "null"]}
+    page = {"skill": skill, "path": path, "offset": number, "limit": number}
+    made = [
+        _tool("skill_list", "Lists the skills whose name or tags contain the query.", profile.list, {"query": {"type": "string"}}),
+        _tool(
+            "skill_activate",
+            "Loads skills' full instructions. Call it before using a skill.",
+            profile.activate,
+            {"names": many, "mode": {"type": "string", "enum": ["add", "replace"]}},
+            "names",
+        ),
+        _tool("skill_deactivate", "Makes skills inactive.", profile.deactivate, {"names": many, "all": {"type": "boolean"}}),
+        _tool("skill_files", "Lists the files of a skill.", profile.files, {"skill": skill, "dir": {"type": "string"}}),
+        _tool("skill_read", "Reads a file of a skill.", profile.read, page, "path"),
+    ]
+    if session.scripts:
+        made.append(
+            _tool(
+                "skill_run",
+                "Runs a script of a skill in the sandbox.",
+                profile.run,
+                {
+                    "skill": skill,
+                    "path": path,
+                    "args": {"type": "array", "items": {"type": "string"}},
+                    "env": {"type": "object", "additionalProperties": {"type": "string"}},
+                    "workdir": {"type": "string"},
+                    "timeout": {"type": "number", "description": "Seconds"},
+                },
+                "path",
+                run=profile.run_now,
+            )
+        )
+    return made
+
+
+def _tool(name: str, description: str, handler: Handler, properties: Mapping[str, Any], *required: str, run: Handler | None = None) -> Tool:
+    now = answering(run, refuse) if run else None
+    return Tool(name, name, description, schema_of(properties, *required), answering(handler, refuse), refuse, now)
+
+
+class _Native:
+    """The handlers."""
+
+    def __init__(self, session: SkillSession) -> None:
+        self.session = session
+
+    def list(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        active = self.session.active
+        return {
+            "skills": [
+                {"name": record.name, "description": one_line(record.description), "active": record.name in active}
+                for record in self.session.search(arguments.get("query", ""))
+            ]
+        }
+
+    def activate(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        session = self.session
+        before = set(session.active)
+        loaded = session.load(arguments["names"], arguments.get("mode", "add"))
+        again = [skill for skill in loaded if skill.name in before]
+        contents = [session.content(skill.name) for skill in loaded if skill.name not in before]
+        contents += [f'<skill_content name="{skill.name}" digest="{skill.digest}">{UNCHANGED}</skill_content>' for skill in again]
+        return {**session.receipt(), "content": "\n\n".join(contents)}
+
+    def deactivate(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        self.session.unload(arguments.get("names", ()), all=arguments.get("all", False))
+        return self.session.receipt()
+
+    def files(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        return {"files": self.session.files(arguments.get("skill"), arguments.get("dir", ""))}
+
+    def read(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        content = self.session.read(arguments["path"], arguments.get("skill"))
+        text = content.content
+        offset, limit = arguments.get("offset"), arguments.get("limit")
+        if content.encoding == "utf-8" and (offset is not None or limit is not None):
+            text = page_lines(text, offset, limit, max_lines=1_000_000, max_output=self.session.rules.max_resource_bytes)
+        answer: dict[str, Any] = {"skill": content.skill, "path": content.path, "encoding": content.encoding, "content": text}
+        if content.encoding != "utf-8":
+            answer |= {"mime_type": content.mime_type, "size": content.size}
+        return answer | {"truncated": content.truncated, "untrusted": True}
+
+    def run_now(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        return script_answer(self.session.run_script(arguments["path"], **script_options(arguments)))
+
+    async def run(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        return script_answer(await self.session.arun_script(arguments["path"], **script_options(arguments)))
+
+
+def script_options(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """What `run_script` takes beside the path."""
+    return {name: value for name, value in arguments.items() if re.fullmatch("skill|args|env|workdir|timeout", name)}
+
+
+def script_answer(result: ScriptResult) -> dict[str, Any]:
+    """The answer for a script that ran."""
+    answer: dict[str, Any] = {"path": result.path, "exit_code": result.exit_code, "stdout": result.stdout, "stderr": result.stderr}
+    return answer | {"truncated": result.truncated, "limit": result.limit, "changes": [str(change) for change in result.changes]}

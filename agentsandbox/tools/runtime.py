@@ -1,0 +1,93 @@
+"""The profile `runtime`: skills.load, skills.unload, skills.read and skills.run_script of the runtime specification.
+
+Instructions do not come in the answers: the host puts `session.system_prompt()` in front of the next model call.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from agentsandbox.tools.native import script_answer, script_options
+from agentsandbox.tools.spec import Tool, answering, schema_of, wire_name
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from agentsandbox.errors import SandboxError
+    from agentsandbox.skills.session import SkillSession
+    from agentsandbox.tools.spec import Handler, NameStyle
+
+__all__ = ["tools"]
+
+
+def tools(session: SkillSession, *, name_style: NameStyle = "snake") -> list[Tool]:
+    """The tools of the profile; none when there are no skills."""
+    names = [record.name for record in session.search()]
+    if not names:
+        return []
+    profile = _Runtime(session)
+    skill = {"type": "string", "enum": names, "description": "A loaded skill; the most recently loaded one by default"}
+    many = {"type": "array", "items": {"type": "string", "enum": names}}
+    path = {"type": "string", "description": "The path below the skill's root directory"}
+
+    def made(name: str, description: str, handler: Handler, schema: Mapping[str, Any], run: Handler | None = None) -> Tool:
+        now = answering(run, _refuse) if run else None
+        return Tool(name, wire_name(name, name_style), description, schema, answering(handler, _refuse), _refuse, now)
+
+    mode = {"type": "string", "enum": ["replace", "add"], "description": "Replace the loaded skills (default), or add to them"}
+    script = {
+        "skill": skill,
+        "path": path,
+        "args": {"type": "array", "items": {"type": "string"}},
+        "env": {"type": "object", "additionalProperties": {"type": "string"}},
+        "workdir": {"type": "string"},
+    }
+    found = [
+        made(
+            "skills.load",
+            "Loads skills. Their instructions are in force from the next message on.",
+            profile.load,
+            schema_of({"names": many, "mode": mode}, "names"),
+        ),
+        made("skills.unload", "Unloads skills.", profile.unload, schema_of({"names": many, "all": {"type": "boolean"}})),
+        made("skills.read", "Reads a file of a loaded skill.", profile.read, schema_of({"skill": skill, "path": path}, "path")),
+    ]
+    if session.scripts:
+        description = "Runs a script of a loaded skill in the sandbox."
+        found.append(made("skills.run_script", description, profile.run, schema_of(script, "path"), profile.run_now))
+    return found
+
+
+def _refuse(error: SandboxError | str) -> dict[str, Any]:
+    return {"error": str(error)}
+
+
+class _Runtime:
+    """The handlers."""
+
+    def __init__(self, session: SkillSession) -> None:
+        self.session = session
+
+    def load(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        self.session.load(arguments["names"], arguments.get("mode", "replace"))
+        return self.session.receipt()
+
+    def unload(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        self.session.unload(arguments.get("names", ()), all=arguments.get("all", False))
+        return self.session.receipt()
+
+    def read(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        content = self.session.read(arguments["path"], arguments.get("skill"))
+        answer: dict[str, Any] = {"skill": content.skill, "path": content.path, "encoding": content.encoding, "content": content.content}
+        return answer if content.encoding == "utf-8" else answer | {"mime_type": content.mime_type}
+
+    def run_now(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        return _four(arguments, script_answer(self.session.run_script(arguments["path"], **script_options(arguments))))
+
+    async def run(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        return _four(arguments, script_answer(await self.session.arun_script(arguments["path"], **script_options(arguments))))
+
+
+def _four(arguments: Mapping[str, Any], answer: Mapping[str, Any]) -> dict[str, Any]:
+    """The keys of the specification; the path as it was asked for."""
+    return {"path": arguments["path"], "exit_code": answer["exit_code"], "stdout": answer["stdout"], "stderr": answer["stderr"]}

@@ -1,0 +1,75 @@
+"""The profile `yodoca`: list_skills, read_skill and read_skill_resource; answers are texts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from agentsandbox.errors import SkillPathError
+from agentsandbox.skills.prompts import estimate_tokens, one_line, render_catalog
+from agentsandbox.tools.spec import Tool, answering, schema_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from agentsandbox.errors import SandboxError
+    from agentsandbox.skills.session import SkillSession
+
+__all__ = ["SkillContext", "tools"]
+
+CONTEXT_PRIORITY = 60
+
+
+class SkillContext:
+    """The catalog as a context provider: what every invocation is told."""
+
+    context_priority = CONTEXT_PRIORITY
+
+    def __init__(self, session: SkillSession) -> None:
+        self.session = session
+
+    async def get_context(self, prompt: str = "", turn_context: object = None) -> str | None:  # noqa: ARG002  (the provider's contract)
+        """The catalog in bullets, None when there are no skills."""
+        return render_catalog(self.session.search(), "bullets")
+
+
+def tools(session: SkillSession) -> list[Tool]:
+    """The tools of the profile; none when there are no skills."""
+    names = [record.name for record in session.search()]
+    if not names:
+        return []
+    skill_id = {"type": "string", "enum": names, "description": "The skill's id"}
+
+    def listed(arguments: Mapping[str, Any]) -> str:
+        return "\n".join(f"- {record.name}: {one_line(record.description)}" for record in session.search(arguments.get("query", "")))
+
+    def read(arguments: Mapping[str, Any]) -> str:
+        (skill,) = session.load([arguments["skill_id"]], "add")
+        body = skill.metadata.instructions or ""
+        parts = [f"Skill loaded: {skill.name} (approx. {estimate_tokens(body)} tokens)", body]
+        if skill.metadata.requires:
+            parts.append(f"This skill requires: {', '.join(skill.metadata.requires)}. Load it first if you haven't already.")
+        return "\n\n".join(parts)
+
+    def resource(arguments: Mapping[str, Any]) -> str:
+        return session.read(arguments["path"], arguments["skill_id"]).content
+
+    def made(name: str, description: str, handler: Any, schema: Mapping[str, Any]) -> Tool:
+        return Tool(name, name, description, schema, answering(handler, _refuse), _refuse)
+
+    path = {"type": "string", "description": "The path of a file below the skill's directory"}
+    return [
+        made("list_skills", "Lists skills with their descriptions.", listed, schema_of({"query": {"type": "string"}})),
+        made("read_skill", "Loads a skill's full instructions.", read, schema_of({"skill_id": skill_id}, "skill_id")),
+        made(
+            "read_skill_resource",
+            "Reads a file of a skill: a template, a reference, a checklist.",
+            resource,
+            schema_of({"skill_id": skill_id, "path": path}, "skill_id", "path"),
+        ),
+    ]
+
+
+def _refuse(error: SandboxError | str) -> str:
+    if isinstance(error, SkillPathError) and error.reason in ("absolute", "home", "traversal", "symlink_escape"):
+        return "Path traversal detected"
+    return str(error)

@@ -1,0 +1,312 @@
+"""Sessions: what is active, what may be read and run."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agentsandbox import Sandbox
+from agentsandbox.errors import SkillError, SkillLimitError, SkillNotFoundError, SkillPathError, SkillPolicyError, SkillStateError
+from agentsandbox.skills.catalog import SkillCatalog
+from agentsandbox.skills.reading import ReadingRules, page_lines
+from agentsandbox.skills.session import SkillSession
+from agentsandbox.skills.skill import AgentSkill
+from tests.test_skills_sources import BAD_PATHS
+
+PNG = b"\x89PNG\r\n\x1a\n\0\xff"
+
+
+def make(name: str, **files: str | bytes) -> AgentSkill:
+    text = f"---\nname: {name}\ndescription: About {name}\nlicense: MIT\n---\n# Body of {name}\n"
+    return AgentSkill.from_files({"SKILL.md": text, **files})
+
+
+RUN = 'echo "$KEY" "$@"; pwd; echo err >&2; exit 3\n'
+NAMED = "#!/usr/bin/env bash\necho $SKILL_NAME $0\n"
+SKILLS = [
+    make("a", **{"references/r.md": "reference of a\n", "assets/logo.png": PNG, "scripts/run.sh": RUN}),
+    make("b", **{"references/r.md": "reference of b\n", "scripts/tool.py": "print('hi')\n", "run": NAMED}),
+    make("c"),
+]
+
+
+@pytest.fixture
+def catalog() -> SkillCatalog:
+    return SkillCatalog(skills=SKILLS)
+
+
+@pytest.fixture
+def session(catalog: SkillCatalog) -> SkillSession:
+    return SkillSession(catalog, max_active=2)
+
+
+@pytest.mark.row("S1-12", "S1-29", "S1-30", "S1-31", "S1-49", "S1-50", "V1-2", "V1-3")
+def test_loading(catalog: SkillCatalog) -> None:
+    session = SkillSession(catalog)
+    session.load(["a", "b"])
+    assert session.active == ("a", "b")
+    session.load(["b", "c"], "add")
+    assert session.active == ("a", "b", "c")
+    assert session.active_skill_name == "c"
+    session.load(["c"])
+    assert session.active == ("c",)
+    session.load([])
+    assert session.active == ()
+
+
+@pytest.mark.row("S1-34", "V1-5", "V1-6")
+def test_loading_is_all_or_nothing(session: SkillSession) -> None:
+    session.load(["a"])
+    for names in (["nope"], ["b", "nope"]):
+        with pytest.raises(SkillNotFoundError):
+            session.load(names)
+    with pytest.raises(SkillLimitError, match=r"Too many skills: requested 3, maximum 2\. Load fewer skills\."):
+        session.load(["b", "c"], "add")
+    assert session.active == ("a",)
+
+
+@pytest.mark.row("S1-35", "V1-4")
+def test_the_receipt(session: SkillSession) -> None:
+    session.load(["a"])
+    (entry,) = session.receipt()["active_skills"]
+    assert entry["name"] == "a"
+    assert (entry["location"], entry["root_dir"]) == ("/.sandbox/skills/a/SKILL.md", "/.sandbox/skills/a")
+    assert entry["digest"].startswith("sha256:")
+    assert entry["properties"] == {"name": "a", "description": "About a", "license": "MIT"}
+    assert "Body of" not in json.dumps(session.receipt())
+
+
+@pytest.mark.row("S1-36", "S1-37", "S1-38", "V1-7")
+def test_unloading(session: SkillSession) -> None:
+    session.load(["a", "b"])
+    session.unload(["a", "nope"])
+    assert session.active == ("b",)
+    session.unload(all=True)
+    assert session.active == ()
+
+
+@pytest.mark.row("S1-39", "S1-40", "V1-8", "V1-9")
+def test_which_skill_is_read(catalog: SkillCatalog) -> None:
+    session = SkillSession(catalog, require_active=True)
+    with pytest.raises(SkillStateError):
+        session.read("references/r.md")
+    session.load(["a", "b"])
+    assert session.read("references/r.md").content == "reference of b\n"
+    assert session.read("references/r.md", skill="a").content == "reference of a\n"
+    with pytest.raises(SkillStateError):
+        session.read("SKILL.md", skill="c")
+    assert SkillSession(catalog).read("SKILL.md", skill="c").content.startswith("---\nname: c\n")
+
+
+@pytest.mark.row("S1-41", "S1-42", "S1-43", "V1-10", "S0-95", "S0-13")
+def test_text_and_binary(catalog: SkillCatalog) -> None:
+    session = SkillSession(catalog)
+    session.load(["a"])
+    content = session.read("assets/logo.png")
+    assert (content.encoding, content.mime_type, content.content) == ("base64", "image/png", "iVBORw0KGgoA/w==")
+    described = SkillSession(catalog, rules=ReadingRules(binary="describe")).read("assets/logo.png", "a")
+    assert (described.encoding, described.size, described.content) == ("none", len(PNG), "")
+    with pytest.raises(SkillPathError):
+        SkillSession(catalog, rules=ReadingRules(binary="error")).read("assets/logo.png", "a")
+
+
+@pytest.mark.row("S0-65", "S0-66", "S0-68", "S0-88", "V0-9", "V0-10", "V0-11", "V0-12", "V1-11", "S4-26", "V4-11")
+@pytest.mark.parametrize("path", [*BAD_PATHS, "nope", "references", "references/nope", "%2e%2e/x", "b/SKILL.md"])
+def test_paths_that_are_refused(catalog: SkillCatalog, path: str) -> None:
+    with Sandbox() as sandbox:
+        session = SkillSession(catalog, sandbox)
+        session.load(["a"])
+        for operation in (session.read, session.run_script):
+            with pytest.raises(SkillPathError) as caught:
+                operation(path)
+            assert "reference of" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["../a", "/a", "", ".", "a/b", "a\0", "~", "A B"])
+def test_names_that_are_refused(catalog: SkillCatalog, name: str) -> None:
+    session = SkillSession(catalog)
+    with pytest.raises(SkillNotFoundError):
+        session.load([name])
+    with pytest.raises(SkillNotFoundError):
+        session.read("SKILL.md", skill=name)
+
+
+@pytest.mark.row("V0-13", "S0-67")
+def test_links_are_followed_inside_only(tmp_path: Path) -> None:
+    from agentsandbox.skills.sources import SkillFile
+
+    files = [
+        SkillFile("SKILL.md", b"---\nname: l\ndescription: d\n---\n"),
+        SkillFile("dir/x", b"found"),
+        SkillFile("ok", b"", link="dir/x"),
+        SkillFile("deep/up", b"", link="../dir"),
+        SkillFile("loop", b"", link="loop"),
+        SkillFile("out", b"", link="../../etc/passwd"),
+        SkillFile("abs", b"", link="/etc/passwd"),
+    ]
+    session = SkillSession(SkillCatalog(skills=[AgentSkill(files)]))
+    assert session.read("ok", "l").content == "found"
+    assert session.read("deep/up/x", "l").content == "found"
+    for path in ("loop", "out", "abs", "loop/x"):
+        with pytest.raises(SkillPathError) as caught:
+            session.read(path, "l")
+        assert caught.value.reason in ("symlink_escape", "not_found")
+
+
+@pytest.mark.row("S0-15", "S0-47", "S0-48", "S0-69", "V0-22", "V0-23", "V0-24")
+def test_sizes(catalog: SkillCatalog) -> None:
+    skill = make("big", text="x" * 100, tail="äöü" * 10)
+    session = SkillSession(SkillCatalog(skills=[skill]), rules=ReadingRules(max_resource_bytes=40, hard_resource_bytes=80))
+    with pytest.raises(SkillLimitError):
+        session.read("text", "big")
+    content = session.read("tail", "big")
+    assert content.truncated
+    assert content.content == "äöü" * 6 + "äö\n[truncated: resource; 20 bytes removed]"
+    strict = SkillSession(SkillCatalog(skills=[skill]), rules=ReadingRules(max_resource_bytes=40, overflow="error"))
+    with pytest.raises(SkillLimitError):
+        strict.read("tail", "big")
+
+
+@pytest.mark.row("S0-59")
+def test_the_readable_area_can_be_narrowed(catalog: SkillCatalog) -> None:
+    session = SkillSession(catalog, rules=ReadingRules(resource_scope="references_assets"))
+    assert session.read("references/r.md", "a").content
+    with pytest.raises(SkillPathError):
+        session.read("scripts/run.sh", "a")
+
+
+@pytest.mark.row("S4-24", "S4-28", "V4-12")
+def test_paging() -> None:
+    text = "".join(f"line {number}\n" for number in range(1, 6))
+    assert page_lines(text, 2, 2) == "2\tline 2\n3\tline 3"
+    assert page_lines("x" * 2000, None, None) == "1\t" + "x" * 1024 + "... [truncated]"
+    for offset, limit, message in ((0, None, r"Offset must be positive \(got 0\)"), (6, None, "Offset 6 is beyond"), (1, 0, "Limit")):
+        with pytest.raises(SkillLimitError, match=message):
+            page_lines(text, offset, limit)
+    with pytest.raises(SkillLimitError, match=r"Output would exceed 1000 lines\."):
+        page_lines("x\n" * 1001, None, None)
+    with pytest.raises(SkillLimitError, match=r"Output would exceed 16384 bytes\."):
+        page_lines(("x" * 1000 + "\n") * 17, None, None)
+
+
+@pytest.mark.row("S0-11", "S1-13", "V0-31")
+def test_what_is_kept_is_names(session: SkillSession, catalog: SkillCatalog) -> None:
+    session.load(["b", "a"])
+    state = session.to_dict()
+    assert state == {"session_id": session.id, "active_skills": ["b", "a"]}
+    kept = json.loads(json.dumps(session.to_dict(include_digests=True)))
+    other = SkillSession(catalog)
+    assert other.restore(kept) == ()
+    assert other.active == ("b", "a")
+    kept["active_skills"].append("gone")
+    kept["active_skill_digests"]["a"] = "sha256:0"
+    assert other.restore(kept) == ("gone", "a")
+
+
+@pytest.mark.row("S1-10", "S1-11", "S1-21", "V1-16")
+def test_sessions_share_nothing(catalog: SkillCatalog) -> None:
+    first, second = SkillSession(catalog), SkillSession(catalog)
+    first.load(["a"])
+    assert second.active == ()
+    assert first.id != second.id
+
+
+def test_a_changed_skill_is_stale(tmp_path: Path) -> None:
+    (tmp_path / "x").mkdir()
+    (tmp_path / "x" / "SKILL.md").write_text("---\nname: x\ndescription: d\n---\nold")
+    catalog = SkillCatalog.discover(tmp_path)
+    session = SkillSession(catalog)
+    session.load(["x"])
+    assert not session.stale("x")
+    (tmp_path / "x" / "SKILL.md").write_text("---\nname: x\ndescription: d\n---\nnew text")
+    catalog.refresh()
+    assert session.stale("x")
+    assert session.receipt()["active_skills"][0]["stale"]
+    assert "old" in str(session.render_active())
+    session.load(["x"])
+    assert "new text" in str(session.render_active())
+    (tmp_path / "x" / "SKILL.md").unlink()
+    catalog.refresh()
+    assert session.stale("x")
+    assert session.read("SKILL.md").content
+
+
+@pytest.mark.row("S1-14", "S1-16", "S1-18", "S1-23", "S1-28", "S1-51", "S1-52", "S1-53", "V1-13", "V1-14", "V1-15")
+def test_turn_by_turn(session: SkillSession) -> None:
+    first = session.system_prompt()
+    assert "MUST call `skills_load`" in first
+    assert "<available_skills>" in first
+    assert "<active_skills>" not in first
+    session.load(["a"])
+    second = session.system_prompt()
+    assert "<available_skills>" in second
+    assert "# Body of a" in second
+    session.load(["b"])
+    third = session.system_prompt()
+    assert "# Body of b" in third
+    assert "# Body of a" not in third
+
+
+@pytest.mark.row("S1-44", "S1-47", "S1-48", "V1-12", "V0-14")
+def test_scripts(catalog: SkillCatalog) -> None:
+    with Sandbox() as sandbox:
+        session = SkillSession(catalog, sandbox)
+        session.load(["a", "b"])
+        sandbox.fs.makedirs("/workspace/sub")
+        result = session.run_script("scripts/run.sh", ["one", "two words"], skill="a", env={"KEY": "VALUE"}, workdir="sub")
+        assert (result.path, result.exit_code) == ("/.sandbox/skills/a/scripts/run.sh", 3)
+        assert (result.stdout, result.stderr) == ("VALUE one two words\n/workspace/sub\n", "err\n")
+        assert session.run_script("run").stdout == "b /.sandbox/skills/b/run\n"
+        assert sandbox.execute('pwd; echo "[$KEY$SKILL_ROOT]"').stdout == "/workspace\n[]\n"
+
+
+@pytest.mark.row("S1-45", "S1-46", "V1-12")
+def test_a_script_without_an_interpreter(catalog: SkillCatalog) -> None:
+    with Sandbox() as sandbox:
+        result = SkillSession(catalog, sandbox).run_script("scripts/tool.py", skill="b")
+        assert (result.exit_code, result.stderr) == (126, "no interpreter registered for '.py'\n")
+        session = SkillSession(catalog, sandbox, interpreters={".py": "cat"})
+        assert session.run_script("scripts/tool.py", skill="b").stdout == "print('hi')\n"
+
+
+def test_what_a_script_changed_and_its_undoing(catalog: SkillCatalog) -> None:
+    skill = make("w", **{"run.sh": "echo new > made; echo more >> old; rm gone\n"})
+    with Sandbox(files={"/workspace/old": "1\n", "/workspace/gone": "x"}) as sandbox:
+        result = SkillSession(SkillCatalog(skills=[skill]), sandbox).run_script("run.sh", skill="w")
+        assert result.exit_code == 0
+        changed = " ".join(str(change) for change in result.changes)
+        for path in ("/workspace/made", "/workspace/old", "/workspace/gone"):
+            assert path in changed
+        result.rollback()
+        assert sandbox.execute("ls; cat old").stdout == "gone\nold\n1\n"
+
+
+@pytest.mark.row("S0-14", "S0-71", "V0-15")
+def test_scripts_can_be_off(catalog: SkillCatalog) -> None:
+    with Sandbox() as sandbox:
+        session = SkillSession(catalog, sandbox, scripts=False)
+        with pytest.raises(SkillPolicyError):
+            session.run_script("scripts/run.sh", skill="a")
+        assert session.read("scripts/run.sh", "a").content.startswith("echo")
+        for env in ({"A=B": "x"}, {"": "x"}, {"A": "x\0"}):
+            with pytest.raises(SkillPolicyError):
+                SkillSession(catalog, sandbox).run_script("scripts/run.sh", skill="a", env=env)
+
+
+@pytest.mark.row("S0-77")
+def test_events(catalog: SkillCatalog) -> None:
+    told: list[Any] = []
+    session = SkillSession(catalog, on_event=told.append)
+    session.load(["a"])
+    session.read("references/r.md")
+    session.unload(all=True)
+    seen = [(event.action, event.skill, event.path) for event in told]
+    assert seen == [("load", "a", None), ("read", "a", "references/r.md"), ("unload", "a", None)]
+
+
+def test_every_error_is_of_one_family() -> None:
+    for error in (SkillNotFoundError, SkillPathError, SkillLimitError, SkillStateError, SkillPolicyError):
+        assert issubclass(error, SkillError)

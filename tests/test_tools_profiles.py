@@ -1,0 +1,187 @@
+"""The other systems' vocabularies."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from typing import Any
+
+import pytest
+
+from agentsandbox import Sandbox
+from agentsandbox.skills.catalog import SkillCatalog
+from agentsandbox.skills.session import SkillSession
+from agentsandbox.skills.skill import AgentSkill
+from agentsandbox.tools import mux, native, remcochat, runtime, yodoca
+from agentsandbox.tools.spec import Tool, wire_name
+
+TEXT = """---
+name: api-design
+description: Designs APIs
+tags: [rest, dev]
+requires: [extension-development]
+allowed-tools: Read
+---
+
+# API
+"""
+FILES = {"templates/x.yaml": "a: 1\nb: 2\n", "scripts/echo.sh": "echo ran $1\n", "logo.png": b"\x89PNG\0"}
+API = AgentSkill.from_files({"SKILL.md": TEXT, **FILES})
+VALIDATION = AgentSkill.from_package("skills_embedded", "skills-system-validation")
+
+
+@pytest.fixture
+def session() -> SkillSession:
+    return SkillSession(SkillCatalog(skills=[API, VALIDATION]))
+
+
+def by_name(tools: list[Tool]) -> dict[str, Tool]:
+    return {tool.name: tool for tool in tools}
+
+
+@pytest.mark.row("S0-8", "S0-12", "S0-58", "V0-4", "V0-6", "V0-7", "V0-8", "V0-32", "S0-91")
+def test_remcochat(session: SkillSession) -> None:
+    tools = by_name(remcochat.tools(session))
+    assert list(tools) == ["skills.activate", "skills.readResource"]
+    assert [tool.wire_name for tool in tools.values()] == ["skillsActivate", "skillsReadResource"]
+    name = "skills-system-validation"
+    answer = tools["skills.activate"].call({"name": name})
+    assert answer["skillName"] == name
+    assert answer["skillMd"].startswith("---\nname: skills-system-validation\n")
+    assert "AGENTSANDBOX_SKILL_BODY_v1" in answer["skillMd"]
+    read = tools["skills.readResource"]
+    for path, marker in (
+        ("references/REFERENCE.md", "REMCOCHAT_SKILLS_CONFORMANCE_REFERENCE_v1"),
+        ("assets/fixture.json", '"fixture_id": "skills-system-validation"'),
+        ("scripts/echo.sh", "REMCOCHAT_SKILLS_SCRIPT_OK"),
+    ):
+        answer = read.call({"name": name, "path": path})
+        assert list(answer) == ["name", "path", "content"]
+        assert marker in answer["content"]
+    assert session.to_dict()["active_skills"] == [name]
+
+
+@pytest.mark.row("S0-88", "V0-9", "V0-10", "V0-11", "V0-12")
+@pytest.mark.parametrize(
+    ("path", "message"),
+    [
+        ("../SKILL.md", "Path traversal is not allowed."),
+        ("/etc/passwd", "Absolute paths are not allowed."),
+        ("references/../../../../etc/passwd", "Path traversal is not allowed."),
+        ("nope", "Resource not found."),
+        ("references", "Invalid resource path."),
+    ],
+)
+def test_remcochats_safe_errors(session: SkillSession, path: str, message: str) -> None:
+    read = by_name(remcochat.tools(session))["skills.readResource"]
+    assert read.call({"name": "skills-system-validation", "path": path}) == {"error": message}
+    assert read.call({"name": "nope", "path": "x"}) == {"error": "Unknown skill: 'nope'"}
+
+
+@pytest.mark.row("S1-17", "S1-29", "S1-36", "S1-39", "S1-44", "V1-16")
+def test_runtime() -> None:
+    with Sandbox() as sandbox:
+        session = SkillSession(SkillCatalog(skills=[API, VALIDATION]), sandbox, require_active=True)
+        tools = by_name(runtime.tools(session))
+        assert [tool.wire_name for tool in tools.values()] == ["skills_load", "skills_unload", "skills_read", "skills_run_script"]
+        assert not [tool for tool in tools.values() if re.search("session", str(tool.json_schema))]
+        assert "No skill is loaded" in tools["skills.read"].call({"path": "x"})["error"]
+        receipt = tools["skills.load"].call({"names": ["api-design"]})
+        assert [entry["name"] for entry in receipt["active_skills"]] == ["api-design"]
+        assert receipt["active_skills"][0]["properties"]["allowed-tools"] == "Read"
+        assert tools["skills.read"].call({"path": "templates/x.yaml"})["content"] == "a: 1\nb: 2\n"
+        assert tools["skills.read"].call({"path": "logo.png"}) == {
+            "skill": "api-design", "path": "logo.png", "encoding": "base64", "content": "iVBORwA=", "mime_type": "image/png",
+        }  # fmt: skip
+        answer = tools["skills.run_script"].call({"path": "scripts/echo.sh", "args": ["x"]})
+        assert answer == {"path": "scripts/echo.sh", "exit_code": 0, "stdout": "ran x\n", "stderr": ""}
+        assert asyncio.run(tools["skills.run_script"].acall({"path": "scripts/echo.sh", "args": ["x"]})) == answer
+        assert tools["skills.unload"].call({"all": True}) == {"active_skills": []}
+        assert "nope" in tools["skills.load"].call({"names": ["nope"]})["error"]
+
+
+@pytest.mark.row("S3-8", "S3-18", "S3-19", "S3-20", "S3-21", "S3-22", "S3-23", "V3-5", "V3-6", "V3-7", "V3-8", "V3-9")
+def test_yodoca(session: SkillSession) -> None:
+    tools = by_name(yodoca.tools(session))
+    assert list(tools) == ["list_skills", "read_skill", "read_skill_resource"]
+    assert tools["list_skills"].call({}).count("\n") == 1
+    assert tools["list_skills"].call({"query": "DEV"}) == "- api-design: Designs APIs"
+    assert tools["list_skills"].call({"query": "zzz"}) == ""
+    assert tools["read_skill"].call({"skill_id": "api-design"}) == (
+        "Skill loaded: api-design (approx. 2 tokens)\n\n# API\n\n"
+        "This skill requires: extension-development. Load it first if you haven't already."
+    )
+    assert session.active == ("api-design",)
+    read = tools["read_skill_resource"]
+    assert read.call({"skill_id": "api-design", "path": "templates/x.yaml"}) == "a: 1\nb: 2\n"
+    assert read.call({"skill_id": "api-design", "path": "../x"}) == "Path traversal detected"
+    assert "Unknown skill" in read.call({"skill_id": "../x", "path": "SKILL.md"})
+
+
+@pytest.mark.row("S3-9", "S3-13", "S3-17", "V3-1", "V3-17")
+def test_yodocas_context(session: SkillSession) -> None:
+    provider = yodoca.SkillContext(session)
+    assert provider.context_priority == 60
+    assert str(asyncio.run(provider.get_context("hi"))).startswith("[Available Skills]\n• `api-design` — Designs APIs\n")
+    assert asyncio.run(yodoca.SkillContext(SkillSession(SkillCatalog())).get_context("hi")) is None
+
+
+@pytest.mark.row("S4-4", "S4-11", "S4-23", "S4-24", "S4-29", "V4-10", "V4-11", "V4-12")
+def test_mux(session: SkillSession) -> None:
+    tools = by_name(mux.tools(session))
+    assert list(tools) == ["agent_skill_read", "agent_skill_read_file"]
+    assert tools["agent_skill_read"].call({"name": "api-design"}) == {
+        "success": True,
+        "skill": {
+            "scope": "global",
+            "directoryName": "api-design",
+            "frontmatter": {"name": "api-design", "description": "Designs APIs", "allowed-tools": "Read"},
+            "body": "# API",
+        },
+    }
+    assert not tools["agent_skill_read"].call({"name": "nope"})["success"]
+    read = tools["agent_skill_read_file"]
+    assert read.call({"name": "api-design", "filePath": "templates/x.yaml", "offset": 2}) == {
+        "success": True, "file_size": 10, "lines_read": 1, "content": "2\tb: 2",
+    }  # fmt: skip
+    for path in ("/etc/passwd", "~/x", "../x", "templates", "logo.png"):
+        assert read.call({"name": "api-design", "filePath": path})["success"] is False
+    assert read.call({"name": "api-design"}) == {"success": False, "error": "missing argument: filePath"}
+
+
+def test_native() -> None:
+    with Sandbox() as sandbox:
+        session = SkillSession(SkillCatalog(skills=[API, VALIDATION]), sandbox)
+        tools = by_name(native.tools(session))
+        assert [skill["name"] for skill in tools["skill_list"].call({"query": "rest"})["skills"]] == ["api-design"]
+        answer = tools["skill_activate"].call({"names": ["api-design"]})
+        assert f'<skill_content name="api-design" digest="{API.digest}">\n# API\n' in answer["content"]
+        assert "<file>/.sandbox/skills/api-design/scripts/echo.sh</file>" in answer["content"]
+        again = tools["skill_activate"].call({"names": ["api-design"]})
+        assert again["content"] == f'<skill_content name="api-design" digest="{API.digest}">already active, unchanged</skill_content>'
+        assert tools["skill_files"].call({"dir": "scripts"}) == {"files": ["scripts/echo.sh"]}
+        assert tools["skill_read"].call({"path": "templates/x.yaml", "offset": 1, "limit": 1})["content"] == "1\ta: 1"
+        assert tools["skill_run"].call({"path": "scripts/echo.sh", "args": ["x"]})["stdout"] == "ran x\n"
+        assert tools["skill_read"].call({"path": "../x"})["error"]["type"] == "path"
+        assert tools["skill_activate"].call({"names": ["nope"]})["error"]["type"] == "not_found"
+        assert tools["skill_activate"].call({"names": 1})["error"]["type"] == "arguments"
+        assert tools["skill_deactivate"].call({"all": True}) == {"active_skills": []}
+
+
+def test_without_skills_there_are_no_tools() -> None:
+    session = SkillSession(SkillCatalog())
+    assert not [tool for profile in (native, remcochat, runtime, yodoca, mux) for tool in profile.tools(session)]
+
+
+def test_schemas_name_the_skills(session: SkillSession) -> None:
+    for profile in (native, remcochat, runtime, yodoca, mux):
+        schemas: list[Any] = [tool.json_schema for tool in profile.tools(session)]
+        assert "'enum': ['api-design', 'skills-system-validation']" in str(schemas)
+        assert all(re.fullmatch(r"[A-Za-z][a-zA-Z0-9_]{0,63}", tool.wire_name) for tool in profile.tools(session))
+
+
+def test_wire_names() -> None:
+    assert [wire_name("skills.run_script", style) for style in ("snake", "camel", "dotted")] == [
+        "skills_run_script", "skillsRunScript", "skills.run_script",
+    ]  # fmt: skip
+    assert wire_name("skills.readResource") == "skills_read_resource"
