@@ -1,0 +1,7 @@
+"""`gawk`: another name of `awk`."""
+
+from __future__ import annotations
+
+from agentsandbox.commands.awk import awk as gawk
+
+__all__ = ["gawk"]

@@ -1,0 +1,7 @@
+"""`nawk`: another name of `awk`."""
+
+from __future__ import annotations
+
+from agentsandbox.commands.awk import awk as nawk
+
+__all__ = ["nawk"]

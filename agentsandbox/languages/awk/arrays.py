@@ -1,0 +1,183 @@
+"""Awk arrays: dictionaries with string keys, and the order in which gawk walks them.
+
+Scripts see that order, so it is reproduced: positive integers ascend as long as they lie densely, other integers
+and strings come in the order of gawk's hash tables, which depends on the key's hash and on the order of insertion.
+"""
+
+from __future__ import annotations
+
+from agentsandbox.languages.awk.values import UNSET, AwkFatal, Unset
+from agentsandbox.streams import encode
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from agentsandbox.languages.awk.values import Value
+
+__all__ = ["Array", "walk_order"]
+
+ORDERED_UP_TO = 100_000
+"""Elements beyond which the order of insertion is good enough."""
+
+_SIZES = (13, 127, 1021, 8191, 16381, 32749, 65497, 131101)
+_CHAIN = 2
+_MASK = 0xFFFFFFFF
+_DENSE_BITS = 10  # integers below 2 ** 10 share one tree
+_SPARSE = 2048  # unused places a tree of integers may have
+
+
+class Array(dict[str, "Value | Array"]):
+    """An array; looking up what is not there creates it, as awk does."""
+
+    __slots__ = ("where",)
+
+    def __init__(self, where: str = "") -> None:
+        super().__init__()
+        self.where = where
+
+    def __missing__(self, key: str) -> Value:
+        self[key] = UNSET
+        return UNSET
+
+    def sub(self, key: str) -> Array:
+        """The array that is this element, made when there is nothing."""
+        found = self.get(key)
+        if isinstance(found, Array):
+            return found
+        if found is not None and not isinstance(found, Unset):
+            raise AwkFatal(f'attempt to use scalar `{self.where}["{key}"]\' as an array')
+        made = self[key] = Array(f'{self.where}["{key}"]')
+        return made
+
+
+def walk_order(array: dict[str, object]) -> list[str]:
+    """The keys in the order of gawk's `for (key in array)`."""
+    keys = list(array)
+    if len(keys) < 2 or len(keys) > ORDERED_UP_TO:
+        return keys
+    first = _integer(keys[0])
+    if first is None:
+        return _string_order(keys)
+    if first < 0:
+        return _integer_order(keys)
+    return _tree_order(keys)
+
+
+def _integer(key: str) -> int | None:
+    """The number a key stands for if gawk keeps it as one: canonical decimal within 32 bits."""
+    if not key or not (key.isascii() and key.lstrip("-").isdigit()) or len(key) > 11:
+        return None
+    number = int(key) if key[0] != "-" or key[1:].isdigit() else None
+    if number is None or str(number) != key or not -(2**31) < number < 2**31:
+        return None
+    return number
+
+
+def _hash(key: str) -> int:
+    value = 0
+    for byte in encode(key):
+        shifted = (value << 6) & _MASK
+        value = ((byte - 256 if byte > 127 else byte) + shifted + (shifted << 10) - value) & _MASK
+    return value
+
+
+def _string_order(keys: list[str]) -> list[str]:
+    entries = [(_hash(key), key) for key in keys]
+    step = 0
+    table: list[list[tuple[int, str]]] = [[] for _ in range(_SIZES[0])]
+    for count, entry in enumerate(entries, 1):
+        if count // _SIZES[step] > _CHAIN and step + 1 < len(_SIZES):
+            step += 1
+            table = _regrown(table, _SIZES[step])
+        table[entry[0] % _SIZES[step]].append(entry)
+    # each chain holds its newest entry first; the lists here hold it last
+    return [key for chain in table for _, key in reversed(chain)]
+
+
+def _regrown(table: list[list[tuple[int, str]]], size: int) -> list[list[tuple[int, str]]]:
+    grown: list[list[tuple[int, str]]] = [[] for _ in range(size)]
+    for chain in table:
+        for entry in reversed(chain):
+            grown[entry[0] % size].append(entry)
+    return grown
+
+
+def _mix(number: int) -> int:
+    value = number & _MASK
+    value ^= (value << 3) & _MASK
+    value = (value + (value >> 5)) & _MASK
+    value ^= (value << 4) & _MASK
+    value = (value + (value >> 17)) & _MASK
+    value ^= (value << 25) & _MASK
+    return (value + (value >> 6)) & _MASK
+
+
+def _integer_order(keys: Iterable[str]) -> list[str]:
+    """Strings first, then integers by hash: a chain's links hold two numbers each."""
+    strings: list[str] = []
+    step, count = 0, 0
+    table: list[list[list[int]]] = [[] for _ in range(_SIZES[0])]
+
+    def insert(number: int) -> None:
+        chain = table[_mix(number) % len(table)]
+        if chain and len(chain[-1]) < 2:
+            chain[-1].append(number)
+        else:
+            chain.append([number])
+
+    for key in keys:
+        number = _integer(key)
+        if number is None:
+            strings.append(key)
+            continue
+        count += 1
+        if count // _SIZES[step] > _CHAIN and step + 1 < len(_SIZES):
+            step += 1
+            old, table = table, [[] for _ in range(_SIZES[step])]
+            for chain in old:
+                for link in reversed(chain):
+                    for member in link:
+                        insert(member)
+        insert(number)
+    numbers = [str(number) for chain in table for link in reversed(chain) for number in link]
+    return (_string_order(strings) if strings else []) + numbers
+
+
+def _tree_order(keys: list[str]) -> list[str]:
+    """What does not fit a dense tree of positive integers first, then the tree in ascending order."""
+    capacity = 0
+    leaves: set[tuple[int, int]] = set()
+    inside: list[int] = []
+    outside: list[str] = []
+    for key in keys:
+        number = _integer(key)
+        if number is None or number < 1:
+            outside.append(key)
+            continue
+        bits = max(number.bit_length() - 1, _DENSE_BITS)
+        guess = bits
+        while guess >= _DENSE_BITS:
+            guess = (guess + 1) // 2
+        if capacity + (1 << guess) - len(inside) > _SPARSE:
+            outside.append(key)
+            continue
+        base, size = _leaf(number, bits)
+        if (base, size) not in leaves:
+            leaves.add((base, size))
+            capacity += size
+        inside.append(number)
+    inside.sort()
+    return _integer_order(outside) + [str(number) for number in inside]
+
+
+def _leaf(number: int, bits: int) -> tuple[int, int]:
+    """Where the leaf that holds `number` begins, and how many places it has."""
+    base = 1 << bits if number >= 1 << _DENSE_BITS else 0
+    while True:
+        half = (bits + 1) // 2
+        size = 1 << half
+        base += (number - base) // size * size
+        if half <= _DENSE_BITS:
+            return base, size
+        bits = half

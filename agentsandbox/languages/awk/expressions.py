@@ -1,0 +1,614 @@
+"""Expressions of awk as Python expressions, in the form their context asks for: number, text, value or condition."""
+
+from __future__ import annotations
+
+import re
+
+from agentsandbox.languages.awk import nodes
+from agentsandbox.languages.awk.calls import CALLS, TEXT_CALLS
+from agentsandbox.languages.awk.formats import parse_format
+from agentsandbox.languages.awk.lexer import AwkSyntaxError
+from agentsandbox.languages.awk.scopes import SPECIAL_ARRAYS, SPECIAL_NAMES
+from agentsandbox.languages.awk.values import integral_text, parse_number
+from agentsandbox.regexps import RegexError, compile_posix
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from agentsandbox.languages.awk.nodes import Expression
+    from agentsandbox.languages.awk.scopes import Scopes
+
+__all__ = ["Expressions"]
+
+HOIST_EVERY = 20
+"""Levels of nesting after which a subexpression becomes a function of its own."""
+
+_NAMES = re.compile(r"\b(?:[vl]_\w+|r|f|nf)\b")
+_COMPARISONS = {"<": "lt", "<=": "le", "==": "eq", "!=": "ne", ">": "gt", ">=": "ge"}
+_TEXT_SPECIALS = frozenset(("OFS", "ORS", "SUBSEP", "CONVFMT", "OFMT", "FS", "RS", "RT", "FPAT", "FIELDWIDTHS"))
+_LITERAL = re.compile(r"[A-Za-z0-9 _:,;=<>/@#%&~!'\"`-]+")
+
+
+class Expressions:
+    """Compiles expressions; the state that statements share with them."""
+
+    def __init__(self, scopes: Scopes) -> None:
+        self.scopes = scopes
+        self.general = scopes.changes_fields
+        self.counts = False
+        self.needs_count = False
+        self.function = ""
+        self.line = 0
+        self.loop_depth = 0
+        self.depth = 0
+        self.regexes: list[str] = []
+        self.warnings: list[str] = []
+        self.hoisted: list[tuple[int, str, int]] = []
+        self.ignore_case = "IGNORECASE" in scopes.names or ("", "IGNORECASE") in scopes.texts
+        self._temporaries = 0
+        self._fixed_separators = not ({"OFS", "ORS"} & scopes.special_assigned) and not ({("", "OFS"), ("", "ORS")} & scopes.texts)
+
+    # pieces
+
+    def temporary(self) -> str:
+        self._temporaries += 1
+        return f"t{self._temporaries}"
+
+    def nonlocals(self, texts: list[str], inside: bool) -> str:
+        """The declaration a nested function needs for the variables its text may bind."""
+        known = {f"v_{name}" for name in self.scopes.names if name not in SPECIAL_NAMES} | {"r", "f", "nf"}
+        if inside and self.function:
+            known.update(f"l_{name}" for name in self.scopes.functions[self.function].parameters)
+        found = {name for text in texts for name in _NAMES.findall(text)} & known
+        return f"nonlocal {', '.join(sorted(found))}" if found else "pass"
+
+    def hoist(self, code: str) -> str:
+        """A call of a new function that returns the value of `code`."""
+        self._temporaries += 1
+        name = f"x{self._temporaries}"
+        self.hoisted.append((1, f"def {name}():", self.line))
+        self.hoisted.append((2, self.nonlocals([code], inside=True), self.line))
+        self.hoisted.append((2, f"return {code}", self.line))
+        return f"{name}()"
+
+    def _limited(self, code: str) -> str:
+        self.depth -= 1
+        if self.depth and self.depth % HOIST_EVERY == 0:
+            return self.hoist(code)
+        return code
+
+    # the four forms
+
+    def number(self, expression: Expression) -> str:
+        """As a float."""
+        self.depth += 1
+        return self._limited(self._number(expression))
+
+    def text(self, expression: Expression) -> str:
+        """As a string."""
+        self.depth += 1
+        return self._limited(self._text(expression))
+
+    def value(self, expression: Expression) -> str:
+        """As an awk value of whatever type."""
+        self.depth += 1
+        return self._limited(self._value(expression))
+
+    def condition(self, expression: Expression) -> str:
+        """As something Python finds true or false."""
+        self.depth += 1
+        return self._limited(self._condition(expression))
+
+    def effect(self, expression: Expression) -> None:
+        """As a statement."""
+        if isinstance(expression, nodes.Unary) and expression.operator == "()":
+            self.effect(expression.operand)
+            return
+        if isinstance(expression, nodes.Step):
+            expression = nodes.Assign(expression.line, "+=" if expression.amount > 0 else "-=", expression.target, nodes.Number(0, 1.0))
+        if isinstance(expression, nodes.Assign):
+            self.assign_statement(expression)
+            return
+        self.emit(self.value(expression) if not self.is_condition(expression) else self.condition(expression))
+
+    def emit(self, text: str) -> None:
+        raise NotImplementedError
+
+    # static types
+
+    def numeric(self, expression: Expression) -> bool:
+        return self.scopes.is_numeric(self.function, expression)
+
+    def textual(self, expression: Expression) -> bool:
+        """Whether it is a string whatever happens."""
+        if isinstance(expression, (nodes.Text, nodes.Concat)):
+            return True
+        if isinstance(expression, nodes.Call):
+            return expression.name in TEXT_CALLS
+        if isinstance(expression, nodes.Unary):
+            return expression.operator == "()" and self.textual(expression.operand)
+        if isinstance(expression, nodes.Ternary):
+            return self.textual(expression.yes) and self.textual(expression.no)
+        return isinstance(expression, nodes.Name) and expression.name in _TEXT_SPECIALS and not self.scopes.key(self.function, expression.name)[0]
+
+    def is_condition(self, expression: Expression) -> bool:
+        """Whether its natural form is a condition."""
+        if isinstance(expression, nodes.Binary):
+            return expression.operator in _COMPARISONS or expression.operator in ("&&", "||")
+        if isinstance(expression, nodes.Regex):
+            return not expression.strong
+        return isinstance(expression, (nodes.Match, nodes.Membership)) or (isinstance(expression, nodes.Unary) and expression.operator == "!")
+
+    def bounded(self, expression: Expression) -> bool:
+        """Whether its text is no longer than the record or the program."""
+        return isinstance(expression, (nodes.Field, nodes.Number, nodes.Text, nodes.Binary)) or self.numeric(expression)
+
+    # names, elements, fields
+
+    def array_code(self, node: object) -> str:
+        """The array that a name or an element is."""
+        if isinstance(node, nodes.Name):
+            key = self.scopes.key(self.function, node.name)
+            if key[0]:
+                return f"array_of(l_{node.name}, {node.name!r})"
+            return f"v_{node.name}"
+        assert isinstance(node, nodes.Index)
+        return f"{self.array_code(node.base)}.sub({self.subscript(node.subscripts)})"
+
+    def subscript(self, subscripts: list[Expression]) -> str:
+        """The key."""
+        if len(subscripts) > 1:
+            return f"rt.SUBSEP.join(({', '.join(self.text(item) for item in subscripts)}))"
+        only = subscripts[0]
+        if isinstance(only, (nodes.Text, nodes.Field)) or self.textual(only):
+            return self.text(only)
+        if self.numeric(only):
+            return f"key_of({self.number(only)})"
+        return f"key({self.value(only)})"
+
+    def variable(self, node: nodes.Name) -> str:
+        """The value of a scalar variable."""
+        name = node.name
+        scope, _ = self.scopes.key(self.function, name)
+        if self.scopes.is_array(self.function, name):
+            return f"scalar(l_{name}, {name!r})" if scope else f"scalar(v_{name}, {name!r})"
+        if scope:
+            return f"l_{name}"
+        if name == "NF":
+            return "rt.nf()" if self.general else "float(nf)"
+        return f"rt.{name}" if name in SPECIAL_NAMES else f"v_{name}"
+
+    def field_text(self, node: nodes.Field) -> str:
+        """The text of a field."""
+        number = node.number
+        if isinstance(number, nodes.Number) and 0 <= number.value < 1000:
+            position = int(number.value)
+            if self.general:
+                return f"rt.field({position})" if position else "rt.record()"
+            return f"f[{position - 1}]" if position else "r"
+        if self.general:
+            return f"rt.field_at({self.number(number)})"
+        if isinstance(number, nodes.Name) and number.name == "NF":
+            return "(f[nf - 1] if nf else r)"
+        if isinstance(number, nodes.Name) and self.numeric(number):
+            name = self.variable(number)
+            return f"(f[int({name}) - 1] if 1.0 <= {name} <= nf else other_field({name}, r))"
+        temporary = self.temporary()
+        return f"(f[int({temporary}) - 1] if 1.0 <= ({temporary} := {self.number(number)}) <= nf else other_field({temporary}, r))"
+
+    def field_value(self, node: nodes.Field) -> str:
+        """A field as a value: one that is not there was never set."""
+        number = node.number
+        if self.general:
+            return f"rt.field_value({self.number(number)})"
+        if isinstance(number, nodes.Number) and 0 <= number.value < 1000:
+            position = int(number.value)
+            if not position:
+                return "from_input(r)"
+            return f"from_input(f[{position - 1}])"
+        temporary = self.temporary()
+        return f"(from_input(f[int({temporary}) - 1]) if 1.0 <= ({temporary} := {self.number(number)}) <= nf else other_value({temporary}, r))"
+
+    # number
+
+    def _number(self, expression: Expression) -> str:
+        if isinstance(expression, nodes.Number):
+            return self.constant(expression.value)
+        if isinstance(expression, nodes.Text):
+            return self.constant(parse_number(expression.value))
+        if self.is_condition(expression):
+            return f"(1.0 if {self.condition(expression)} else 0.0)"
+        if isinstance(expression, nodes.Unary):
+            if expression.operator == "()":
+                return self.number(expression.operand)
+            return f"({expression.operator}{self.number(expression.operand)})"
+        if isinstance(expression, nodes.Binary):
+            return self.arithmetic(expression.operator, self.number(expression.left), self.number(expression.right), expression)
+        if isinstance(expression, nodes.Field):
+            return f"num({self.field_text(expression)})"
+        if isinstance(expression, nodes.Ternary):
+            return f"({self.number(expression.yes)} if {self.condition(expression.condition)} else {self.number(expression.no)})"
+        if self.numeric(expression):
+            return self._value(expression)
+        if self.textual(expression):
+            return f"num({self.text(expression)})"
+        return f"num({self.value(expression)})"
+
+    def constant(self, number: float) -> str:
+        if number - number != 0.0:
+            return "INF" if number > 0 else "(-INF)"
+        return repr(number)
+
+    def arithmetic(self, operator: str, left: str, right: str, node: nodes.Binary | None = None) -> str:
+        if operator == "%":
+            return f"modulo({left}, {right})" if node is not None else f"modulo_assigned({left}, {right})"
+        if operator == "/" and node is None:
+            return f"divided({left}, {right})"
+        if operator == "^":
+            return f"power({left}, {right})"
+        if operator == "/" and node is not None and isinstance(node.right, nodes.Number) and isinstance(node.left, nodes.Number) and not node.right.value:
+            raise AwkSyntaxError(f"cmd. line:{node.line}: error: division by zero attempted")
+        return f"({left} {operator} {right})"
+
+    # text
+
+    def _text(self, expression: Expression) -> str:
+        if isinstance(expression, nodes.Text):
+            return repr(expression.value)
+        if isinstance(expression, nodes.Number):
+            text = integral_text(expression.value)
+            return f"number_text({self.constant(expression.value)})" if text is None else repr(text)
+        if isinstance(expression, nodes.Field):
+            return self.field_text(expression)
+        if isinstance(expression, nodes.Concat):
+            return self.concatenation(expression.parts)
+        if isinstance(expression, nodes.Unary) and expression.operator == "()":
+            return self.text(expression.operand)
+        if isinstance(expression, nodes.Ternary):
+            return f"({self.text(expression.yes)} if {self.condition(expression.condition)} else {self.text(expression.no)})"
+        if isinstance(expression, nodes.Call) and expression.name in TEXT_CALLS:
+            return CALLS[expression.name](self, expression)
+        if self.is_condition(expression):
+            return f"('1' if {self.condition(expression)} else '0')"
+        if self.numeric(expression):
+            return f"number_text({self.number(expression)})"
+        if self.textual(expression):
+            return self.value(expression)
+        return f"text({self.value(expression)})"
+
+    def concatenation(self, parts: list[Expression]) -> str:
+        flat: list[Expression] = []
+        for part in parts:
+            while isinstance(part, nodes.Unary) and part.operator == "()":
+                part = part.operand
+            flat.append(part)
+        codes = [self.text(part) for part in flat]
+        if len(codes) > 4:
+            return f"join(({', '.join(codes)}))"
+        code = " + ".join(codes)
+        return f"({code})" if all(self.bounded(part) for part in flat) else f"checked({code})"
+
+    # value
+
+    def _value(self, expression: Expression) -> str:
+        if isinstance(expression, nodes.Name):
+            return self.variable(expression)
+        if isinstance(expression, nodes.Index):
+            code = f"{self.array_code(expression.base)}[{self.subscript(expression.subscripts)}]"
+            return code if self.numeric(expression) else f"element({code})"
+        if isinstance(expression, nodes.Field):
+            return self.field_value(expression)
+        if isinstance(expression, nodes.Assign):
+            return self.assign_value(expression)
+        if isinstance(expression, nodes.Step):
+            return self.step_value(expression)
+        if isinstance(expression, nodes.UserCall):
+            return self.user_call(expression)
+        if isinstance(expression, nodes.IndirectCall):
+            arguments = "".join(self.argument(item, "?") + ", " for item in expression.arguments)
+            return f"rt.call_indirectly({self.text(expression.variable)}, ({arguments}))"
+        if isinstance(expression, nodes.Call):
+            return CALLS[expression.name](self, expression)
+        if isinstance(expression, nodes.Getline):
+            return self.getline(expression)
+        if isinstance(expression, nodes.Regex) and expression.strong:
+            return f"RegexValue({expression.source!r})"
+        if isinstance(expression, nodes.Unary) and expression.operator == "()":
+            return self.value(expression.operand)
+        if isinstance(expression, nodes.Ternary):
+            return f"({self.value(expression.yes)} if {self.condition(expression.condition)} else {self.value(expression.no)})"
+        if isinstance(expression, (nodes.Text, nodes.Concat)):
+            return self._text(expression)
+        if isinstance(expression, nodes.Grouping):
+            raise AwkSyntaxError(f"cmd. line:{expression.line}: error: a list in parentheses is not a value")
+        return self._number(expression)
+
+    def user_call(self, node: nodes.UserCall) -> str:
+        function = self.scopes.functions.get(node.name)
+        if function is None:
+            raise AwkSyntaxError(f"cmd. line:{node.line}: fatal: function `{node.name}' not defined")
+        if len(node.arguments) > len(function.parameters):
+            self.warnings.append(f"cmd. line:{node.line}: warning: function `{node.name}' called with more arguments than declared")
+        kinds = ["a" if (node.name, parameter) in self.scopes.arrays else "s" for parameter in function.parameters]
+        return f"f_{node.name}({', '.join(self.argument(item, kind) for item, kind in zip(node.arguments, kinds, strict=False))})"
+
+    def argument(self, expression: Expression, kind: str) -> str:
+        """An argument of a user function: `kind` is "a" for an array, "s" for a scalar, "?" when that is not known."""
+        while isinstance(expression, nodes.Unary) and expression.operator == "()":
+            expression = expression.operand
+        if isinstance(expression, nodes.Name) and self.scopes.is_array(self.function, expression.name):
+            prefix = "l" if self.scopes.key(self.function, expression.name)[0] else "v"
+            return f"{prefix}_{expression.name}"
+        if isinstance(expression, nodes.Index) and kind != "s":
+            return f"element_or_array({self.array_code(expression.base)}, {self.subscript(expression.subscripts)})"
+        if isinstance(expression, nodes.Index):
+            return f"{self.array_code(expression.base)}[{self.subscript(expression.subscripts)}]"
+        return self.value(expression)
+
+    # condition
+
+    def _condition(self, expression: Expression) -> str:
+        if isinstance(expression, nodes.Unary):
+            if expression.operator == "()":
+                return self.condition(expression.operand)
+            if expression.operator == "!":
+                return f"(not {self.condition(expression.operand)})"
+        if isinstance(expression, nodes.Regex) and not expression.strong:
+            return self.match(expression, "rt.record()" if self.general else "r")
+        if isinstance(expression, nodes.Match):
+            code = self.match(expression.pattern, self.text(expression.text))
+            return f"(not {code})" if expression.negated else code
+        if isinstance(expression, nodes.Membership):
+            return f"({self.subscript(expression.subscripts)} in {self.array_code(expression.array)})"
+        if isinstance(expression, nodes.Binary):
+            if expression.operator in ("&&", "||"):
+                word = "and" if expression.operator == "&&" else "or"
+                return f"({self.condition(expression.left)} {word} {self.condition(expression.right)})"
+            if expression.operator in _COMPARISONS:
+                return self.comparison(expression)
+        if isinstance(expression, nodes.Name) and expression.name == "NF" and not self.general and not self.scopes.key(self.function, "NF")[0]:
+            return "nf"
+        if isinstance(expression, nodes.Field):
+            return f"from_input({self.field_text(expression)})"
+        if self.textual(expression):
+            return f"({self.text(expression)} != '')"
+        return self.value(expression)
+
+    def match(self, pattern: Expression, subject: str) -> str:
+        """Whether the subject matches."""
+        if isinstance(pattern, nodes.Regex):
+            self.check_regex(pattern)
+        if isinstance(pattern, nodes.Regex) and not self.ignore_case:
+            if _LITERAL.fullmatch(pattern.source):
+                return f"({pattern.source!r} in {subject})"
+            return f"s{self.regex(pattern.source)}({subject})"
+        return f"{self.pattern(pattern)}.test({subject})"
+
+    def check_regex(self, node: nodes.Regex) -> None:
+        """A constant that is no regular expression is an error of the program."""
+        try:
+            compile_posix(node.source, dialect="awk")
+        except RegexError as error:
+            raise AwkSyntaxError(f"cmd. line:{node.line}: error: {error.message}: /{node.source}/") from None
+
+    def regex(self, source: str) -> int:
+        """The number of a constant pattern."""
+        if source not in self.regexes:
+            self.regexes.append(source)
+        return self.regexes.index(source)
+
+    def pattern(self, expression: Expression) -> str:
+        """The pattern that an expression gives."""
+        if isinstance(expression, nodes.Regex):
+            self.check_regex(expression)
+            return f"rt.dynamic_pattern({expression.source!r})" if self.ignore_case else f"p{self.regex(expression.source)}"
+        return f"rt.dynamic_pattern({self.text(expression)})"
+
+    def comparison(self, node: nodes.Binary) -> str:
+        left, right, operator = node.left, node.right, node.operator
+        if self.numeric(left) and self.numeric(right):
+            return f"({self.number(left)} {operator} {self.number(right)})"
+        if self.ignore_case:
+            return f"folded({operator!r}, {self.value(left)}, {self.value(right)})"
+        if self.textual(left) or self.textual(right):
+            return f"({self.text(left)} {operator} {self.text(right)})"
+        if isinstance(left, nodes.Field) and self.numeric(right) and not self.general:
+            return f"field_{_COMPARISONS[operator]}({self.field_text(left)}, {self.number(right)})"
+        return f"{_COMPARISONS[operator]}({self.value(left)}, {self.value(right)})"
+
+    def case_condition(self, subject: str, value: Expression) -> str:
+        """Whether a `case` applies: by pattern, or by equality of like types."""
+        if isinstance(value, nodes.Regex):
+            return f"{self.pattern(value)}.test(text({subject}))"
+        if self.numeric(value):
+            return f"same_number({subject}, {self.number(value)})"
+        return f"same_text({subject}, {self.text(value)})"
+
+    # assignment
+
+    def assignment(self, target: nodes.Name | nodes.Index | nodes.Field, code: str) -> str:
+        """The statement that assigns the value of `code`."""
+        if isinstance(target, nodes.Name) and target.name not in SPECIAL_NAMES and not self.scopes.is_array(self.function, target.name):
+            return f"{self.variable(target)} = {code}"
+        if isinstance(target, nodes.Index):
+            return f"{self.array_code(target.base)}[{self.subscript(target.subscripts)}] = {code}"
+        return self.assigned(target, code)
+
+    def assigned(self, target: nodes.Name | nodes.Index | nodes.Field, code: str) -> str:
+        """The expression that assigns the value of `code` and is that value."""
+        if isinstance(target, nodes.Name):
+            scope, name = self.scopes.key(self.function, target.name)
+            if self.scopes.is_array(self.function, name) or name in SPECIAL_ARRAYS:
+                return f"({code}, {self.variable(target)})"
+            if not scope and name in SPECIAL_NAMES:
+                return f"rt.assign({name!r}, {code})"
+            return f"({self.variable(target)} := {code})"
+        if isinstance(target, nodes.Index):
+            return f"set_element({code}, {self.array_code(target.base)}, {self.subscript(target.subscripts)})"
+        if isinstance(target.number, nodes.Number) and target.number.value == 0:
+            return self.set_record(code)
+        return f"rt.set_field({code}, {self.number(target.number)})"
+
+    def set_record(self, code: str) -> str:
+        """`$0 = code` as an expression."""
+        if self.general:
+            return f"rt.set_record_value({code})"
+        temporary = self.temporary()
+        split = ", (f := rt.split(r)), (nf := rt.count)" if self.scopes.uses_fields else ""
+        return f"(({temporary} := {code}), (r := text({temporary})){split}, {temporary})[-1]"
+
+    def assign_statement(self, node: nodes.Assign) -> None:
+        target, operator = node.target, node.operator
+        if operator == "=":
+            value = self.value(node.value)
+            if isinstance(target, nodes.Index) and not isinstance(node.value, (nodes.Number, nodes.Text, nodes.Name, nodes.Field)):
+                # Python looks up the container only after the value, as awk does, but not so the subscript's parts
+                self.emit(self.assignment(target, value))
+                return
+            self.emit(self.assignment(target, value))
+            return
+        if isinstance(target, nodes.Name) and target.name not in SPECIAL_NAMES and not self.scopes.is_array(self.function, target.name):
+            name = self.variable(target)
+            value = self.number(node.value)
+            if operator in ("+=", "-=", "*=") and self.numeric(target) and isinstance(node.value, (nodes.Number, nodes.Field, nodes.Name)):
+                self.emit(f"{name} {operator} {value}")
+                return
+            left = name if self.numeric(target) else f"num({name})"
+            if not isinstance(node.value, (nodes.Number, nodes.Field, nodes.Name)):
+                temporary = self.temporary()
+                self.emit(f"{temporary} = {value}")
+                value = temporary
+            self.emit(f"{name} = {self.arithmetic(operator[:-1], left, value)}")
+            return
+        if isinstance(target, nodes.Index) and self.numeric(target) and operator in ("+=", "-=", "*="):
+            value = self.number(node.value)
+            if not isinstance(node.value, (nodes.Number, nodes.Field, nodes.Name)):
+                temporary = self.temporary()
+                self.emit(f"{temporary} = {value}")
+                value = temporary
+            self.emit(f"{self.array_code(target.base)}[{self.subscript(target.subscripts)}] {operator} {value}")
+            return
+        self.emit(self.assign_value(node))
+
+    def assign_value(self, node: nodes.Assign) -> str:
+        target, operator = node.target, node.operator
+        if operator == "=":
+            return self.assigned(target, self.value(node.value))
+        value = self.number(node.value)
+        before = ""
+        if not isinstance(node.value, nodes.Number):
+            # awk evaluates the right side first
+            temporary = self.temporary()
+            before = f"({temporary} := {value}), "
+            value = temporary
+        code = self._updated(target, operator[:-1], value)
+        return f"({before}{code})[1]" if before else code
+
+    def _updated(self, target: nodes.Name | nodes.Index | nodes.Field, operator: str, value: str) -> str:
+        """The expression that replaces the target by `target operator value`."""
+        if isinstance(target, nodes.Name):
+            left = self.variable(target)
+            left = left if self.numeric(target) else f"num({left})"
+            return self.assigned(target, self.arithmetic(operator, left, value))
+        if isinstance(target, nodes.Index):
+            key, array = self.temporary(), self.temporary()
+            left = f"num(({array} := {self.array_code(target.base)})[({key} := {self.subscript(target.subscripts)})])"
+            return f"set_element({self.arithmetic(operator, left, value)}, {array}, {key})"
+        if isinstance(target.number, nodes.Number) and target.number.value == 0:
+            return self.set_record(self.arithmetic(operator, f"num({self.field_text(target)})", value))
+        position = self.temporary()
+        left = f"num(rt.field_at(({position} := {self.number(target.number)})))"
+        return f"rt.set_field({self.arithmetic(operator, left, value)}, {position})"
+
+    def step_value(self, node: nodes.Step) -> str:
+        operator = "+" if node.amount > 0 else "-"
+        target = node.target
+        if not node.prefix and isinstance(target, nodes.Index):
+            return f"step_element({self.array_code(target.base)}, {self.subscript(target.subscripts)}, {float(node.amount)})"
+        code = self._updated(target, operator, "1.0")
+        if node.prefix:
+            return code
+        return f"({code} - 1.0)" if node.amount > 0 else f"({code} + 1.0)"
+
+    # getline and print
+
+    def getline(self, node: nodes.Getline) -> str:
+        source = self.text(node.source) if node.source is not None else ""
+        method = {"": "main", "<": "file", "|": "command", "|&": "coprocess"}[node.kind]
+        status = self.temporary()
+        call = f"rt.getline_{method}({source})"
+        target = node.target if node.target is not None else nodes.Field(node.line, nodes.Number(node.line, 0.0))
+        return f"(({self.assigned(target, 'from_input(rt.got)')}, {status})[1] if ({status} := {call}) > 0.0 else {status})"
+
+    def printed(self, node: nodes.Print) -> tuple[str, bool]:
+        """What a print statement writes, and whether it is bounded by the record and the program."""
+        if node.formatted:
+            return self.formatted(node.arguments), False
+        arguments: list[Expression] = node.arguments or [nodes.Field(node.line, nodes.Number(node.line, 0.0))]
+        separator, end = ("' '", "'\\n'") if self._fixed_separators else ("rt.OFS", "rt.ORS")
+        codes: list[str] = []
+        for argument in arguments:
+            codes += [separator, self.print_text(argument)] if codes else [self.print_text(argument)]
+        codes.append(end)
+        bounded = all(self.bounded(argument) for argument in arguments)
+        if len(codes) > 8:
+            return (f"''.join(({', '.join(codes)}))" if bounded else f"join(({', '.join(codes)}))"), bounded
+        code = " + ".join(codes)
+        return (code if bounded or len(arguments) == 1 else f"checked({code})"), bounded
+
+    def print_text(self, expression: Expression) -> str:
+        """An item of `print`: numbers by OFMT."""
+        if isinstance(expression, nodes.Number):
+            text = integral_text(expression.value)
+            if text is not None:
+                return repr(text)
+        if self.is_condition(expression) or isinstance(expression, (nodes.Field, nodes.Text, nodes.Concat)) or self.textual(expression):
+            return self.text(expression)
+        if self.numeric(expression):
+            return f"printed_number({self.number(expression)})"
+        return f"printed({self.value(expression)})"
+
+    def formatted(self, arguments: list[Expression]) -> str:
+        """`sprintf`: a constant format becomes Python formatting where the two agree."""
+        template = arguments[0]
+        while isinstance(template, nodes.Unary) and template.operator == "()":
+            template = template.operand
+        if isinstance(template, nodes.Text):
+            code = self._formatted_directly(template.value, arguments[1:])
+            if code:
+                return code
+        values = "".join(self.value(argument) + ", " for argument in arguments[1:])
+        return f"rt.sprintf({self.text(template)}, ({values}))"
+
+    def _formatted_directly(self, template: str, arguments: list[Expression]) -> str:
+        codes: list[str] = []
+        taken = 0
+        for part in parse_format(template):
+            if isinstance(part, str):
+                codes.append(repr(part))
+                continue
+            width, precision, flags = part.width, part.precision, part.flags
+            if taken >= len(arguments) or part.position is not None or not _small(width) or not _small(precision) or "#" in flags or "'" in flags:
+                return ""
+            argument = arguments[taken]
+            taken += 1
+            letter = part.letter
+            size = f"{width or ''}" + (f".{precision}" if precision is not None else "")
+            if letter == "s":
+                code = self.text(argument)
+                codes.append(code if not size else f"'%{'-' if '-' in flags else ''}{size}s' % ({code},)")
+            elif letter in "di" and precision is None:
+                codes.append(f"integer_text('%{flags}{size}d', {self.number(argument)}, {flags!r}, {width or 0})")
+            elif letter in "eEfFgG":
+                codes.append(f"real_text('%{flags}{size}{letter}', {self.number(argument)}, {flags!r}, {width or 0})")
+            else:
+                codes.append(f"format_one({letter!r}, {flags!r}, {width or 0}, {precision}, {self.value(argument)}, text)")
+        for argument in arguments[taken:]:
+            if not isinstance(argument, (nodes.Name, nodes.Number, nodes.Text, nodes.Field)):
+                return ""  # its side effects must happen
+        if not codes:
+            return "''"
+        return codes[0] if len(codes) == 1 else f"join(({', '.join(codes)}))"
+
+
+def _small(size: int | str | None) -> bool:
+    return size is None or (isinstance(size, int) and size < 500)

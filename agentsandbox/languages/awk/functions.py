@@ -1,0 +1,375 @@
+"""What the generated code calls that needs no state but CONVFMT and OFMT: conversions, comparisons, arithmetic, strings."""
+
+from __future__ import annotations
+
+import math
+
+from agentsandbox.languages.awk.arrays import Array
+from agentsandbox.languages.awk.formats import format_one, format_values
+from agentsandbox.languages.awk.values import (
+    UNSET,
+    AwkExit,
+    AwkFatal,
+    AwkNext,
+    AwkNextFile,
+    RegexValue,
+    Strnum,
+    Unset,
+    array_as_scalar,
+    from_input,
+    integral_text,
+    numeric_input,
+    parse_number,
+    to_number,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any
+
+    from agentsandbox.languages.awk.runtime import Runtime
+
+__all__ = ["namespace", "number_formatter"]
+
+_BIGGEST = 2.0**53
+
+
+def number_formatter(convert: Callable[[], str], charge: Callable[[int], None]) -> Callable[[float], str]:
+    """Number to text: integers as they are, others by the format that `convert` gives."""
+
+    def number_text(number: float) -> str:
+        if number.is_integer():
+            return "" if number.__class__ is Unset else str(int(number))
+        special = integral_text(number)
+        if special is not None:
+            return special
+        template = convert()
+        if template == "%.6g":
+            return f"{number:.6g}"
+        return format_values(template, (number,), str, charge)
+
+    return number_text
+
+
+def _conversions(rt: Runtime) -> dict[str, Callable[..., Any]]:
+    number_text = number_formatter(lambda: rt.CONVFMT, rt.budget.charge)
+    printed_number = number_formatter(lambda: rt.OFMT, rt.budget.charge)
+    keys: dict[float, str] = {}
+
+    def text(value: object) -> str:
+        kind = value.__class__
+        if kind is str:
+            return value  # type: ignore[return-value]
+        if kind is float:
+            return number_text(value)  # type: ignore[arg-type]
+        if kind is Unset:
+            return ""
+        if isinstance(value, str):
+            return str(value)
+        if isinstance(value, float):
+            return number_text(value)
+        raise array_as_scalar(value)
+
+    def printed(value: object) -> str:
+        return printed_number(value) if value.__class__ is float else text(value)  # type: ignore[arg-type]
+
+    def key_of(number: float) -> str:
+        found = keys.get(number)
+        if found is not None and number.__class__ is float:
+            return found
+        made = number_text(number)
+        if len(keys) < 4096 and number.__class__ is float and number.is_integer():
+            keys[number] = made
+        return made
+
+    def key(value: object) -> str:
+        kind = value.__class__
+        if kind is str:
+            return value  # type: ignore[return-value]
+        return key_of(value) if kind is float else text(value)  # type: ignore[arg-type]
+
+    return {"text": text, "printed": printed, "number_text": number_text, "printed_number": printed_number, "key_of": key_of, "key": key}
+
+
+def _comparisons(rt: Runtime, text: Callable[[object], str]) -> dict[str, Callable[..., bool]]:
+    def sides(left: object, right: object) -> tuple[Any, Any]:
+        """Both as numbers, or both as text."""
+        a, b = left.__class__, right.__class__
+        if (a is float or a is Strnum or a is Unset) and (b is float or b is Strnum or b is Unset):
+            return to_number(left), to_number(right)
+        return text(left), text(right)
+
+    def field_sides(field: str, number: float) -> tuple[Any, Any]:
+        mine = numeric_input(field)
+        return (field, text(number)) if mine is None else (mine, number)
+
+    def folded(operator: str, left: object, right: object) -> bool:
+        """A comparison of a program that knows IGNORECASE."""
+        a, b = sides(left, right)
+        if rt.IGNORECASE and isinstance(a, str):
+            a, b = a.casefold(), b.casefold()
+        return bool(a < b if operator == "<" else a <= b if operator == "<=" else a == b if operator == "==" else a != b
+                    if operator == "!=" else a > b if operator == ">" else a >= b)
+
+    def lt(left: object, right: object) -> bool:
+        a, b = sides(left, right)
+        return bool(a < b)
+
+    def le(left: object, right: object) -> bool:
+        a, b = sides(left, right)
+        return bool(a <= b)
+
+    def eq(left: object, right: object) -> bool:
+        a, b = sides(left, right)
+        return bool(a == b)
+
+    def field_lt(field: str, number: float) -> bool:
+        a, b = field_sides(field, number)
+        return bool(a < b)
+
+    def field_le(field: str, number: float) -> bool:
+        a, b = field_sides(field, number)
+        return bool(a <= b)
+
+    def field_gt(field: str, number: float) -> bool:
+        a, b = field_sides(field, number)
+        return bool(a > b)
+
+    def field_ge(field: str, number: float) -> bool:
+        a, b = field_sides(field, number)
+        return bool(a >= b)
+
+    def field_eq(field: str, number: float) -> bool:
+        a, b = field_sides(field, number)
+        return bool(a == b)
+
+    return {
+        "folded": folded, "lt": lt, "le": le, "eq": eq, "gt": lambda left, right: lt(right, left), "ge": lambda left, right: le(right, left),
+        "ne": lambda left, right: not eq(left, right), "field_lt": field_lt, "field_le": field_le, "field_gt": field_gt,
+        "field_ge": field_ge, "field_eq": field_eq, "field_ne": lambda field, number: not field_eq(field, number),
+        "same_number": lambda value, number: value.__class__ is not str and to_number(value) == number,
+        "same_text": lambda value, other: isinstance(value, str) and not isinstance(value, Strnum) and text(value) == other,
+    }  # fmt: skip
+
+
+def _strings(rt: Runtime, text: Callable[[object], str]) -> dict[str, Callable[..., Any]]:
+    charge = rt.budget.charge
+
+    def checked(joined: str) -> str:
+        if len(joined) > 65536:
+            rt.account(len(joined))
+        return joined
+
+    def join(parts: Sequence[str]) -> str:
+        total = 0
+        for part in parts:
+            total += len(part)
+        if total > 65536:
+            rt.account(total)
+        return "".join(parts)
+
+    def substr(subject: str, start: float, count: float = math.inf) -> str:
+        if start != start or not count >= 1.0 or start > len(subject) + 1.0:
+            return ""
+        first = int(start) - 1 if start >= 1.0 else 0
+        return subject[first : first + int(count)] if count < _BIGGEST else subject[first:]
+
+    def length_of(value: object, text: Callable[[object], str]) -> float:
+        return float(len(value)) if isinstance(value, Array) else float(len(text(value)))
+
+    def upper(subject: str) -> str:
+        return subject.upper() if subject.isascii() else "".join([_single(character, character.upper()) for character in subject])
+
+    def lower(subject: str) -> str:
+        return subject.lower() if subject.isascii() else "".join([_single(character, character.lower()) for character in subject])
+
+    def integer_text(template: str, number: float, flags: str, width: int) -> str:
+        if number - number != 0.0:
+            return format_one("d", flags, width, None, number, text)
+        return template % int(number)
+
+    def real_text(template: str, number: float, flags: str, width: int) -> str:
+        if number - number != 0.0:
+            return format_one("f", flags, width, None, number, text)
+        return template % number
+
+    return {
+        "checked": checked, "join": join, "substr": substr, "length_of": length_of, "upper": upper, "lower": lower,
+        "integer_text": integer_text, "real_text": real_text, "format_one": format_one, "charge": charge,
+    }  # fmt: skip
+
+
+def _single(character: str, converted: str) -> str:
+    """C's towupper and towlower know single characters alone."""
+    return converted if len(converted) == 1 else character
+
+
+def _elements() -> dict[str, Callable[..., Any]]:
+    def array_of(value: object, name: str) -> Array:
+        if isinstance(value, Array):
+            return value
+        raise AwkFatal(f"attempt to use scalar parameter `{name}' as an array")
+
+    def scalar(value: object, name: str) -> object:
+        if isinstance(value, Array):
+            shown = name if name == value.where else f"{name} (from {value.where})"
+            raise AwkFatal(f"attempt to use array `{shown}' in a scalar context")
+        return value
+
+    def element(value: object) -> object:
+        if value.__class__ is Array:
+            raise array_as_scalar(value)
+        return value
+
+    def element_or_array(array: Array, key: str) -> object:
+        found = array.get(key)
+        return array.sub(key) if found is None or found.__class__ is Unset else found
+
+    def set_element(value: Any, array: Array, key: str) -> object:
+        array[key] = value
+        return value
+
+    def step_element(array: Array, key: str, amount: float) -> float:
+        before = to_number(array[key])
+        array[key] = before + amount
+        return before
+
+    def peek(array: Array, key: str) -> object:
+        return array.get(key)
+
+    def is_array(value: object) -> float:
+        return 1.0 if isinstance(value, Array) else 0.0
+
+    def not_an_array(value: object) -> Array:
+        raise AwkFatal("second argument is not an array")
+
+    return {
+        "array_of": array_of, "scalar": scalar, "element": element, "element_or_array": element_or_array, "set_element": set_element,
+        "step_element": step_element, "peek": peek, "is_array": is_array, "kind_of": _kind_of, "not_an_array": not_an_array,
+    }  # fmt: skip
+
+
+_KINDS: dict[type, str] = {float: "number", str: "string", Strnum: "strnum", Unset: "untyped", RegexValue: "regexp", Array: "array"}
+
+
+def _kind_of(value: object) -> str:
+    return _KINDS.get(value.__class__, "untyped")
+
+
+def _arithmetic(rt: Runtime) -> dict[str, Callable[..., Any]]:
+    def modulo(left: float, right: float) -> float:
+        if right == 0.0:
+            raise AwkFatal("division by zero attempted in `%'")
+        if left - left != 0.0 or right != right:
+            return math.nan
+        return math.fmod(left, right)
+
+    def modulo_assigned(left: float, right: float) -> float:
+        if right == 0.0:
+            raise AwkFatal("division by zero attempted in `%='")
+        return modulo(left, right)
+
+    def divided(left: float, right: float) -> float:
+        if right == 0.0:
+            raise AwkFatal("division by zero attempted in `/='")
+        return left / right
+
+    def power(left: float, right: float) -> float:
+        try:
+            return math.pow(left, right)
+        except OverflowError:
+            return -math.inf if left < 0 and right % 2 == 1 else math.inf
+        except ValueError:
+            return math.inf if left == 0 else -math.nan
+
+    def integer(number: float) -> float:
+        return float(int(number)) if number - number == 0.0 else number
+
+    def sine(number: float) -> float:
+        return math.sin(number) if number - number == 0.0 else -math.nan
+
+    def cosine(number: float) -> float:
+        return math.cos(number) if number - number == 0.0 else -math.nan
+
+    def exponential(number: float) -> float:
+        try:
+            return math.exp(number)
+        except OverflowError:
+            rt.warn(f"exp: argument {rt.text(number)} is out of range")
+            return math.inf
+
+    def logarithm(number: float) -> float:
+        if number < 0:
+            rt.warn(f"log: received negative argument {rt.text(number)}")
+            return -math.nan
+        return math.log(number) if number > 0 else -math.inf if number == 0 else number
+
+    def square_root(number: float) -> float:
+        if number < 0:
+            rt.warn(f"sqrt: received negative argument {rt.text(number)}")
+            return -math.nan
+        return math.sqrt(number)
+
+    def bitwise(name: str, numbers: Sequence[float]) -> float:
+        result = _bits(name, numbers[0])
+        for number in numbers[1:]:
+            other = _bits(name, number)
+            result = result & other if name == "and" else result | other if name == "or" else result ^ other
+        return float(result)
+
+    return {
+        "modulo": modulo, "modulo_assigned": modulo_assigned, "divided": divided, "power": power, "integer": integer, "sine": sine, "cosine": cosine, "atan2": math.atan2,
+        "exponential": exponential, "logarithm": logarithm, "square_root": square_root, "bitwise": bitwise,
+        "lshift": _left_shift, "rshift": lambda number, count: float(_bits("rshift", number) >> min(_bits("rshift", count), 64)),
+        "compl": lambda number: float(~_bits("compl", number) & ((1 << 53) - 1)), "strtonum": _strtonum,
+    }  # fmt: skip
+
+
+def _bits(name: str, number: float) -> int:
+    if number < 0:
+        raise AwkFatal(f"{name}: argument 1 negative value {integral_text(number) or f'{number:.6g}'} is not allowed")
+    return int(number) & ((1 << 64) - 1) if number - number == 0.0 else 0
+
+
+def _left_shift(number: float, count: float) -> float:
+    bits = _bits("lshift", number) << min(_bits("lshift", count), 64)
+    return float(bits & ((1 << 64) - 1))
+
+
+def _strtonum(value: object) -> float:
+    """A number in decimal, octal (0…) or hexadecimal (0x…)."""
+    if isinstance(value, float):
+        return float(value)
+    text = str(value).lstrip(" \t\n")[:400]
+    sign = -1.0 if text[:1] == "-" else 1.0
+    digits = text.lstrip("+-")
+    if digits[:2].lower() == "0x":
+        return sign * _prefix_in(digits[2:], "0123456789abcdef", 16)
+    if digits[:1] == "0" and digits[1:2].isdigit() and "." not in digits and "e" not in digits.lower():
+        octal = [character for character in digits if character.isdigit()]
+        if not set(octal) & {"8", "9"}:
+            return sign * _prefix_in(digits, "01234567", 8)
+    return parse_number(str(value))
+
+
+def _prefix_in(text: str, alphabet: str, base: int) -> float:
+    value = 0.0
+    for character in text.lower():
+        if character not in alphabet:
+            break
+        value = value * base + alphabet.index(character)
+    return value
+
+
+def namespace(rt: Runtime) -> dict[str, Any]:
+    """The global names of a generated program; there are no others, not even Python's."""
+    conversions = _conversions(rt)
+    text = conversions["text"]
+    return {
+        "__builtins__": {}, "float": float, "int": int, "len": len, "list": list, "num": to_number, "from_input": from_input,
+        "UNSET": UNSET, "INF": math.inf, "Array": Array, "RegexValue": RegexValue, "AwkExit": AwkExit, "AwkNext": AwkNext,
+        "AwkNextFile": AwkNextFile, "walk": rt.walk, "emit": rt.out.append, "write": rt.write, "split_fields": rt.split_fields,
+        "other_field": rt.other_field, "other_value": rt.other_value,
+        **conversions, **_comparisons(rt, text), **_strings(rt, text), **_elements(), **_arithmetic(rt),
+    }  # fmt: skip

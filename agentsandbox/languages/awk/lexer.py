@@ -1,0 +1,200 @@
+"""Awk source into tokens. Whether a slash divides or opens a regular expression is told by the token before it."""
+
+from __future__ import annotations
+
+import re
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["BUILTINS", "AwkSyntaxError", "Source", "Token", "tokenize", "unescape"]
+
+KEYWORDS = frozenset(
+    "BEGIN END BEGINFILE ENDFILE function func if else while do for in break continue next nextfile exit return delete "
+    "getline print printf switch case default".split()
+)
+BUILTINS = frozenset(
+    "length substr index split sub gsub gensub match sprintf sin cos atan2 exp log sqrt int rand srand tolower toupper system close "
+    "fflush strftime systime mktime asort asorti and or xor lshift rshift compl strtonum patsplit typeof isarray mkbool".split()
+)
+_OPERAND_ENDS = frozenset(("NUMBER", "STRING", "ERE", "NAME", "BUILTIN", ")", "]", "++", "--"))
+_TOKEN = re.compile(
+    r"(?P<blank>[ \t\r]+|\\\r?\n|#[^\n]*)|(?P<newline>\n)"
+    r"|(?P<number>0[xX][0-9a-fA-F]+|(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)"
+    r"|(?P<name>[A-Za-z_][A-Za-z0-9_]*(?:::[A-Za-z_][A-Za-z0-9_]*)?)"
+    r"|(?P<string>\")|(?P<strong>@/)"
+    r"|(?P<operator>\*\*=|\|&|\*\*|&&|\|\||\+\+|--|\+=|-=|\*=|/=|%=|\^=|==|<=|>=|!=|!~|>>|[-+*/%^!<>|?:~$=,;(){}\[\]@])"
+)
+_ESCAPES = {"n": "\n", "t": "\t", "\\": "\\", '"': '"', "a": "\a", "b": "\b", "f": "\f", "v": "\v", "r": "\r"}
+_ESCAPE = re.compile(r"\\(?:x([0-9a-fA-F]{1,2})|([0-7]{1,3})|(\r?\n)|(.))", re.DOTALL)
+
+
+class Source:
+    """A piece of program text and the name messages give it: "cmd. line" or a file's."""
+
+    __slots__ = ("name", "text")
+
+    def __init__(self, name: str, text: str) -> None:
+        self.name = name
+        self.text = text
+
+
+class AwkSyntaxError(Exception):
+    """A program that is no awk program; `lines` are the messages, without the command's name."""
+
+    def __init__(self, *lines: str) -> None:
+        self.lines = lines
+        super().__init__(lines[0])
+
+
+class Token:
+    """`kind` is NUMBER, STRING, ERE, NAME, CALL (a name before its parenthesis), BUILTIN, NEWLINE, EOF, or the token's own text."""
+
+    __slots__ = ("kind", "line", "position", "value")
+
+    def __init__(self, kind: str, value: str, line: int, position: int) -> None:
+        self.kind = kind
+        self.value = value
+        self.line = line
+        self.position = position
+
+    def __repr__(self) -> str:
+        return f"{self.kind}:{self.value!r}"
+
+
+def point_at(source: Source, position: int, message: str) -> AwkSyntaxError:
+    """The error that shows the line of `position` and a caret below it."""
+    text = source.text
+    line = text.count("\n", 0, position) + 1
+    start = text.rfind("\n", 0, position) + 1
+    end = text.find("\n", position)
+    shown = text[start : len(text) if end < 0 else end]
+    blanks = "".join("\t" if character == "\t" else " " for character in text[start:position])
+    return AwkSyntaxError(f"{source.name}:{line}: {shown}", f"{source.name}:{line}: {blanks}^ {message}")
+
+
+def unescape(text: str, warn: Callable[[str], None] | None = None) -> str:
+    """What a string constant or a `-v` value stands for. A byte above 127 in octal or hex is that byte, not that character."""
+    if "\\" not in text:
+        return text
+
+    def replace(found: re.Match[str]) -> str:
+        hexadecimal, octal, newline, other = found.groups()
+        if hexadecimal or octal:
+            number = int(hexadecimal, 16) if hexadecimal else int(octal, 8) & 255
+            return chr(number) if number < 128 else chr(0xDC00 + number)
+        if newline:
+            return ""
+        if other in _ESCAPES:
+            return _ESCAPES[other]
+        if warn is not None:
+            warn(f"escape sequence `\\{other}' treated as plain `{other}'")
+        return str(other)
+
+    text = _ESCAPE.sub(replace, text)
+    return _join_bytes(text)
+
+
+def _join_bytes(text: str) -> str:
+    """Bytes that escapes put side by side may be one UTF-8 character."""
+    if any("\udc80" <= character <= "\udcff" for character in text):
+        from agentsandbox.streams import decode, encode
+
+        return decode(encode(text))
+    return text
+
+
+def _string_end(source: Source, position: int) -> int:
+    text = source.text
+    start = position
+    while True:
+        position += 1
+        if position >= len(text) or text[position] == "\n":
+            raise point_at(source, start, "unterminated string")
+        if text[position] == "\\":
+            position += 1
+        elif text[position] == '"':
+            return position
+
+
+def _regex_end(source: Source, position: int) -> int:
+    """Where the slash is that ends the regular expression which starts after `position`."""
+    text = source.text
+    start = position
+    in_brackets = False
+    while True:
+        position += 1
+        if position >= len(text) or text[position] == "\n":
+            raise point_at(source, start + 1, "unterminated regexp")
+        character = text[position]
+        if character == "\\":
+            position += 1
+        elif in_brackets:
+            if character == "[" and text[position + 1 : position + 2] in (":", ".", "="):
+                closing = text.find(text[position + 1] + "]", position + 2)
+                if closing > 0 and "\n" not in text[position:closing]:
+                    position = closing + 1
+            elif character == "]":
+                in_brackets = False
+        elif character == "[":
+            in_brackets = True
+            if text[position + 1 : position + 2] == "^":
+                position += 1
+            if text[position + 1 : position + 2] == "]":
+                position += 1
+        elif character == "/":
+            return position
+
+
+def tokenize(source: Source, warn: Callable[[str, int], None]) -> list[Token]:
+    """All tokens, EOF last. `warn(message, line)` hears of doubtful escapes."""
+    text = source.text
+    tokens: list[Token] = []
+    append = tokens.append
+    position, line, end = 0, 1, len(text)
+    before = ""
+    while position < end:
+        found = _TOKEN.match(text, position)
+        if found is None:
+            if text[position] == "\\":
+                raise point_at(source, position, "backslash not last character on line")
+            raise point_at(source, position, f"invalid char '{text[position]}' in expression" if ord(text[position]) < 128 else "syntax error")
+        kind, value, start = found.lastgroup, found[0], position
+        position = found.end()
+        if kind == "blank":
+            line += value.count("\n")
+            continue
+        if kind == "newline":
+            append(Token("NEWLINE", value, line, start))
+            line += 1
+        elif kind == "number":
+            append(Token("NUMBER", value, line, start))
+        elif kind == "name":
+            append(Token(_kind_of_name(value, text, position), value, line, start))
+        elif kind == "string":
+            stop = _string_end(source, start)
+            at = line
+            value = unescape(text[start + 1 : stop], lambda message, at=at: warn(message, at))  # type: ignore[misc]
+            append(Token("STRING", value, line, start))
+            line += text.count("\n", start, stop)
+            position = stop + 1
+        elif kind == "strong" or (value in ("/", "/=") and before not in _OPERAND_ENDS):
+            opening = start + 1 if kind == "strong" else start
+            stop = _regex_end(source, opening)
+            append(Token("STRONG" if kind == "strong" else "ERE", text[opening + 1 : stop].replace("\\/", "/"), line, start))
+            position = stop + 1
+        else:
+            value = "^" if value == "**" else "^=" if value == "**=" else value
+            append(Token(value, value, line, start))
+        before = tokens[-1].kind
+    append(Token("EOF", "", line, end))
+    return tokens
+
+
+def _kind_of_name(name: str, text: str, end: int) -> str:
+    if name in KEYWORDS:
+        return "function" if name == "func" else name
+    if name in BUILTINS:
+        return "BUILTIN"
+    return "CALL" if text[end : end + 1] == "(" else "NAME"

@@ -1,0 +1,39 @@
+"""Regular expressions as awk uses them: compiled patterns bound to the budget of the run."""
+
+from __future__ import annotations
+
+from agentsandbox.languages.awk.values import AwkFatal
+from agentsandbox.regexps import RegexError, compile_posix
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from agentsandbox.limits import Budget
+
+__all__ = ["Pattern"]
+
+
+class Pattern:
+    """A pattern; `search(text, position)` gives the leftmost longest match, `test(text)` tells whether there is one."""
+
+    __slots__ = ("search", "test")
+
+    search: Callable[..., Any]
+    test: Callable[[str], object]
+
+    def __init__(self, source: str, ignore_case: bool, budget: Budget) -> None:
+        try:
+            regex = compile_posix(source, ignore_case=ignore_case, dialect="awk")
+        except RegexError as error:
+            raise AwkFatal(f"invalid regexp: {error.message}: /{source}/") from None
+        fast, fast_test = regex.fast, regex.fast_test
+        if fast is not None:
+            self.search = fast.search
+        else:
+            self.search = lambda text, position=0: regex.search(text, position, budget)
+        if fast_test is not None:
+            self.test = fast_test.search
+        else:
+            self.test = lambda text: regex.test(text, budget)

@@ -1,0 +1,222 @@
+"""Running awk: sources gathered and compiled, the run itself, and the wording of what goes wrong."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from functools import lru_cache
+
+from agentsandbox.errors import CommandError, LimitReached, PipeClosed, Unwind
+from agentsandbox.languages.awk.codegen import FILE, Compiled, compile_program
+from agentsandbox.languages.awk.lexer import AwkSyntaxError, Source, unescape
+from agentsandbox.languages.awk.parser import parse
+from agentsandbox.languages.awk.runtime import Runtime
+from agentsandbox.languages.awk.values import AwkFatal, AwkNext, AwkNextFile, from_input
+from agentsandbox.streams import decode, encode
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from types import FrameType, TracebackType
+
+    from agentsandbox.command import CommandContext
+
+__all__ = ["run_program"]
+
+MAX_SOURCE = 1 << 20
+_ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=", re.ASCII)
+
+
+class _Failed(Exception):
+    """The program does not compile; the lines are its messages."""
+
+    def __init__(self, lines: Sequence[str], status: int) -> None:
+        self.lines = lines
+        self.status = status
+        super().__init__(lines[0] if lines else "")
+
+
+@lru_cache(maxsize=128)
+def _compile_cached(sources: tuple[tuple[str, str], ...], assigned: frozenset[str], operands: frozenset[str]) -> tuple[Compiled, tuple[str, ...]]:
+    return _compile([Source(name, text) for name, text in sources], assigned, operands, None)
+
+
+def _compile(
+    sources: list[Source], assigned: frozenset[str], operands: frozenset[str], ctx: CommandContext | None
+) -> tuple[Compiled, tuple[str, ...]]:
+    """The compiled program and the warnings on the way; raises `_Failed`."""
+    warnings: list[str] = []
+
+    def include(name: str) -> Source:
+        if ctx is None:
+            raise _NeedsFiles
+        return _read_source(ctx, name, included=True)
+
+    try:
+        program = parse(sources, warnings.append, include)
+        compiled = compile_program(program, assigned, operands)
+        return compiled, (*warnings, *compiled.warnings)
+    except AwkSyntaxError as error:
+        lines = list(error.lines)
+        if not re.match(r".*:\d+: ", lines[0]):
+            lines[0] = f"{sources[0].name}:1: {lines[0]}"
+        elif lines[0].startswith("cmd. line:") and sources[0].name != "cmd. line":
+            lines[0] = sources[0].name + lines[0][len("cmd. line") :]
+        raise _Failed([*warnings, *lines], 2 if ": fatal: " in lines[0] else 1) from None
+
+
+class _NeedsFiles(Exception):
+    """The program includes others: it cannot be compiled without the filesystem, nor kept."""
+
+
+def _read_source(ctx: CommandContext, name: str, included: bool = False) -> Source:
+    """The text of a program file; included ones are sought along AWKPATH, too."""
+    candidates = [name]
+    if "/" not in name:
+        candidates = [f"{directory or '.'}/{name}{ending}" for directory in ctx.env.get("AWKPATH", ".:/usr/share/awk").split(":")
+                      for ending in ("", ".awk")]
+        candidates.insert(0, name)
+    error: OSError | None = None
+    for candidate in candidates:
+        try:
+            source = ctx.stdin if candidate in ("-", "/dev/stdin") else ctx.fs.open(ctx.path(candidate), "r")
+            data = source.read(MAX_SOURCE + 1) if source is not ctx.stdin else b"".join(source.blocks())
+            ctx.budget.charge(len(data))
+            if len(data) > MAX_SOURCE:
+                raise CommandError(f"fatal: source file `{name}' is too large", 2)
+            return Source(name, decode(data))
+        except OSError as failure:
+            error = error or failure
+    reason = os.strerror((error.errno if error else 0) or 2)
+    if included:
+        raise _Failed([f"error: cannot open source file `{name}' for reading: {reason}"], 1)
+    raise CommandError(f"fatal: cannot open source file `{name}' for reading: {reason}", 2)
+
+
+def run_program(ctx: CommandContext, sources: list[tuple[bool, str]], variables: list[str], operands: list[str], inplace: bool) -> int:
+    """Run a program. `sources` are (whether it is a file's name, text or name); the status comes back."""
+    read = [_read_source(ctx, text) if is_file else Source("cmd. line", text) for is_file, text in sources]
+    pairs = [_split_assignment(word) for word in variables]
+    by_operand = frozenset(found[1] for word in operands if (found := _ASSIGNMENT.match(word)))
+    assigned = frozenset(name for name, _ in pairs) | by_operand
+    try:
+        try:
+            compiled, warnings = _compile_cached(tuple((source.name, source.text) for source in read), assigned, by_operand)
+        except _NeedsFiles:
+            compiled, warnings = _compile(read, assigned, by_operand, ctx)
+    except _Failed as failure:
+        for line in failure.lines:
+            _report(ctx, line)
+        return failure.status
+    for line in warnings:
+        _report(ctx, line)
+    return _Run(ctx, compiled, read[0].name).run(pairs, operands, inplace)
+
+
+def _split_assignment(word: str) -> tuple[str, str]:
+    name, equals, value = word.partition("=")
+    if not equals:
+        raise CommandError(f"`{word}' argument to `-v' not in `var=value' form", 1)
+    if name != "inplace::suffix" and not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name, re.ASCII):
+        raise CommandError(f"fatal: `{name}' is not a legal variable name", 2)
+    return name, value
+
+
+def _report(ctx: CommandContext, message: str) -> None:
+    ctx.stderr.write(encode(f"{ctx.name}: {message}\n"))
+
+
+class _Run:
+    """One run of a compiled program, and the place in it that messages tell."""
+
+    def __init__(self, ctx: CommandContext, compiled: Compiled, source_name: str) -> None:
+        self.ctx = ctx
+        self.compiled = compiled
+        self.source_name = source_name
+        self.rt = Runtime(ctx, self.warn)
+
+    def run(self, variables: list[tuple[str, str]], operands: list[str], inplace: bool) -> int:
+        rt = self.rt
+        self._prepare(variables, operands, inplace)
+        try:
+            failure = self._guarded()
+            if failure:
+                rt.status = 2
+                _report(self.ctx, failure)
+            rt.channels.close_all()
+            rt.flush_output()
+        except AwkFatal as error:  # what is written at the end can fail, too
+            _report(self.ctx, f"fatal: {error.message}")
+            rt.status = 2
+        except PipeClosed:
+            rt.channels.abandon()
+            raise
+        except (Unwind, OSError):
+            rt.channels.abandon()
+            rt.flush_output()
+            raise
+        return rt.status
+
+    def _prepare(self, variables: list[tuple[str, str]], operands: list[str], inplace: bool) -> None:
+        rt, ctx = self.rt, self.ctx
+        arguments = rt.array("ARGV")
+        for number, word in enumerate([ctx.name, *operands]):
+            arguments[str(number)] = from_input(word)
+        rt.ARGC = float(len(operands) + 1)
+        source = self.compiled.source
+        if "v_ENVIRON" in source:
+            environment = rt.array("ENVIRON")
+            for name, value in ctx.env.items():
+                environment[name] = from_input(value)
+        if "v_PROCINFO" in source:
+            information = rt.array("PROCINFO")
+            information.update({"version": "5.2.1", "platform": "posix", "FS": "FS", "strftime": "%a %b %e %H:%M:%S %Z %Y"})
+            information.update({"pid": 1000.0, "ppid": 1.0, "uid": 1000.0, "euid": 1000.0, "gid": 1000.0, "egid": 1000.0, "pgrpid": 1000.0})
+        rt.inplace = inplace
+        for name, value in variables:
+            if name == "inplace::suffix":
+                rt.inplace_suffix = unescape(value)
+            else:
+                rt.assign_operand(name, unescape(value, lambda message: _report(ctx, f"warning: {message}")))
+
+    def _guarded(self) -> str:
+        """Run; the message of a fatal error, "" when all went well."""
+        try:
+            self.rt.run(self.compiled)
+            return ""
+        except AwkFatal as error:
+            return self._fatal(error.message, error.__traceback__)
+        except ZeroDivisionError as error:
+            return self._fatal("division by zero attempted", error.__traceback__)
+        except RecursionError as error:
+            return self._fatal("functions nested too deeply", error.__traceback__)
+        except AwkNext as error:
+            return self._fatal("`next' cannot be called from here", error.__traceback__)
+        except AwkNextFile as error:
+            return self._fatal("`nextfile' cannot be called from here", error.__traceback__)
+        except MemoryError:
+            raise LimitReached("value_bytes") from None
+
+    def _fatal(self, message: str, traceback: TracebackType | None) -> str:
+        line = 0
+        while traceback is not None:
+            if traceback.tb_frame.f_code.co_filename == FILE:
+                line = self._awk_line(traceback.tb_lineno) or line
+            traceback = traceback.tb_next
+        if message.startswith("cannot open file"):
+            return f"fatal: {message}"
+        return f"{self.source_name}:{line or 1}: {self.rt.place()}fatal: {message}"
+
+    def _awk_line(self, line: int) -> int:
+        lines = self.compiled.lines
+        return lines[line] if 0 <= line < len(lines) else 0
+
+    def warn(self, message: str) -> None:
+        """A warning of the running program."""
+        frame: FrameType | None = sys._getframe()
+        while frame is not None and frame.f_code.co_filename != FILE:
+            frame = frame.f_back
+        line = self._awk_line(frame.f_lineno) if frame is not None else 0
+        place = f"{self.source_name}:{line}: {self.rt.place()}" if line else ""
+        _report(self.ctx, f"{place}warning: {message}")

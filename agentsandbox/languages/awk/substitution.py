@@ -1,0 +1,137 @@
+"""`sub`, `gsub` and `gensub`."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from re import Match
+
+    from agentsandbox.languages.awk.patterns import Pattern
+    from agentsandbox.limits import Budget
+
+__all__ = ["general_substitute", "substitute"]
+
+
+def substitute(pattern: Pattern, replacement: str, text: str, every: bool, budget: Budget) -> tuple[str, int]:
+    """The text with the first or every match replaced, and how many were. In the replacement `&` is the match."""
+    if "&" in replacement or "\\" in replacement:
+        parts = _parts(replacement)
+        if len(parts) == 1 and isinstance(parts[0], str):
+            replacement = parts[0]
+        else:
+            return _replace(pattern, text, 0 if every else 1, lambda found: _expand(parts, found), budget)
+    return _replace(pattern, text, 0 if every else 1, replacement, budget)
+
+
+def _parts(replacement: str) -> list[str | int]:
+    r"""Literal text, and 0 where the match goes: `\&` is an ampersand, `\\&` a backslash before the match, `\\\&` `\&`."""
+    parts: list[str | int] = []
+    literal = ""
+    position = 0
+    while position < len(replacement):
+        character = replacement[position]
+        if character == "\\":
+            if replacement.startswith("\\\\\\&", position):
+                literal += "\\&"
+                position += 4
+                continue
+            if replacement.startswith("\\\\&", position):
+                literal += "\\"
+                position += 2
+                continue
+            if replacement.startswith("\\&", position):
+                literal += "&"
+                position += 2
+                continue
+        elif character == "&":
+            if literal:
+                parts.append(literal)
+                literal = ""
+            parts.append(0)
+            position += 1
+            continue
+        literal += character
+        position += 1
+    if literal or not parts:
+        parts.append(literal)
+    return parts
+
+
+def _expand(parts: list[str | int], found: Match[str]) -> str:
+    matched = found.group()
+    return "".join([part if isinstance(part, str) else matched for part in parts])
+
+
+def general_substitute(pattern: Pattern, replacement: str, text: str, which: int, budget: Budget) -> str:
+    r"""`gensub`: every match for `which` 0, else that one; `\0`…`\9` and `&` are what the groups matched."""
+    parts: list[str | int] = []
+    literal = ""
+    position = 0
+    while position < len(replacement):
+        character = replacement[position]
+        group = -1
+        if character == "\\" and position + 1 < len(replacement):
+            position += 1
+            following = replacement[position]
+            if following.isdigit() and following.isascii():
+                group = int(following)
+            else:
+                literal += following if following in "&\\" else "\\" + following
+        elif character == "&":
+            group = 0
+        else:
+            literal += character
+        if group >= 0:
+            if literal:
+                parts.append(literal)
+                literal = ""
+            parts.append(group)
+        position += 1
+    if literal:
+        parts.append(literal)
+
+    def expand(found: Match[str]) -> str:
+        groups = len(found.groups())
+        return "".join([part if isinstance(part, str) else (found.group(part) or "") if part <= groups else "" for part in parts])
+
+    return _replace(pattern, text, which, expand, budget, only=which > 0)[0]
+
+
+def _replace(
+    pattern: Pattern, text: str, which: int, replacement: str | Callable[[Match[str]], str], budget: Budget, only: bool = False
+) -> tuple[str, int]:
+    """Replace match number `which`, or all for 0. An empty match right after a match does not count."""
+    pieces: list[str] = []
+    position = copied = count = size = 0
+    after_match = False
+    end = len(text)
+    search = pattern.search
+    while position <= end:
+        budget.left -= 1
+        if budget.left < 0:
+            budget.tick()
+        found = search(text, position)
+        if found is None:
+            break
+        left, right = found.span()
+        if left == right and after_match and left == copied:
+            position = left + 1
+            after_match = False
+            continue
+        count += 1
+        if not which or count == which:
+            new = replacement if replacement.__class__ is str else replacement(found)  # type: ignore[operator]
+            size += left - copied + len(new)  # type: ignore[arg-type]
+            budget.charge(size)
+            pieces.append(text[copied:left])
+            pieces.append(new)  # type: ignore[arg-type]
+            copied = right
+        if count == which:
+            break
+        position = right if right > left else right + 1
+        after_match = right > left
+    if not pieces:
+        return text, 0
+    pieces.append(text[copied:])
+    return "".join(pieces), count if not only else 1

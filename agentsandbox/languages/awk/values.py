@@ -1,0 +1,138 @@
+"""Awk values: float, str, and two in between: input that looks like a number, and a variable never set."""
+
+from __future__ import annotations
+
+import re
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Union
+
+    Value = Union[float, str]
+
+__all__ = [
+    "UNSET", "AwkExit", "AwkFatal", "AwkNext", "AwkNextFile", "RegexValue", "Strnum", "Unset", "from_input", "integral_text", "to_number",
+]
+
+
+class Unset(float):
+    """The value of a variable never set: 0 in arithmetic, "" as text."""
+
+    __slots__ = ()
+
+
+UNSET = Unset(0.0)
+
+
+class Strnum(str):
+    """Input that looks like a number: it compares as one and keeps its spelling."""
+
+    __slots__ = ()
+
+    def __bool__(self) -> bool:
+        return to_number(self) != 0.0
+
+
+class RegexValue(str):
+    """gawk's `@/.../`."""
+
+    __slots__ = ()
+
+
+class AwkFatal(Exception):
+    """A fatal error of the running program; the line is found from the traceback."""
+
+    def __init__(self, message: str) -> None:
+        self.message = message
+        super().__init__(message)
+
+
+class AwkExit(BaseException):
+    """`exit`."""
+
+
+class AwkNext(BaseException):
+    """`next` from inside a loop or a function."""
+
+
+class AwkNextFile(BaseException):
+    """`nextfile`, likewise."""
+
+
+_PREFIX = re.compile(r"[ \t\n\r\f\v]*([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)", re.ASCII)
+_WHOLE = re.compile(r"[ \t\n\r\f\v]*[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?[ \t\n\r\f\v]*", re.ASCII)
+_SPECIAL = {"+inf": float("inf"), "-inf": float("-inf"), "+nan": float("nan"), "-nan": float("nan")}
+_DIGITS = 2000
+"""Longer digit strings are cut: nothing beyond is visible in a double but its magnitude."""
+
+
+def parse_number(text: str) -> float:
+    """The number a string begins with, 0 when it begins with none."""
+    found = _PREFIX.match(text)
+    if found is None:
+        return _SPECIAL.get(text.strip(" \t\n").lower()[:4], 0.0) if len(text) < 64 else 0.0
+    return float(found[1])
+
+
+def to_number(value: object) -> float:
+    """Any value as a number."""
+    kind = value.__class__
+    if kind is float or kind is Unset:
+        return value  # type: ignore[return-value]
+    try:
+        number = float(value)  # type: ignore[arg-type]
+    except ValueError:
+        return parse_number(str(value))
+    except TypeError:
+        raise array_as_scalar(value) from None
+    if number - number != 0.0 or "_" in value or not value.isascii():  # type: ignore[operator, attr-defined]
+        return parse_number(str(value))
+    return number
+
+
+def array_as_scalar(value: object) -> AwkFatal:
+    """The error for an array where a scalar must be."""
+    return AwkFatal(f"attempt to use array `{getattr(value, 'where', '')}' in a scalar context")
+
+
+def from_input(text: str) -> Value:
+    """A field or other input as a value: `Strnum` when it looks like a number."""
+    try:
+        number = float(text)
+    except ValueError:
+        if text[:1] in ("+", "-") and text.lower() in _SPECIAL:
+            return Strnum(text)
+        return text
+    if number - number != 0.0 or "_" in text or not text.isascii():
+        if text.strip().lower() in _SPECIAL or _WHOLE.fullmatch(text) is not None:
+            return Strnum(text)
+        return text
+    return Strnum(text)
+
+
+def numeric_input(text: str) -> float | None:
+    """The number that input looks like, None when it does not look like one."""
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    if number - number != 0.0 or "_" in text or not text.isascii():
+        return parse_number(text) if from_input(text).__class__ is Strnum else None
+    return number
+
+
+def integral_text(number: float) -> str | None:
+    """The text of a number that is integral or not finite; None for a fraction."""
+    if number.is_integer():
+        return str(int(number))
+    if number - number != 0.0:
+        if number != number:
+            return "-nan" if _is_negative(number) else "+nan"
+        return "+inf" if number > 0 else "-inf"
+    return None
+
+
+def _is_negative(number: float) -> bool:
+    from math import copysign
+
+    return copysign(1.0, number) < 0
