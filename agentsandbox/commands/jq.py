@@ -1,0 +1,277 @@
+"""`jq` 1.8.1: filter JSON with the jq language."""
+
+from __future__ import annotations
+
+import sys
+
+from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
+from agentsandbox.commands._jq_options import Options, read_options
+from agentsandbox.errors import CommandError, LimitReached
+from agentsandbox.languages.jq.inputs import Inputs
+from agentsandbox.languages.jq.json_text import COLORS, Dumper, JsonError, dump
+from agentsandbox.languages.jq.machine import Break, Halt, Machine
+from agentsandbox.languages.jq.program import CompileError, compile_program
+from agentsandbox.languages.jq.values import JqError
+from agentsandbox.streams import encode
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from agentsandbox.languages.jq.values import Value
+    from agentsandbox.streams import ByteReader
+
+_PYTHON_DEPTH = 5000
+"""Python frames that a program may nest: a call in jq takes several."""
+
+_HELD = 256
+"""Outputs held back at most."""
+
+_MISSING_FILE, _NO_OUTPUT, _COMPILE, _UNKNOWN = 2, 4, 3, 5
+
+
+def _read_text(ctx: CommandContext, name: str) -> str:
+    return str(ctx.fs.read_bytes(ctx.path(name)), "utf-8", "replace")
+
+
+class _Run:
+    """One call of jq: its program, its inputs, what came out last."""
+
+    def __init__(self, ctx: CommandContext, options: Options) -> None:
+        self.ctx = ctx
+        self.options = options
+        self.missing = False
+        self.inputs = Inputs(self._sources(), ctx.budget)
+        self.inputs.before_read = self.flush
+        self.pending: list[str] = []
+        self.reading = False
+        self.dumper = _dumper(ctx, options)
+        self.status = 0
+        self.last: bool | None = None
+        self.machine = Machine(
+            ctx.budget,
+            environment=ctx.env,
+            clock=ctx.host.clock,
+            warn=self.complain,
+            named={**options.named, "ARGS": {"positional": options.positional, "named": dict(options.named)}},
+        )
+        self.machine.inputs = self._counted(self._values())
+        self.machine.filename = self.inputs.filename
+        self.machine.line = self.inputs.line
+        self.machine.search_list = [ctx.path(place) for place in options.libraries] or [
+            f"{ctx.env.get('HOME', '')}/.jq", "/usr/lib/jq", "/usr/local/lib/jq"
+        ]  # fmt: skip
+
+    def _sources(self) -> Iterator[tuple[str | None, ByteReader]]:
+        if not self.options.files:
+            yield None, self.ctx.stdin
+        for name in self.options.files:
+            try:
+                reader = self.ctx.fs.open(self.ctx.path(name), "r")
+                reader.read(0)
+            except OSError as error:
+                self.missing = True
+                self.complain(f"jq: error: Could not open file {describe_os_error(error, name)}\n")
+                continue
+            try:
+                yield name, reader
+            finally:
+                reader.release()
+
+    def _values(self) -> Iterable[Value]:
+        options, inputs = self.options, self.inputs
+        if options.raw_input:
+            return iter((inputs.text(),)) if options.slurp else inputs.lines()
+        values = inputs.values()
+        if options.stream:
+            from agentsandbox.languages.jq.streaming import events
+
+            values = (event for value in values for event in events(value, self.ctx.budget))
+        return iter((list(self._slurped(values)),)) if options.slurp else values
+
+    def _slurped(self, values: Iterable[Value]) -> Iterator[Value]:
+        for count, value in enumerate(values):
+            if not count & 1023:
+                self.ctx.budget.charge(count * 16)
+            yield value
+
+    def _counted(self, values: Iterable[Value]) -> Iterator[Value]:
+        self.reading = True
+        yield from values
+
+    def flush(self) -> None:
+        """Write what was held back to save calls; before every read and every message."""
+        if self.pending:
+            text = "".join(self.pending)
+            self.pending.clear()
+            self.ctx.stdout.write(encode(text))
+
+    def complain(self, text: str) -> None:
+        """Write to stderr, after all output so far."""
+        self.flush()
+        self.ctx.stderr.write(encode(text))
+
+    def place(self) -> str:
+        """Where the input stands, for messages."""
+        return self.inputs.place() if self.reading else "<unknown>"
+
+    def run(self) -> int:
+        """The exit status."""
+        try:
+            outputs = compile_program(self._source(), self.machine, origin=self.ctx.cwd, read=lambda path: _read_text(self.ctx, path))
+        except CompileError as error:
+            self.complain(str(error))
+            return _COMPILE
+        try:
+            if self.options.null_input:
+                self._process(outputs, None)
+            else:
+                for value in self.machine.inputs:
+                    self._process(outputs, value)
+        except JsonError as error:
+            self.complain(f"jq: parse error: {error}\n")
+            return _UNKNOWN
+        except Halt as halt:
+            self.flush()
+            self.ctx.stderr.write(halt.message)
+            return halt.status
+        self.flush()
+        return self._final_status()
+
+    def _source(self) -> str:
+        if self.options.program_file is None:
+            return self.options.program or "."
+        try:
+            return _read_text(self.ctx, self.options.program_file)
+        except OSError as error:
+            raise CommandError(f"error: Could not open {describe_os_error(error, self.options.program_file)}", 2) from None
+
+    def _process(self, outputs: Callable[[Value], Iterable[Value]], value: Value) -> None:
+        budget = self.ctx.budget
+        budget.step()
+        write = self._writer()
+        self.status = 0
+        try:
+            for result in outputs(value):
+                budget.step()
+                write(result)
+        except JqError as error:
+            self.status = _UNKNOWN
+            self._report(error.value)
+        except Break:
+            self.status = _UNKNOWN
+            self.complain(f"jq: error (at {self.place()}): break\n")
+
+    def _report(self, value: Value) -> None:
+        place = self.place()
+        if isinstance(value, str):
+            self.complain(f"jq: error (at {place}): {value}\n")
+        else:
+            self.complain(f"jq: error (at {place}) (not a string): {dump(value)}\n")
+
+    def _writer(self) -> Callable[[Value], None]:
+        options, text_of, pending = self.options, self.dumper.text, self.pending
+        raw, end, start = options.raw_output, options.end, "\x1e" if options.seq else ""
+        ascii_only = options.ascii_output
+
+        def write(value: Value) -> None:
+            self.last = value is not None and value is not False
+            if raw and type(value) is str and not ascii_only:
+                if end == "\0" and "\0" in value:
+                    raise JqError("Cannot dump a string containing NUL with --raw-output0 option")
+                text = value
+            elif raw and type(value) is str:
+                text = text_of(value)[1:-1] if value.isascii() is False else value
+            else:
+                text = text_of(value)
+            pending.append(start + text + end)
+            if len(pending) > _HELD or len(text) > _HELD:
+                self.flush()
+
+        return write
+
+    def _final_status(self) -> int:
+        if self.status:
+            return self.status
+        if self.missing:
+            return _MISSING_FILE
+        if self.options.exit_status:
+            return _NO_OUTPUT if self.last is None else 0 if self.last else 1
+        return 0
+
+
+def _dumper(ctx: CommandContext, options: Options) -> Dumper:
+    colors: tuple[str, ...] | None = None
+    if options.color:
+        given = ctx.env.get("JQ_COLORS", "")
+        fields = given.split(":") if given else []
+        if all(field.replace(";", "").isdigit() or not field for field in fields):
+            colors = tuple(fields[:8]) + COLORS[len(fields[:8]) :]
+        else:
+            ctx.stderr.write(b"Failed to set $JQ_COLORS\n")
+            colors = COLORS
+    return Dumper(indent=options.indent, sort_keys=options.sort_keys, ascii_only=options.ascii_output, colors=colors)
+
+
+@command(
+    "jq",
+    raw=True,
+    usage="""
+    Usage: jq [OPTION]... FILTER [FILE]...
+      or:  jq [OPTION]... --args FILTER [STRING]...
+      or:  jq [OPTION]... --jsonargs FILTER [JSON]...
+    Apply a jq FILTER to the JSON values of FILE(s), or of standard input.
+
+      -n, --null-input           run once, with null as the input
+      -R, --raw-input            each line is a string instead of JSON
+      -s, --slurp                all inputs as one array (with -R, as one string)
+      -c, --compact-output       one line for each output
+      -r, --raw-output           strings without quotes
+          --raw-output0          as -r, with a NUL after each output
+      -j, --join-output          as -r, without newlines
+      -a, --ascii-output         escape all that is not ASCII
+      -S, --sort-keys            keys of objects in order
+      -C, --color-output         with colors (JQ_COLORS)
+      -M, --monochrome-output    without colors
+          --tab                  indent with tabs
+          --indent N             indent with N spaces, at most 7
+          --unbuffered           (output is never held back)
+          --stream               the input as [path, leaf] events
+          --seq                  a record separator before each output
+      -f, --from-file FILE       take the filter from FILE
+      -L, --library-path DIR     look for modules in DIR
+      -e, --exit-status          1 if the last output is false or null, 4 if there is none
+      -b, --binary               (newlines are never converted)
+          --arg NAME VALUE       set $NAME to the string VALUE
+          --argjson NAME JSON    set $NAME to a JSON value
+          --slurpfile NAME FILE  set $NAME to an array of the JSON values of FILE
+          --rawfile NAME FILE    set $NAME to the text of FILE
+          --args                 the operands that follow are $ARGS.positional
+          --jsonargs             the same, as JSON
+      -h, --help                 display this help and exit
+      -V, --version              display the version and exit
+    """,
+)
+def jq(ctx: CommandContext, args: Arguments) -> int:
+    options = read_options(ctx, args.operands)
+    if options.help:
+        ctx.print(jq.usage, end="")
+        return 0
+    if options.version:
+        ctx.print("jq-1.8.1")
+        return 0
+    before = sys.getrecursionlimit()
+    try:
+        if before < _PYTHON_DEPTH:
+            sys.setrecursionlimit(_PYTHON_DEPTH)
+        run = _Run(ctx, options)
+        try:
+            return run.run()
+        except LimitReached:
+            run.flush()
+            raise
+    except RecursionError:
+        raise LimitReached("depth") from None
+    finally:
+        if sys.getrecursionlimit() == _PYTHON_DEPTH:
+            sys.setrecursionlimit(before)

@@ -1,0 +1,168 @@
+"""The string formats: @text @json @csv @tsv @html @uri @urid @sh @base64 @base64d @base32 @base32d."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+
+from agentsandbox.languages.jq.json_text import dump, number_text
+from agentsandbox.languages.jq.values import JqError, describe, is_number
+from agentsandbox.streams import encode
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from agentsandbox.languages.jq.values import Value
+
+__all__ = ["find_format", "text_of", "utf8"]
+
+
+def utf8(data: bytes) -> str:
+    """Bytes as text; what is not UTF-8 becomes U+FFFD, as everywhere in jq."""
+    return str(data, "utf-8", "replace")
+
+
+def text_of(value: Value) -> str:
+    """A string as it is, anything else as JSON."""
+    return value if isinstance(value, str) else dump(value)
+
+
+def _scalar(value: Value, what: str) -> str:
+    if is_number(value):
+        return "" if value != value else number_text(value)
+    if value is True or value is False:
+        return "true" if value else "false"
+    if value is None:
+        return ""
+    raise JqError(f"{describe(value)} {what}")
+
+
+def _row(value: Value, name: str) -> list[Value]:
+    if not isinstance(value, list):
+        raise JqError(f"{describe(value)} cannot be {name}-formatted, only array")
+    return value
+
+
+def _csv(value: Value) -> str:
+    return ",".join(
+        '"' + item.replace('"', '""') + '"' if isinstance(item, str) else _scalar(item, "is not valid in a csv row")
+        for item in _row(value, "csv")
+    )
+
+
+_TSV = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
+
+
+def _tsv(value: Value) -> str:
+    return "\t".join(
+        item.translate(_TSV) if isinstance(item, str) else _scalar(item, "is not valid in a csv row") for item in _row(value, "tsv")
+    )
+
+
+_HTML = str.maketrans({"<": "&lt;", ">": "&gt;", "&": "&amp;", "'": "&apos;", '"': "&quot;"})
+
+
+def _html(value: Value) -> str:
+    return text_of(value).translate(_HTML)
+
+
+_SAFE = re.compile(rb"[^A-Za-z0-9._~-]")
+
+
+def _uri(value: Value) -> str:
+    made = _SAFE.sub(lambda found: b"%%%02X" % found[0][0], encode(text_of(value)))
+    return str(made, "ascii")
+
+
+_PERCENT = re.compile(rb"%(?:([0-9A-Fa-f]{2})|)")
+
+
+def _urid(value: Value) -> str:
+    text = text_of(value)
+    good = True
+
+    def byte(found: re.Match[bytes]) -> bytes:
+        nonlocal good
+        if found[1] is None:
+            good = False
+            return b"%"
+        return bytes([int(found[1], 16)])
+
+    data = _PERCENT.sub(byte, encode(text))
+    if good:
+        try:
+            return str(data, "utf-8")
+        except UnicodeDecodeError:
+            pass
+    raise JqError(f"{describe(text)} is not a valid uri encoding")
+
+
+def _sh(value: Value) -> str:
+    items = value if isinstance(value, list) else [value]
+    words: list[str] = []
+    for item in items:
+        if isinstance(item, (list, dict)):
+            raise JqError(f"{describe(item)} can not be escaped for shell")
+        words.append("'" + item.replace("'", "'\\''") + "'" if isinstance(item, str) else dump(item))
+    return " ".join(words)
+
+
+def _base64(value: Value) -> str:
+    return str(base64.b64encode(encode(text_of(value))), "ascii")
+
+
+_BASE64 = re.compile(r"[A-Za-z0-9+/]*=*")
+
+
+def _base64d(value: Value) -> str:
+    text = text_of(value)
+    if not _BASE64.fullmatch(text):
+        raise JqError(f"{describe(text)} is not valid base64 data")
+    digits = text.rstrip("=")
+    if len(digits) % 4 == 1:
+        raise JqError(f"{describe(text)} trailing base64 byte found")
+    return utf8(binascii.a2b_base64(digits + "=" * (-len(digits) % 4)))
+
+
+def _base32(value: Value) -> str:
+    return str(base64.b32encode(encode(text_of(value))), "ascii")
+
+
+def _base32d(value: Value) -> str:
+    text = text_of(value)
+    digits = text.rstrip("=")
+    try:
+        return utf8(base64.b32decode(digits + "=" * (-len(digits) % 8)))
+    except (binascii.Error, ValueError):
+        raise JqError(f"{describe(text)} is not valid base32 data") from None
+
+
+_FORMATS: dict[str, Callable[[Value], str]] = {
+    "text": text_of,
+    "json": dump,
+    "csv": _csv,
+    "tsv": _tsv,
+    "html": _html,
+    "uri": _uri,
+    "urid": _urid,
+    "sh": _sh,
+    "base64": _base64,
+    "base64d": _base64d,
+    "base32": _base32,
+    "base32d": _base32d,
+}
+
+
+def find_format(name: str) -> Callable[[Value], str]:
+    """The escape of that name; one that fails when called if there is none, as in jq."""
+    found = _FORMATS.get(name)
+    if found is not None:
+        return found
+
+    def unknown(value: Value) -> str:
+        raise JqError(f"{name} is not a valid format")
+
+    return unknown
+

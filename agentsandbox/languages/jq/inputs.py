@@ -1,0 +1,192 @@
+"""The input of a jq program: JSON values from a stream of bytes, read no further than needed."""
+
+from __future__ import annotations
+
+import codecs
+
+from agentsandbox.languages.jq.json_text import is_plain, next_value, parse_slowly, skip_blanks
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from agentsandbox.languages.jq.values import Value
+    from agentsandbox.limits import Budget
+    from agentsandbox.streams import ByteReader
+
+__all__ = ["Inputs"]
+
+_BLOCK = 65536
+_FIRST_TRY = 1 << 22
+"""How much of a stream that comes in full blocks is gathered before the first value is looked for."""
+
+
+class Inputs:
+    """The files of one run as one text. Also tells where in it the program stands."""
+
+    def __init__(self, sources: Iterable[tuple[str | None, ByteReader]], budget: Budget) -> None:
+        self.budget = budget
+        self._sources = iter(sources)
+        self.before_read: Callable[[], None] = lambda: None
+        self._reader: ByteReader | None = None
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        self._text = ""
+        self._position = 0
+        self._ended = False
+        self._last_read = 0
+        self._started = False
+        self._base_lines = 0
+        self._files: list[tuple[str | None, int]] = []  # name, offset in all text at which it starts
+        self._dropped = 0  # characters before self._text
+
+    # reading
+
+    def _read_more(self) -> None:
+        """Append the next block; at the end, finish."""
+        self.before_read()
+        while True:
+            if self._reader is None:
+                following = next(self._sources, None)
+                if following is None:
+                    self._text += self._decoder.decode(b"", final=True)
+                    self._ended = True
+                    return
+                self._reader = following[1]
+                self._files.append((following[0], self._dropped + len(self._text)))
+            block = self._reader.read(_BLOCK)
+            if not block:
+                self._reader = None
+                continue
+            if not self._started:
+                self._started = True
+                block = block.removeprefix(b"\xef\xbb\xbf")
+            self._last_read = len(block)
+            text = self._decoder.decode(block)
+            self.budget.charge(len(self._text) - self._position + len(text))
+            self._text += text
+            return
+
+    def _fill(self, size: int) -> None:
+        """Read until `size` characters wait, the writer hesitates, or the input ends."""
+        parts: list[str] = [self._text]
+        have = len(self._text) - self._position
+        while have < size and not self._ended:
+            self.budget.step()
+            self._text = ""
+            before = self._dropped
+            self._dropped += sum(map(len, parts))
+            self._read_more()
+            self._dropped = before
+            parts.append(self._text)
+            have += len(self._text)
+            self.budget.charge(have)
+            if self._last_read < _BLOCK and self._reader is not None and have:
+                break
+        self._text = "".join(parts)
+
+    def _drop(self) -> None:
+        """Forget the text that was taken, but not how many lines it had."""
+        if self._position:
+            self._base_lines += self._text.count("\n", 0, self._position)
+            self._dropped += self._position
+            self._text = self._text[self._position :]
+            self._position = 0
+
+    def text(self) -> str:
+        """All that is left, as one string."""
+        while not self._ended:
+            self._fill(1 << 62)
+        taken = self._text[self._position :]
+        self._position = len(self._text)
+        return taken
+
+    def lines(self) -> Iterator[Value]:
+        """Each line without its newline."""
+        while True:
+            end = self._text.find("\n", self._position)
+            if end < 0:
+                if not self._ended:
+                    self._drop()
+                    self._fill(len(self._text) + _BLOCK)
+                    continue
+                if self._position < len(self._text):
+                    line = self._text[self._position :]
+                    self._position = len(self._text)
+                    yield line
+                return
+            line = self._text[self._position : end]
+            self._position = end + 1
+            self.budget.step()
+            yield line
+
+    def values(self) -> Iterator[Value]:
+        """Each JSON value. Raises `JsonError` where the text goes wrong, after the values before."""
+        wanted = _FIRST_TRY
+        while True:
+            self._fill(wanted)
+            if not is_plain(self._text):
+                yield from self._values_slowly()
+                return
+            before = self._position
+            yield from self._values_at_hand()
+            if self._ended:
+                if self._position < len(self._text):
+                    yield from self._values_slowly()
+                return
+            wanted = _FIRST_TRY if self._position > before else 2 * (len(self._text) - self._position) + _BLOCK
+            self._drop()
+
+    def _values_at_hand(self) -> Iterator[Value]:
+        """The values that are complete in what was read."""
+        text, size = self._text, len(self._text)
+        self._position = skip_blanks(text, self._position)
+        while self._position < size:
+            found = next_value(text, self._position)
+            if found is None or (found[1] == size and not self._ended):
+                return
+            end = found[1]
+            value = found[0]
+            if end < size and type(value) not in (dict, list, str):
+                end += 1
+            self._position = end
+            yield value
+            self._position = skip_blanks(text, end)
+
+    def _values_slowly(self) -> Iterator[Value]:
+        while not self._ended:
+            self._fill(1 << 62)
+        start = self._position
+        text = self._text
+        for value, end in parse_slowly(text, start, self.budget.step):
+            self._position = end
+            yield value
+        self._position = len(text)
+
+    # where it stands
+
+    def filename(self) -> str | None:
+        """The name of the file that the last value came from; None for stdin or before the first."""
+        return self._current()[0]
+
+    def _current(self) -> tuple[str | None, int]:
+        here = self._dropped + self._position
+        found: tuple[str | None, int] = (None, 0)
+        for name, offset in self._files:
+            if offset < here or not found[1]:
+                found = (name, offset)
+        return found
+
+    def line(self) -> int:
+        """How many lines of the file jq has taken: it reads whole lines."""
+        _name, start = self._current()
+        begin = max(start - self._dropped, 0)
+        count = self._text.count("\n", begin, self._position)
+        if start <= self._dropped and len(self._files) < 2:
+            count += self._base_lines
+        ended_line = self._position and self._text[self._position - 1 : self._position] == "\n"
+        return count if ended_line else count + ("\n" in self._text[self._position : self._position + _BLOCK])
+
+    def place(self) -> str:
+        """"file:line" for messages."""
+        name = self.filename()
+        return f"{'<stdin>' if name is None else name}:{self.line()}"

@@ -1,0 +1,598 @@
+"""JSON text in and out, as jq reads and prints it.
+
+Reading is fast where Python's own decoder accepts the text and gives what jq would; everything else (errors, `nan`,
+lone surrogates, leading zeros, deep nesting) goes through a parser that follows jq's, message by message.
+"""
+
+from __future__ import annotations
+
+import json.decoder
+import json.encoder
+import math
+import re
+from decimal import Decimal, InvalidOperation
+
+from agentsandbox.languages.jq.values import Literal
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from agentsandbox.languages.jq.values import Value
+
+__all__ = [
+    "COLORS",
+    "Dumper",
+    "JsonError",
+    "dump",
+    "dump_prefix",
+    "is_plain",
+    "next_value",
+    "number_text",
+    "parse_number",
+    "parse_one",
+    "parse_slowly",
+    "quote",
+    "skip_blanks",
+]
+
+_PARSE_DEPTH = 10000
+_PRINT_DEPTH = 256
+_TOO_DEEP = "<skipped: too deep>"
+
+_NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+_INFINITE = re.compile(r"([+-]?)(?:inf(?:inity)?)", re.IGNORECASE)
+_NAN = re.compile(r"[+-]?s?nan[0-9]*", re.IGNORECASE)
+_BLANK = re.compile(r"[ \t\n\r]*")
+_MINUS_ZERO = re.compile(r"(?:^|[\[,:\s])-0(?![.0-9eE])")
+_HALF_PAIR = re.compile(r"\\u[dD][89abAB]..(?!\\u[dD][c-fC-F])|(?<!\\u[dD][89abAB]..)\\u[dD][c-fC-F]", re.DOTALL)
+_AFTER_WORD = " \t\n\r[{\""
+_LONG = 300
+_STRICT = re.compile(r"-?(?:0|[1-9][0-9]*)\.[0-9]+")
+_SMALL = ("0.00000", "-0.00000")
+
+
+class JsonError(Exception):
+    """The text is not JSON; the message is jq's."""
+
+
+# numbers
+
+
+def parse_number(text: str) -> Value:
+    """The value of a number's text: an int where printing it gives the text back, else a float or a `Literal`."""
+    if text.isdecimal() and text.isascii() and len(text) < _LONG:
+        return int(text)
+    return _parse_float(text) if _STRICT.fullmatch(text) else _canonical(text, float(text))
+
+
+def _parse_float(text: str) -> Value:
+    """A number with a fraction or an exponent, as JSON's grammar allows it."""
+    value = float(text)
+    if "e" in text or "E" in text or text.startswith(_SMALL):
+        return _canonical(text, value)
+    return Literal(value, text) if text[-1] == "0" or repr(value) != text else value
+
+
+def _canonical(text: str, value: float) -> Value:
+    """As `_parse_float` for a number that jq prints in another form than it was written in."""
+    try:
+        canonical = str(Decimal(text))
+    except InvalidOperation:
+        return value
+    body = canonical[1:] if canonical[0] == "-" else canonical
+    if body.isdecimal() and len(body) < _LONG and canonical != "-0":
+        return int(canonical)
+    return Literal(value, canonical)
+
+
+def number_text(value: Value) -> str:
+    """A number as jq prints it: a literal as it was written, a computed one with up to 17 digits."""
+    if type(value) is int:
+        return str(value)
+    if type(value) is Literal:
+        text: str = value.text
+        return text
+    if value != value:
+        return "null"
+    if value in (math.inf, -math.inf):
+        return "1.7976931348623157e+308" if value > 0 else "-1.7976931348623157e+308"
+    return _double_text(value)
+
+
+def _double_text(value: float) -> str:
+    """Shortest digits that read back the same; an exponent beyond 10^-5 and 15 places after the digits."""
+    sign, digit_tuple, exponent = Decimal(repr(value)).as_tuple()
+    digits = "".join(map(str, digit_tuple)).lstrip("0").rstrip("0") or "0"
+    prefix = "-" if sign else ""
+    if digits == "0":
+        return prefix + "0"
+    all_digits = "".join(map(str, digit_tuple)).lstrip("0")
+    assert isinstance(exponent, int)
+    point = len(all_digits) + exponent
+    count = len(digits)
+    if point <= -4 or point > count + 15:
+        power = point - 1
+        mantissa = digits[0] + ("." + digits[1:] if count > 1 else "")
+        return f"{prefix}{mantissa}e{'-' if power < 0 else '+'}{abs(power):02d}"
+    if point <= 0:
+        return f"{prefix}0.{'0' * -point}{digits}"
+    if point >= count:
+        return prefix + digits + "0" * (point - count)
+    return f"{prefix}{digits[:point]}.{digits[point:]}"
+
+
+# printing
+
+_encode_plain = json.encoder.encode_basestring
+_encode_ascii = json.encoder.encode_basestring_ascii
+
+
+def quote(text: str) -> str:
+    """A JSON string."""
+    quoted = _encode_plain(text)
+    return quoted.replace("\x7f", "\\u007f") if "\x7f" in quoted else quoted
+
+
+def _quote_ascii(text: str) -> str:
+    quoted = _encode_ascii(text)
+    return quoted.replace("\x7f", "\\u007f") if "\x7f" in quoted else quoted
+
+
+COLORS = ("0;90", "0;39", "0;39", "0;39", "0;32", "1;39", "1;39", "34;1")
+"""Of null, false, true, numbers, strings, arrays, objects, object keys."""
+
+
+class Dumper:
+    """Prints values in one style. `indent` is the text of one level, "" for everything on one line."""
+
+    def __init__(
+        self, *, indent: str = "", sort_keys: bool = False, ascii_only: bool = False, colors: tuple[str, ...] | None = None
+    ) -> None:
+        self.indent = indent
+        self.sort_keys = sort_keys
+        self.quote: Callable[[str], str] = _quote_ascii if ascii_only else quote
+        self.colors = tuple(f"\x1b[{color}m" for color in colors) if colors is not None else None
+
+    def text(self, value: Value) -> str:
+        """The value as JSON."""
+        kind = type(value)
+        if self.colors is not None:
+            parts: list[str] = []
+            self._colored(value, 0, parts)
+            return "".join(parts)
+        if kind is str:
+            return self.quote(value)
+        if kind is int:
+            return str(value)
+        if kind is not dict and kind is not list:
+            return self._scalar(value)
+        parts = []
+        if self.indent:
+            self._pretty(value, 0, parts.append, "\n")
+        else:
+            self._compact(value, 0, parts.append)
+        return "".join(parts)
+
+    def _scalar(self, value: Value) -> str:
+        if value is None:
+            return "null"
+        if value is True:
+            return "true"
+        if value is False:
+            return "false"
+        return number_text(value)
+
+    def _compact(self, value: Value, level: int, out: Callable[[str], None]) -> None:
+        if level > _PRINT_DEPTH:
+            out(_TOO_DEEP)
+            return
+        quote_text = self.quote
+        if type(value) is dict:
+            separator = "{"
+            for name, item in sorted(value.items()) if self.sort_keys else value.items():
+                kind = type(item)
+                if kind is str:
+                    out(f"{separator}{quote_text(name)}:{quote_text(item)}")
+                elif kind is int:
+                    out(f"{separator}{quote_text(name)}:{item}")
+                else:
+                    out(f"{separator}{quote_text(name)}:")
+                    if kind is dict or kind is list:
+                        self._compact(item, level + 1, out)
+                    else:
+                        out(self._scalar(item))
+                separator = ","
+            out("}" if value else "{}")
+            return
+        separator = "["
+        for item in value:
+            kind = type(item)
+            if kind is str:
+                out(separator + quote_text(item))
+            elif kind is int:
+                out(f"{separator}{item}")
+            else:
+                out(separator)
+                if kind is dict or kind is list:
+                    self._compact(item, level + 1, out)
+                else:
+                    out(self._scalar(item))
+            separator = ","
+        out("]" if value else "[]")
+
+    def _pretty(self, value: Value, level: int, out: Callable[[str], None], newline: str) -> None:
+        if level > _PRINT_DEPTH:
+            out(_TOO_DEEP)
+            return
+        quote_text = self.quote
+        inner = newline + self.indent
+        if type(value) is dict:
+            separator = "{" + inner
+            for name, item in sorted(value.items()) if self.sort_keys else value.items():
+                kind = type(item)
+                if kind is str:
+                    out(f"{separator}{quote_text(name)}: {quote_text(item)}")
+                elif kind is int:
+                    out(f"{separator}{quote_text(name)}: {item}")
+                else:
+                    out(f"{separator}{quote_text(name)}: ")
+                    if kind is dict or kind is list:
+                        self._pretty(item, level + 1, out, inner)
+                    else:
+                        out(self._scalar(item))
+                separator = "," + inner
+            out(newline + "}" if value else "{}")
+            return
+        separator = "[" + inner
+        for item in value:
+            kind = type(item)
+            if kind is str:
+                out(separator + quote_text(item))
+            elif kind is int:
+                out(f"{separator}{item}")
+            else:
+                out(separator)
+                if kind is dict or kind is list:
+                    self._pretty(item, level + 1, out, inner)
+                else:
+                    out(self._scalar(item))
+            separator = "," + inner
+        out(newline + "]" if value else "[]")
+
+    def _colored(self, value: Value, level: int, parts: list[str]) -> None:
+        colors = self.colors
+        assert colors is not None
+        kind = type(value)
+        if kind is dict or kind is list:
+            self._colored_container(value, level, parts)
+            return
+        if value is None:
+            color = colors[0]
+        elif kind is bool:
+            color = colors[2] if value else colors[1]
+        else:
+            color = colors[4] if kind is str else colors[3]
+        parts.append(f"{color}{self.quote(value) if kind is str else self._scalar(value)}\x1b[0m")
+
+    def _colored_container(self, value: Value, level: int, parts: list[str]) -> None:
+        colors = self.colors
+        assert colors is not None
+        is_object = type(value) is dict
+        color = colors[6] if is_object else colors[5]
+        opening, closing = "{}" if is_object else "[]"
+        if level > _PRINT_DEPTH:
+            parts.append(f"{color}{_TOO_DEEP}\x1b[0m")
+            return
+        parts.append(color + opening)
+        newline = "\n" + self.indent * (level + 1) if self.indent else ""
+        items = (sorted(value.items()) if self.sort_keys else value.items()) if is_object else ((None, item) for item in value)
+        first = True
+        for name, item in items:
+            if not first:
+                parts.append(f"{color},")
+            parts.append(newline)
+            if name is not None:
+                parts.append(f"\x1b[0m{colors[7]}{self.quote(name)}\x1b[0m{color}:{' ' if self.indent else ''}\x1b[0m")
+            self._colored(item, level + 1, parts)
+            first = False
+        if not first:
+            parts.append(color + ("\n" + self.indent * level if self.indent else ""))
+        parts.append(closing + "\x1b[0m")
+
+
+_COMPACT = Dumper()
+dump = _COMPACT.text
+
+
+class _EnoughError(Exception):
+    pass
+
+
+def dump_prefix(value: Value, size: int) -> str:
+    """The value as JSON, of which only the first `size` characters are sure to be right: for messages."""
+    if isinstance(value, str):
+        return quote(value[:size])
+    if not isinstance(value, (list, dict)):
+        return dump(value)
+    parts: list[str] = []
+    have = 0
+
+    def collect(text: str) -> None:
+        nonlocal have
+        parts.append(text)
+        have += len(text)
+        if have > size:
+            raise _EnoughError
+
+    try:
+        _COMPACT._compact(value, 0, collect)
+    except _EnoughError:
+        pass
+    return "".join(parts)
+
+
+# reading, the fast way
+
+_scan: Callable[[str, int], tuple[Value, int]] = json.decoder.JSONDecoder(parse_float=_parse_float, strict=False).scan_once  # type: ignore[attr-defined]
+
+
+def is_plain(text: str) -> bool:
+    """Whether Python's decoder reads what there is in the text as jq does: no -0, no half of a surrogate pair."""
+    if "-0" in text and _MINUS_ZERO.search(text) is not None:
+        return False
+    return not (("\\ud" in text or "\\uD" in text) and _HALF_PAIR.search(text) is not None)
+
+
+def next_value(text: str, position: int) -> tuple[Value, int] | None:
+    """The value that starts at `position` and the offset after it; None if Python's decoder cannot tell.
+
+    A number at the very end may go on in text not read yet: the offset is then that of the end.
+    """
+    try:
+        value, end = _scan(text, position)
+    except (StopIteration, ValueError, RecursionError):
+        return None
+    kind = type(value)
+    if kind is dict or kind is list or kind is str:
+        return value, end
+    follows = text[end : end + 1]
+    if (follows and follows not in _AFTER_WORD) or text[position] in "NI" or text.startswith("-I", position):
+        return None
+    return value, end
+
+
+def skip_blanks(text: str, position: int) -> int:
+    """The offset of the next character that is not blank."""
+    found = _BLANK.match(text, position)
+    return position if found is None else found.end()
+
+
+def parse_one(text: str) -> Value:
+    """The one value in a text, as `fromjson` reads it."""
+    start = skip_blanks(text, 0)
+    if is_plain(text):
+        found = next_value(text, start)
+        if found is not None and skip_blanks(text, found[1]) == len(text):
+            return found[0]
+    values = [value for value, _end in _first_two(parse_slowly(text, 0, lambda: None))]
+    if not values:
+        raise JsonError("Expected JSON value")
+    if len(values) > 1:
+        raise JsonError("Unexpected extra JSON values")
+    return values[0]
+
+
+def _first_two(values: Iterator[tuple[Value, int]]) -> Iterator[tuple[Value, int]]:
+    for count, item in enumerate(values):
+        yield item
+        if count:
+            return
+
+
+# reading, with jq's own messages
+
+_STRUCTURE = re.compile(r'[ \t\n\r\x1e]+|([\[\]{}:,])|"((?:[^"\\]|\\[\s\S])*)(")?|[^\[\]{}:," \t\n\r\x1e]+')
+_LITERALS: dict[str, Value] = {"true": True, "false": False, "null": None, "nan": math.nan}
+_NOTHING = object()
+
+
+class _Stack:
+    """What jq's parser keeps: the open containers with the keys that wait for a value, and the value just read."""
+
+    def __init__(self) -> None:
+        self.open: list[Value] = []
+        self.next: object = _NOTHING
+
+    def value(self, value: Value) -> str | None:
+        if self.next is not _NOTHING:
+            return "Expected separator between values"
+        self.next = value
+        return None
+
+    def token(self, sign: str) -> str | None:
+        """Take one structural character; the message when it does not fit."""
+        return _TOKENS[sign](self)
+
+    def begin(self, container: Value) -> str | None:
+        if len(self.open) >= _PARSE_DEPTH:
+            return "Exceeds depth limit for parsing"
+        if self.next is not _NOTHING:
+            return "Expected separator between values"
+        self.open.append(container)
+        return None
+
+    def colon(self) -> str | None:
+        if not self.open:
+            return "Expected string key before ':'" if self.next is _NOTHING else "':' not as part of an object"
+        if self.next is _NOTHING:
+            return "Expected string key before ':'"
+        if type(self.open[-1]) is not dict:
+            return "':' not as part of an object"
+        if not isinstance(self.next, str):
+            return "Object keys must be strings"
+        self.open.append(self.next)
+        self.next = _NOTHING
+        return None
+
+    def comma(self) -> str | None:
+        if self.next is _NOTHING:
+            return "Expected value before ','"
+        if not self.open:
+            return "',' not as part of an object or array"
+        if not self.attach():
+            return "Objects must consist of key:value pairs"
+        return None
+
+    def attach(self) -> bool:
+        """Put the value just read into the innermost container; false for a value without a key."""
+        top = self.open[-1]
+        if type(top) is list:
+            top.append(self.next)
+        elif isinstance(top, str):
+            self.open.pop()
+            self.open[-1][top] = self.next
+        else:
+            return False
+        self.next = _NOTHING
+        return True
+
+    def close_array(self) -> str | None:
+        if not self.open or type(self.open[-1]) is not list:
+            return "Unmatched ']'"
+        if self.next is not _NOTHING:
+            self.attach()
+        elif self.open[-1]:
+            return "Expected another array element"
+        self.next = self.open.pop()
+        return None
+
+    def close_object(self) -> str | None:
+        if not self.open:
+            return "Unmatched '}'"
+        if self.next is not _NOTHING:
+            if not isinstance(self.open[-1], str):
+                return "Objects must consist of key:value pairs"
+            self.attach()
+        else:
+            if type(self.open[-1]) is not dict:
+                return "Unmatched '}'"
+            if self.open[-1]:
+                return "Expected another key-value pair"
+        self.next = self.open.pop()
+        return None
+
+
+_TOKENS: dict[str, Callable[[_Stack], str | None]] = {
+    "[": lambda stack: stack.begin([]),
+    "{": lambda stack: stack.begin({}),
+    ":": _Stack.colon,
+    ",": _Stack.comma,
+    "]": _Stack.close_array,
+    "}": _Stack.close_object,
+}
+
+
+def _place(text: str, position: int) -> str:
+    """Where jq's parser stands after reading the character before `position`; columns count bytes."""
+    line = text.count("\n", 0, position) + 1
+    start = text.rfind("\n", 0, position) + 1
+    return f"line {line}, column {len(text[start:position].encode('utf-8', 'surrogatepass'))}"
+
+
+def _literal(word: str, stack: _Stack) -> str | None:
+    """Take a bare word: true, false, null, nan or a number."""
+    if word[0] == "'":
+        return "Invalid string literal; expected \", but got '"
+    value: Value
+    if word[0] in "tf" or (word[0] == "n" and len(word) != 3 and not word.startswith("nan")):
+        if word not in _LITERALS:
+            return "Invalid literal"
+        value = _LITERALS[word]
+    elif word in _LITERALS:
+        value = _LITERALS[word]
+    elif _NUMBER.fullmatch(word):
+        digits = word[1:] if word[0] == "+" else word
+        value = parse_number(digits)
+    elif infinite := _INFINITE.fullmatch(word):
+        value = -math.inf if infinite[1] == "-" else math.inf
+    elif _NAN.fullmatch(word) and not word[-1].isdigit():
+        value = math.nan
+    else:
+        return "Invalid numeric literal"
+    return stack.value(value)
+
+
+_ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(u)|([\s\S]))")
+_SIMPLE = {'"': '"', "\\": "\\", "/": "/", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
+
+
+def _unescape(body: str) -> str:
+    """A string's text; `JsonError` for an escape that is none."""
+    if "\\" not in body:
+        return body
+    parts: list[str] = []
+    position = 0
+    while (found := _ESCAPE.search(body, position)) is not None:
+        parts.append(body[position : found.start()])
+        position = found.end()
+        if found[3] is not None:
+            if found[3] not in _SIMPLE:
+                raise JsonError("Invalid escape")
+            parts.append(_SIMPLE[found[3]])
+            continue
+        if found[1] is None:
+            raise JsonError("Invalid \\uXXXX escape")
+        code = int(found[1], 16)
+        if 0xD800 <= code < 0xDC00:
+            low = _ESCAPE.match(body, position)
+            second = int(low[1], 16) if low is not None and low[1] is not None else 0
+            if not 0xDC00 <= second < 0xE000:
+                raise JsonError("Invalid \\uXXXX\\uXXXX surrogate pair escape")
+            assert low is not None
+            position = low.end()
+            parts.append(chr(0x10000 + ((code - 0xD800) << 10) + (second - 0xDC00)))
+        else:
+            parts.append("\ufffd" if 0xDC00 <= code < 0xE000 else chr(code))
+    parts.append(body[position:])
+    return "".join(parts)
+
+
+def parse_slowly(text: str, start: int, step: Callable[[], None]) -> Iterator[tuple[Value, int]]:
+    """Each value of the text from `start` and the offset after it, with jq's messages; `step` is called for every token."""
+    stack = _Stack()
+    size = len(text)
+    position = start
+    while position < size:
+        match = _STRUCTURE.match(text, position)
+        if match is None:  # a quote that is never closed
+            break
+        step()
+        sign, body, closed = match.groups()
+        position = match.end()
+        message: str | None = None
+        if body is not None:
+            if closed is None:
+                raise JsonError(f"Unfinished string at EOF at {_place(text, size)}")
+            try:
+                message = stack.value(_unescape(body))
+            except JsonError as error:
+                message = str(error)
+        elif sign is not None:
+            message = stack.token(sign)
+        elif match[0][0] not in " \t\n\r\x1e":
+            message = _literal(match[0], stack)
+            if message is not None:
+                if position >= size:
+                    raise JsonError(f"{message} at EOF at {_place(text, size)}")
+                position += 1  # jq looks at a word when it sees what follows
+            elif not stack.open:
+                position = min(position + (position < size and text[position] in " \t\n\r"), size)
+        if message is not None:
+            raise JsonError(f"{message} at {_place(text, position)}")
+        if not stack.open and stack.next is not _NOTHING:
+            yield stack.next, position
+            stack.next = _NOTHING
+    if stack.open or position < size:
+        raise JsonError(f"Unfinished JSON term at EOF at {_place(text, size)}")
+

@@ -1,0 +1,172 @@
+"""Tokens of a jq program; strings are cut into their literal and interpolated parts here."""
+
+from __future__ import annotations
+
+import re
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import NoReturn
+
+__all__ = ["KEYWORDS", "JqSyntaxError", "Token", "tokenize"]
+
+KEYWORDS = frozenset(
+    (
+        "as", "import", "include", "module", "def", "if", "then", "else", "elif", "end",
+        "and", "or", "reduce", "foreach", "try", "catch", "label", "__loc__",
+    )
+)  # fmt: skip
+
+_TOKEN = re.compile(
+    r"""
+    (?P<blank>[ \t\n\r]+|\#(?:[^\n\r\\]|\\(?:\r\n|[\s\S])?)*)
+    |(?P<number>(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)
+    |(?P<field>\.[a-zA-Z_][a-zA-Z0-9_]*)
+    |(?P<word>(?:[a-zA-Z_][a-zA-Z_0-9]*::)*[a-zA-Z_][a-zA-Z_0-9]*)
+    |(?P<variable>\$[ \t\n\r]*(?:[a-zA-Z_][a-zA-Z_0-9]*::)*[a-zA-Z_][a-zA-Z_0-9]*)
+    |(?P<format>@[a-zA-Z0-9_]+)
+    |(?P<quote>")
+    |(?P<sign>\?//|//=|\|=|\+=|-=|\*=|/=|%=|==|!=|<=|>=|//|\.\.|[.?=;:,()\[\]{}|+\-*/%$<>])
+    """,
+    re.VERBOSE,
+)
+_PLAIN = re.compile(r'[^"\\]+')
+_ESCAPES = {'"': '"', "\\": "\\", "/": "/", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
+_CLOSING = {"(": ")", "[": "]", "{": "}"}
+_NESTING = 1000
+
+
+class JqSyntaxError(Exception):
+    """The program is not jq: one or more (message, offset into the source, length); an offset of -1 is no place."""
+
+    def __init__(self, message: str, position: int, length: int, *, source: str | None = None) -> None:
+        self.reports = [(message, position, length)]
+        self.source = source
+        super().__init__(message)
+
+
+class Token:
+    """One token. `kind` is number, field, word, keyword, variable, format, string, sign, invalid or end.
+
+    The parts of a string are literal text and lists of tokens, one list for each interpolation.
+    """
+
+    __slots__ = ("end", "kind", "parts", "position", "text")
+
+    def __init__(self, kind: str, text: str, position: int, end: int, parts: list[str | list[Token]] | None = None) -> None:
+        self.kind = kind
+        self.text = text
+        self.position = position
+        self.end = end
+        self.parts = parts
+
+
+def tokenize(source: str) -> list[Token]:
+    """All tokens of a program, ended by one of kind "end"."""
+    tokens, position = _scan(source, 0, 0)
+    tokens.append(Token("end", "", position, position))
+    return tokens
+
+
+def _refuse_escape(source: str, position: int, length: int) -> NoReturn:
+    text = source[position : position + length]
+    reason = f"Invalid escape at line 1, column {length + 2} (while parsing '\"{text}\"')"
+    raise JqSyntaxError(reason, position, length)
+
+
+def _scan(source: str, position: int, depth: int) -> tuple[list[Token], int]:
+    """Tokens up to the end, or up to the ")" that closes an interpolation."""
+    tokens: list[Token] = []
+    size = len(source)
+    unclosed: list[str] = []
+    if depth > _NESTING:
+        raise JqSyntaxError("syntax error, unexpected QQSTRING_START, memory exhausted", position, 1)
+    while position < size:
+        match = _TOKEN.match(source, position)
+        if match is None:
+            tokens.append(Token("invalid", source[position], position, position + 1))
+            position += 1
+            continue
+        kind = match.lastgroup or ""
+        start, end = position, match.end()
+        position = end
+        if kind == "blank":
+            continue
+        text = match[0]
+        if kind == "quote":
+            parts, position = _string(source, end, depth)
+            tokens.append(Token("string", text, start, position, parts))
+            continue
+        if kind == "word" and text in KEYWORDS:
+            kind = "keyword"
+        elif kind == "variable":
+            text = "$" + text[1:].lstrip()
+        elif kind == "sign" and text in _CLOSING:
+            unclosed.append(_CLOSING[text])
+        elif kind == "sign" and text in ")]}":
+            if depth and text == ")" and not unclosed:
+                return tokens, end
+            if not unclosed or unclosed.pop() != text:
+                kind = "invalid"
+        tokens.append(Token(kind, text, start, end))
+    if depth:
+        raise JqSyntaxError("syntax error, unexpected end of file", size, 0)
+    return tokens, size
+
+
+def _string(source: str, position: int, depth: int) -> tuple[list[str | list[Token]], int]:
+    """The parts of a string whose opening quote is passed, and the offset after its closing quote."""
+    parts: list[str | list[Token]] = []
+    text: list[str] = []
+    size = len(source)
+    start = position
+    while True:
+        plain = _PLAIN.match(source, position)
+        if plain is not None:
+            text.append(plain[0])
+            position = plain.end()
+        if position >= size:
+            raise JqSyntaxError(
+                "syntax error, unexpected end of file, "
+                "expecting QQSTRING_TEXT or QQSTRING_INTERP_START or QQSTRING_END",
+                start,
+                max(1, size - start),
+            )
+        if source[position] == '"':
+            break
+        following = source[position + 1 : position + 2]
+        if following == "(":
+            inner, end = _scan(source, position + 2, depth + 1)
+            inner.append(Token("end", ")", end - 1, end))
+            parts.append("".join(text))
+            parts.append(inner)
+            text.clear()
+            position = end
+        elif following in _ESCAPES and following:
+            text.append(_ESCAPES[following])
+            position += 2
+        elif following == "u":
+            character, position = _unicode(source, position)
+            text.append(character)
+        else:
+            _refuse_escape(source, position, 2)
+    parts.append("".join(text))
+    return parts, position + 1
+
+
+_HEX = re.compile(r"\\u([0-9a-fA-F]{4})")
+
+
+def _unicode(source: str, position: int) -> tuple[str, int]:
+    first = _HEX.match(source, position)
+    if first is None:
+        _refuse_escape(source, position, 2)
+    code = int(first[1], 16)
+    position = first.end()
+    if 0xD800 <= code < 0xDC00:
+        second = _HEX.match(source, position)
+        low = int(second[1], 16) if second is not None else 0
+        if second is None or not 0xDC00 <= low < 0xE000:
+            return "\ufffd", position
+        return chr(0x10000 + ((code - 0xD800) << 10) + (low - 0xDC00)), second.end()
+    return ("\ufffd" if 0xDC00 <= code < 0xE000 else chr(code)), position
