@@ -123,8 +123,12 @@ class OptionParser:
                 else:
                     self.short[spelling[1:]] = option
 
-    def parse(self, words: Sequence[str]) -> Arguments:
-        """Options and operands of `words` (the command's name not among them); `UsageError` in GNU's words."""
+    def parse(self, words: Sequence[str], *, in_order: bool = False) -> Arguments:
+        """Options and operands of `words` (the command's name not among them); `UsageError` in GNU's words.
+
+        With `in_order` operands stand among the options in `given` as well, under the key "": for `tar`, whose options
+        apply to the operands after them.
+        """
         arguments = Arguments()
         given, operands = arguments.given, arguments.operands
         position, count = 0, len(words)
@@ -136,6 +140,8 @@ class OptionParser:
                     operands.append(word)
                     break
                 operands.append(word)
+                if in_order:
+                    given.append(("", word))
             elif word == "--":
                 break
             elif word[1] == "-":
@@ -145,6 +151,8 @@ class OptionParser:
             else:
                 position = self._cluster(word[1:], words, position, given)
         operands.extend(words[position:])
+        if in_order:
+            given.extend([("", word) for word in words[position:]])
         return arguments
 
     def _cluster_of_digits(self, word: str, words: Sequence[str], position: int, given: list[tuple[str, str | None]]) -> int:

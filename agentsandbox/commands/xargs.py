@@ -41,7 +41,7 @@ class _Options:
         self.exit_if_long = args.flag("exit") or bool(self.max_lines)
         self.verbose = args.flag("verbose") or args.flag("interactive")
         self.slot_variable = args.value("process-slot-var")
-        if self.end is not None and self.delimiter is not None:
+        if self.end is not None and args.last("delimiter", "null") is not None:
             ctx.warn("warning: the -E option has no effect if -0 or -d is used.\n", 0)
             self.end = None
 

@@ -1,0 +1,235 @@
+"""gzip, bzip2 and xz streams, block by block: what comes out is bounded before it is made, so that no bomb grows."""
+
+from __future__ import annotations
+
+import bz2
+import lzma
+import zlib
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import Protocol
+
+    from agentsandbox.limits import Budget
+    from agentsandbox.streams import ByteReader
+
+    class Compressor(Protocol):
+        """What the three libraries have in common."""
+
+        def compress(self, data: bytes, /) -> bytes: ...
+
+        def flush(self) -> bytes: ...
+
+
+__all__ = ["FORMATS", "CompressionError", "GzipHeader", "Source", "compressor", "decompress", "detect", "read_gzip_header"]
+
+BLOCK = 262144
+_MEMORY = 128 * 1024 * 1024
+_MAGIC = {"gzip": b"\x1f\x8b", "bzip2": b"BZh", "xz": b"\xfd7zXZ\0", "lzma": b"\x5d\0\0", "zstd": b"\x28\xb5\x2f\xfd"}
+FORMATS = ("gzip", "bzip2", "xz", "lzma")
+
+
+class CompressionError(Exception):
+    """Compressed data is wrong. `problem`: "format", "end" (too early), "check", "length", "data", "garbage" (after the end)."""
+
+    def __init__(self, problem: str) -> None:
+        self.problem = problem
+        super().__init__(problem)
+
+
+class Source:
+    """A reader that can be looked ahead in."""
+
+    def __init__(self, reader: ByteReader) -> None:
+        self._reader = reader
+        self._held = b""
+
+    def peek(self, size: int) -> bytes:
+        """The next `size` bytes, fewer only at the end, without taking them."""
+        while len(self._held) < size:
+            block = self._reader.read(65536)
+            if not block:
+                break
+            self._held += block
+        return self._held[:size]
+
+    def take(self, size: int) -> bytes:
+        """The next `size` bytes, fewer only at the end."""
+        taken = self.peek(size)
+        self._held = self._held[len(taken) :]
+        return taken
+
+    def block(self) -> bytes:
+        """Whatever comes next; b"" only at the end."""
+        if self._held:
+            block, self._held = self._held, b""
+            return block
+        return self._reader.read(65536)
+
+    def give_back(self, data: bytes) -> None:
+        """Put back what was taken too much."""
+        self._held = data + self._held
+
+
+class GzipHeader:
+    """What stands before the data of a gzip member."""
+
+    __slots__ = ("method", "mtime", "name")
+
+    def __init__(self, method: int, mtime: int, name: bytes) -> None:
+        self.method = method
+        self.mtime = mtime
+        self.name = name
+
+
+def read_gzip_header(source: Source) -> GzipHeader:
+    """Take a member's header."""
+    fixed = source.take(10)
+    if not b"\x1f\x8b".startswith(fixed[:2]):
+        raise CompressionError("format")
+    if len(fixed) < 10:
+        raise CompressionError("end")
+    flags = fixed[3]
+    if fixed[2] != 8 or flags & 0xE0:
+        raise CompressionError("format")
+    if flags & 4:
+        source.take(int.from_bytes(source.take(2), "little"))
+    name = _zero_ended(source) if flags & 8 else b""
+    if flags & 16:
+        _zero_ended(source)
+    if flags & 2:
+        source.take(2)
+    return GzipHeader(fixed[2], int.from_bytes(fixed[4:8], "little"), name)
+
+
+def _zero_ended(source: Source) -> bytes:
+    for size in (256, 4096, 65536):
+        found = source.peek(size).find(b"\0")
+        if found >= 0:
+            return source.take(found + 1)[:-1]
+    raise CompressionError("end")
+
+
+def detect(start: bytes) -> str | None:
+    """The format that begins like this."""
+    return next((name for name, magic in _MAGIC.items() if start.startswith(magic)), None)
+
+
+def _gunzip(source: Source, budget: Budget) -> Iterator[bytes]:
+    first = True
+    while first or source.peek(1):
+        if not first:
+            start = source.peek(2)
+            if start != _MAGIC["gzip"]:
+                while block := source.block():
+                    budget.step()
+                    if block.strip(b"\0"):
+                        raise CompressionError("garbage")
+                return
+        first = False
+        read_gzip_header(source)
+        yield from _inflate(source, budget)
+
+
+def _inflate(source: Source, budget: Budget) -> Iterator[bytes]:
+    """One member's data, its checks included."""
+    inflater = zlib.decompressobj(-15)
+    check = size = 0
+    while not inflater.eof:
+        pending = inflater.unconsumed_tail or source.block()
+        if not pending:
+            raise CompressionError("end")
+        budget.step(4)
+        try:
+            data = inflater.decompress(pending, BLOCK)
+        except zlib.error:
+            raise CompressionError("data") from None
+        if data:
+            check = zlib.crc32(data, check)
+            size += len(data)
+            yield data
+    source.give_back(inflater.unused_data)
+    trailer = source.take(8)
+    if len(trailer) < 8:
+        raise CompressionError("end")
+    if int.from_bytes(trailer[:4], "little") != check:
+        raise CompressionError("check")
+    if int.from_bytes(trailer[4:], "little") != size & 0xFFFFFFFF:
+        raise CompressionError("length")
+
+
+def _expand(
+    source: Source, budget: Budget, magic: bytes, make: Callable[[], bz2.BZ2Decompressor | lzma.LZMADecompressor]
+) -> Iterator[bytes]:
+    """Streams one after the other, as `bzip2` and `xz` write them."""
+    first = True
+    while first or source.peek(1):
+        start = source.peek(len(magic))
+        if start != magic and not first:
+            raise CompressionError("garbage")
+        if start != magic:
+            raise CompressionError("format" if start or magic != _MAGIC["bzip2"] else "end")
+        first = False
+        expander = make()
+        while not expander.eof:
+            block = source.block() if expander.needs_input else b""
+            if not block and expander.needs_input:
+                raise CompressionError("end")
+            budget.step(20)
+            try:
+                data = expander.decompress(block, BLOCK)
+            except (OSError, EOFError, ValueError, lzma.LZMAError):
+                raise CompressionError("data") from None
+            if data:
+                yield data
+        source.give_back(expander.unused_data)
+        if magic == _MAGIC["xz"]:
+            while source.peek(4) == b"\0\0\0\0":
+                source.take(4)
+
+
+def decompress(source: Source, format: str, budget: Budget) -> Iterator[bytes]:
+    """The data of a compressed stream in blocks; `CompressionError` where it is wrong."""
+    if format == "gzip":
+        return _gunzip(source, budget)
+    if format == "bzip2":
+        return _expand(source, budget, _MAGIC["bzip2"], bz2.BZ2Decompressor)
+    if format == "xz":
+        return _expand(source, budget, _MAGIC["xz"], lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ, _MEMORY))
+    return _expand(source, budget, _MAGIC["lzma"], lambda: lzma.LZMADecompressor(lzma.FORMAT_ALONE, _MEMORY))
+
+
+class _GzipCompressor:
+    """A deflate stream between the header and the trailer of gzip."""
+
+    def __init__(self, level: int, name: bytes, mtime: int) -> None:
+        self._deflater = zlib.compressobj(level, zlib.DEFLATED, -15)
+        self._check = self._size = 0
+        extra = 2 if level == 9 else 4 if level == 1 else 0
+        flags = 8 if name else 0
+        self._header = bytes([0x1F, 0x8B, 8, flags]) + (mtime & 0xFFFFFFFF).to_bytes(4, "little") + bytes([extra, 3])
+        if name:
+            self._header += name + b"\0"
+
+    def compress(self, data: bytes) -> bytes:
+        header, self._header = self._header, b""
+        self._check = zlib.crc32(data, self._check)
+        self._size += len(data)
+        return header + self._deflater.compress(data)
+
+    def flush(self) -> bytes:
+        size = (self._size & 0xFFFFFFFF).to_bytes(4, "little")
+        return self._header + self._deflater.flush() + self._check.to_bytes(4, "little") + size
+
+
+def compressor(format: str, level: int | None = None, *, name: bytes = b"", mtime: int = 0) -> Compressor:
+    """Makes a stream of a format. The blocks given to it should not pass `BLOCK`."""
+    if format == "gzip":
+        return _GzipCompressor(6 if level is None else level, name, mtime)
+    if format == "bzip2":
+        return bz2.BZ2Compressor(9 if level is None else max(level, 1))
+    container = lzma.FORMAT_XZ if format == "xz" else lzma.FORMAT_ALONE
+    check = lzma.CHECK_CRC64 if format == "xz" else -1
+    preset = min(6 if level is None else level, 6)  # beyond 6 only the memory for the dictionary grows
+    return lzma.LZMACompressor(container, check, preset)

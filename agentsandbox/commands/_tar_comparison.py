@@ -1,0 +1,74 @@
+"""`tar -d`: what differs between a member and the file of its name."""
+
+from __future__ import annotations
+
+import os
+import posixpath
+import stat as stat_module
+
+from agentsandbox.commands._tar_names import show
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from agentsandbox.command import CommandContext
+    from agentsandbox.commands._tar_format import Member
+    from agentsandbox.commands._tar_stream import ArchiveReader
+    from agentsandbox.fs.base import Stat
+
+__all__ = ["compare_member"]
+
+
+def _differences(ctx: CommandContext, archive: ArchiveReader, member: Member, path: str, info: Stat) -> list[str]:
+    found: list[str] = []
+    if stat_module.S_IFMT(info.mode) != stat_module.S_IFMT(member.type_bits()):
+        return ["File type differs"]
+    if member.kind == "link":
+        return ["Symlink differs"] if ctx.fs.readlink(path) != member.link else []
+    if info.permissions != member.mode:
+        found.append("Mode differs")
+    if member.kind == "dir":
+        return found
+    if info.uid != member.uid:
+        found.append("Uid differs")
+    if info.gid != member.gid:
+        found.append("Gid differs")
+    if info.mtime // 1 != member.mtime // 1_000_000_000:
+        found.append("Mod time differs")
+    if info.size != member.size:
+        found.append("Size differs")
+    elif not _same_content(ctx, archive, path):
+        found.append("Contents differ")
+    return found
+
+
+def _same_content(ctx: CommandContext, archive: ArchiveReader, path: str) -> bool:
+    file = ctx.fs.open(path, "r")
+    try:
+        for block in archive.content():
+            at = 0
+            while at < len(block):
+                part = file.read(len(block) - at)
+                if not part or part != block[at : at + len(part)]:
+                    return False
+                at += len(part)
+    finally:
+        file.release()
+    return True
+
+
+def compare_member(ctx: CommandContext, archive: ArchiveReader, member: Member, directory: str) -> None:
+    """Print each difference as "name: what differs"; the status becomes 1."""
+    path = posixpath.join(directory, member.name.rstrip("/"))
+    try:
+        info = ctx.fs.stat(path, follow=False)
+        if member.kind == "hard":
+            target = ctx.fs.stat(posixpath.join(directory, member.link), follow=False)
+            differences = [] if info.ino == target.ino else [f"Not linked to {show(member.link)}"]
+        else:
+            differences = _differences(ctx, archive, member, path, info)
+    except OSError as error:
+        ctx.warn(f"{show(member.name)}: Warning: Cannot stat: {os.strerror(error.errno or 5)}", max(ctx.status, 1))
+        return
+    for difference in differences:
+        ctx.print(f"{show(member.name)}: {difference}")
+        ctx.status = max(ctx.status, 1)

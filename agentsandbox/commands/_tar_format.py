@@ -1,0 +1,266 @@
+"""The tar format: GNU's headers written, those of POSIX (ustar, pax) read as well."""
+
+from __future__ import annotations
+
+import stat as stat_module
+
+from agentsandbox.streams import decode, encode
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from agentsandbox.commands._tar_stream import ArchiveReader
+
+__all__ = ["BLOCK", "Member", "TarFormatError", "build_headers", "read_members"]
+
+BLOCK = 512
+_MAX_EXTENSION = 1024 * 1024
+_ZEROS = bytes(BLOCK)
+_KINDS = {b"\0": "file", b"0": "file", b"7": "file", b"1": "hard", b"2": "link", b"3": "char", b"4": "block", b"5": "dir", b"6": "fifo"}
+_FLAGS = {"file": b"0", "hard": b"1", "link": b"2", "char": b"3", "block": b"4", "dir": b"5", "fifo": b"6"}
+_TYPE_BITS = {
+    "file": stat_module.S_IFREG,
+    "hard": stat_module.S_IFREG,
+    "link": stat_module.S_IFLNK,
+    "char": stat_module.S_IFCHR,
+    "block": stat_module.S_IFBLK,
+    "dir": stat_module.S_IFDIR,
+    "fifo": stat_module.S_IFIFO,
+}
+
+
+class TarFormatError(Exception):
+    """The archive is broken; `fatal` when nothing more can be read from it."""
+
+    def __init__(self, message: str, fatal: bool = True) -> None:
+        self.message = message
+        self.fatal = fatal
+        super().__init__(message)
+
+
+class Member:
+    """What a header says. `kind` is file, dir, link, hard, fifo, char, block, or "other"; `mtime` in nanoseconds."""
+
+    __slots__ = ("device", "gid", "group", "kind", "link", "mode", "mtime", "name", "offset", "size", "uid", "user")
+
+    def __init__(self, name: str, kind: str, *, mode: int = 0o644, size: int = 0, mtime: int = 0, link: str = "") -> None:
+        self.name = name
+        self.kind = kind
+        self.mode = mode
+        self.size = size
+        self.mtime = mtime
+        self.link = link
+        self.uid = self.gid = 0
+        self.user = self.group = ""
+        self.device = (0, 0)
+        self.offset = 0
+
+    def type_bits(self) -> int:
+        """Type and permissions as `stat` has them."""
+        return _TYPE_BITS.get(self.kind, stat_module.S_IFREG) | self.mode
+
+
+def _number(field: bytes) -> int:
+    if field[:1] in (b"\x80", b"\xff"):
+        value = int.from_bytes(field[1:], "big")
+        return value - (1 << 8 * (len(field) - 1)) if field[0] == 0xFF else value
+    text = field.replace(b"\0", b" ").strip()
+    if not text:
+        return 0
+    if text.strip(b"01234567"):
+        raise TarFormatError("Archive contains obsolescent base-64 headers", fatal=False)
+    return int(text, 8)
+
+
+def _text(field: bytes) -> str:
+    end = field.find(b"\0")
+    return decode(field if end < 0 else field[:end])
+
+
+def _checksum_ok(block: bytes) -> bool:
+    try:
+        stored = _number(block[148:156])
+    except TarFormatError:
+        return False
+    blank = block[:148] + b"        " + block[156:]
+    return stored == sum(blank)
+
+
+def _parse(block: bytes) -> Member:
+    flag = block[156:157]
+    name = _text(block[:100])
+    if block[257:263] == b"ustar\0" and (prefix := _text(block[345:500])):
+        name = f"{prefix}/{name}"
+    kind = _KINDS.get(flag, "other")
+    member = Member(name, kind, mode=_number(block[100:108]) & 0o7777, size=_number(block[124:136]), link=_text(block[157:257]))
+    member.mtime = _number(block[136:148]) * 1_000_000_000
+    member.uid, member.gid = _number(block[108:116]), _number(block[116:124])
+    if block[257:262] == b"ustar":
+        member.user, member.group = _text(block[265:297]), _text(block[297:329])
+        if kind in ("char", "block"):
+            member.device = (_number(block[329:337]), _number(block[337:345]))
+    if kind == "file" and name.endswith("/"):
+        member.kind = "dir"
+    if kind not in ("file", "other"):
+        member.size = 0
+    if member.size < 0:
+        raise TarFormatError("Negative size in header", fatal=False)
+    return member
+
+
+def _pax_records(data: bytes) -> dict[str, str]:
+    records: dict[str, str] = {}
+    at = 0
+    while at < len(data):
+        blank = data.find(b" ", at, at + 20)
+        digits = data[at:blank] if blank > 0 else b""
+        if not digits.isdigit():
+            break
+        end = at + int(digits)
+        key, equals, value = data[blank + 1 : end - 1].partition(b"=")
+        if not equals or end <= at or end > len(data):
+            break
+        records[decode(key)] = decode(value)
+        at = end
+    return records
+
+
+def _nanoseconds(text: str) -> int | None:
+    whole, _, fraction = text.partition(".")
+    if not whole.lstrip("-").isdigit() or len(whole) > 18 or (fraction and not fraction.isdigit()):
+        return None
+    nanoseconds = int(fraction[:9].ljust(9, "0"))
+    return int(whole) * 1_000_000_000 + (-nanoseconds if whole.startswith("-") else nanoseconds)
+
+
+def _apply_pax(member: Member, records: dict[str, str]) -> None:
+    member.name = records.get("path", member.name)
+    member.link = records.get("linkpath", member.link)
+    member.user = records.get("uname", member.user)
+    member.group = records.get("gname", member.group)
+    if (size := records.get("size", "")).isdigit() and len(size) < 19 and member.kind in ("file", "other"):
+        member.size = int(size)
+    mtime = _nanoseconds(records.get("mtime", ""))
+    if mtime is not None:
+        member.mtime = mtime
+    if any(key.startswith("GNU.sparse") for key in records):
+        member.kind = "other"
+
+
+class _Extensions:
+    """What special members say about the next one: GNU's long names, pax records."""
+
+    def __init__(self) -> None:
+        self.name: str | None = None
+        self.link: str | None = None
+        self.records: dict[str, str] = {}
+        self.shared: dict[str, str] = {}
+
+    def read(self, flag: bytes, data: bytes) -> None:
+        if flag == b"L":
+            self.name = _text(data)
+        elif flag == b"K":
+            self.link = _text(data)
+        elif flag == b"g":
+            self.shared |= _pax_records(data)
+        else:
+            self.records = _pax_records(data)
+
+    def apply(self, member: Member) -> None:
+        if self.shared or self.records:
+            _apply_pax(member, self.shared | self.records)
+        if self.name is not None:
+            member.name = self.name
+        if self.link is not None:
+            member.link = self.link
+        if member.kind == "file" and member.name.endswith("/"):
+            member.kind = "dir"
+        self.name = self.link = None
+        self.records = {}
+
+
+def read_members(archive: ArchiveReader, warn: Callable[[str], None], *, ignore_zeros: bool = False) -> Iterator[Member]:
+    """Each member in turn. What its taker does not read of the content is skipped before the next."""
+    extensions = _Extensions()
+    seen = False
+    lost = False
+    while True:
+        archive.skip_rest()
+        start = archive.position
+        block = archive.take(BLOCK)
+        if len(block) < BLOCK:
+            if not seen:
+                raise TarFormatError("This does not look like a tar archive", fatal=False)
+            return
+        if block == _ZEROS:
+            if ignore_zeros:
+                continue
+            archive.end = start
+            following = archive.take(BLOCK)
+            if following not in (b"", _ZEROS):
+                warn(f"A lone zero block at {start // BLOCK + 1}")
+            return
+        if not _checksum_ok(block):
+            if not lost:
+                warn("Skipping to next header" if seen else "This does not look like a tar archive")
+                if not seen:
+                    warn("Skipping to next header")
+            lost = seen = True
+            archive.failed = True
+            continue
+        member = _parse(block)
+        seen, lost = True, False
+        flag = block[156:157]
+        if flag in (b"L", b"K", b"x", b"g"):
+            size = _number(block[124:136])
+            if size > _MAX_EXTENSION:
+                raise TarFormatError("Extended header is too long")
+            extensions.read(flag, archive.take_content(size))
+            continue
+        extensions.apply(member)
+        member.offset = start
+        archive.begin_content(member.size)
+        yield member
+
+
+def _octal(value: int, width: int) -> bytes:
+    """A number of `width` bytes with its NUL; in base 256 when it does not fit."""
+    if 0 <= value < 8 ** (width - 1):
+        return b"%0*o\0" % (width - 1, value)
+    mark = 0x80 if value >= 0 else 0xFF
+    return bytes([mark]) + (value % (1 << 8 * (width - 1))).to_bytes(width - 1, "big")
+
+
+def _numbers(mode: int, uid: int, gid: int, size: int, mtime: int) -> bytes:
+    return _octal(mode, 8) + _octal(uid, 8) + _octal(gid, 8) + _octal(size, 12) + _octal(mtime, 12)
+
+
+def _header(name: bytes, flag: bytes, numbers: bytes, link: bytes, user: bytes, group: bytes, device: bytes = b"") -> bytes:
+    """A header block; `numbers` are mode, owner, group, size and time as fields."""
+    fields = (
+        name[:100].ljust(100, b"\0"), numbers, b"        ", flag, link[:100].ljust(100, b"\0"), b"ustar  \0",
+        user[:31].ljust(32, b"\0"), group[:31].ljust(32, b"\0"), device,
+    )  # fmt: skip
+    block = b"".join(fields).ljust(BLOCK, b"\0")
+    return block[:148] + b"%06o\0 " % sum(block) + block[156:]
+
+
+def _long(text: bytes, flag: bytes) -> bytes:
+    """GNU's member before a member whose name or link does not fit."""
+    header = _header(b"././@LongLink", flag, _numbers(0o644, 0, 0, len(text) + 1, 0), b"", b"root", b"root")
+    size = len(text) + 1
+    return header + text + b"\0" * (1 + -size % BLOCK)
+
+
+def build_headers(member: Member) -> bytes:
+    """All blocks that stand before the member's content."""
+    name, link = encode(member.name), encode(member.link)
+    blocks = b""
+    if len(link) > 100:
+        blocks += _long(link, b"K")
+    if len(name) > 100:
+        blocks += _long(name, b"L")
+    device = b"".join([_octal(number, 8) for number in member.device]) if member.kind in ("char", "block") else b""
+    numbers = _numbers(member.mode, member.uid, member.gid, member.size, member.mtime // 1_000_000_000)
+    return blocks + _header(name, _FLAGS[member.kind], numbers, link, encode(member.user), encode(member.group), device)
