@@ -142,10 +142,11 @@ class LimitReached(Unwind):
 
 
 class Killed(Unwind):
-    """A process ends by a signal; its status is 128 + `signal`."""
+    """A process ends by a signal; its status is 128 + `signal`. `target` is the subshell that was meant, 0 for all."""
 
-    def __init__(self, signal: int) -> None:
+    def __init__(self, signal: int, target: int = 0) -> None:
         self.signal = signal
+        self.target = target
         super().__init__(signal)
 
 

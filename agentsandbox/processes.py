@@ -13,12 +13,13 @@ from agentsandbox.errors import Exit, Killed, LimitReached, PipeClosed, Unwind
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Mapping
     from typing import Any
 
     from greenlet import greenlet
 
     from agentsandbox.limits import Budget
+    from agentsandbox.streams import Stream
 
 __all__ = ["SIGNALS", "SIGNAL_NUMBERS", "Deferred", "Process", "Scheduler", "signal_name"]
 
@@ -47,13 +48,15 @@ def signal_name(number: int) -> str:
 class Process:
     """One thread of control in the sandbox. `status` is None while it runs, then 0…255."""
 
-    __slots__ = ("_greenlet", "_ready", "_wake", "name", "on_signal", "pid", "signals", "status")
+    __slots__ = ("_greenlet", "_ready", "_wake", "descriptors", "name", "on_signal", "pid", "signals", "status")
 
     def __init__(self, pid: int, name: str) -> None:
         self.pid = pid
         self.name = name
         self.status: int | None = None
         self.signals: list[int] = []
+        self.descriptors: Mapping[int, Stream] | None = None
+        """What its running command's descriptors refer to."""
         self.on_signal: Callable[[int], bool] | None = None
         """Asked for each signal before it kills: true when the process handles or ignores it."""
         self._greenlet: greenlet | None = None

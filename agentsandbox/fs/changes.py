@@ -67,11 +67,9 @@ def _plain(entry: Entry, hard: dict[int, Plain]) -> Entry:
 def _differ(old: Entry, new: Entry) -> bool:
     if old is new:
         return False
-    if old.kind != new.kind:
-        return True
-    if old.kind == FILE:
+    if old.kind == FILE and new.kind == FILE:
         return old.mode != new.mode or old.data != new.data
-    if old.kind == LINK:
+    if old.kind == LINK and new.kind == LINK:
         return old.text != new.text
     return True
 

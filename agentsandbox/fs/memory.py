@@ -51,6 +51,7 @@ if TYPE_CHECKING:
 __all__ = ["MemoryFileSystem", "Snapshot"]
 
 _TYPES = {FILE: 0o100000, DIR: 0o040000, LINK: 0o120000, DEVICE: 0o020000, FIFO: 0o010000, GRAFT: 0o040000, MOUNT: 0o040000, HARD: 0}
+_DESCRIPTORS = ("/dev/fd/", "/dev/std", "/proc/self/fd/")
 _WANTED = {"r": 4, "r+": 6, "w": 2, "a": 2, "x": 2}
 
 
@@ -74,11 +75,11 @@ class MemoryFileSystem(Subtrees):
     limits   `file_bytes` → EFBIG, `total_bytes` and `files` → ENOSPC.
     clock    seconds since the epoch, for the times of files.
     base     a frozen tree to start from; it doesn't count against the limits.
-    uid      the user whose permissions are checked: 1000, who owns what is made; 0 may do everything.
+    uid      the user whose permissions are checked, and who owns what is made. Set to 0 later, everything is allowed.
     random   where /dev/urandom takes its bytes from; None is the operating system.
     """
 
-    __slots__ = ("open_fifo", "random")
+    __slots__ = ("_known", "descriptors", "open_fifo", "random")
 
     def __init__(
         self,
@@ -94,7 +95,10 @@ class MemoryFileSystem(Subtrees):
         self.open_fifo: Callable[[int, str, Mode], Stream] | None = None
         """Opens a named pipe, by its inode number, the path and the mode; EPERM without it."""
         self.token = self._hard_token = object()
-        self._uid = uid
+        self.descriptors: Callable[[str], Stream | None] | None = None
+        """Opens /dev/fd/N and its kin, by the path; None for a path that is no descriptor's."""
+        self._uid = self.maker = uid
+        self._known = 0
         self._dirs = {}
         self._hard = {}
         self.opened = {}
@@ -114,8 +118,13 @@ class MemoryFileSystem(Subtrees):
 
     @uid.setter
     def uid(self, uid: int) -> None:
+        if uid == 0:
+            self._known = len(self._dirs)
+        elif self._uid == 0 and len(self._dirs) == self._known:
+            pass  # nothing was found as root that the user might not find
+        else:
+            self._dirs.clear()
         self._uid = uid
-        self._dirs.clear()
 
     @property
     def used_bytes(self) -> int:
@@ -130,6 +139,9 @@ class MemoryFileSystem(Subtrees):
     # asking
 
     def stat(self, path: str, *, follow: bool = True) -> Stat:
+        if self.descriptors is not None and follow and path.startswith(_DESCRIPTORS) and (stream := self.descriptors(path)) is not None:
+            stream.release()
+            return Stat(0o010600, 0, self.clock())
         node = self._find(path, follow=follow)
         return node.info if isinstance(node, (Inner, InnerLink)) else self.stat_of(node)
 
@@ -282,6 +294,10 @@ class MemoryFileSystem(Subtrees):
         return MemoryFile(self, node, path, readable=wanted & 4 != 0, writable=wanted & 2 != 0, append=mode == "a")
 
     def _open(self, path: str, mode: Mode, permissions: int) -> File:
+        if self.descriptors is not None and path.startswith(_DESCRIPTORS):
+            stream = self.descriptors(path)
+            if stream is not None:
+                return stream  # type: ignore[return-value]
         creates = mode in ("w", "a", "x")
         if creates and path.endswith("/"):
             raise os_error(errno.EISDIR, path)
@@ -328,7 +344,7 @@ class MemoryFileSystem(Subtrees):
             return inside(path, here.filesystem.open, here.child(place.name), mode, permissions=permissions)
         self.check_writable(place, path)
         self.own(place)
-        node = FileNode(self.token, 0o100000 | permissions & 0o7777, self.clock(), self._uid)
+        node = FileNode(self.token, 0o100000 | permissions & 0o7777, self.clock(), self.maker)
         self.put(place, node, path)
         self._remember(path)
         return MemoryFile(self, node, path, readable=False, writable=True, append=mode == "a")
@@ -367,7 +383,7 @@ class MemoryFileSystem(Subtrees):
         if entry is None:
             if directory.uid == self._uid and directory.mode & 0o200 and self._may_create(name, size):
                 now = self.clock()
-                directory.entries[name] = FileNode(self.token, 0o100000 | permissions & 0o7777, now, self._uid, data)
+                directory.entries[name] = FileNode(self.token, 0o100000 | permissions & 0o7777, now, self.maker, data)
                 directory.mtime = directory.ctime = now
                 directory.atime = None
                 self.nodes += 1
@@ -451,7 +467,7 @@ class MemoryFileSystem(Subtrees):
 
     def fork(self) -> MemoryFileSystem:
         """Another filesystem with the same content; each copies what it changes. Open files stay with this one."""
-        twin = MemoryFileSystem(self.limits, self.clock, None, self._uid, self.random)
+        twin = MemoryFileSystem(self.limits, self.clock, None, self.maker, self.random)
         twin.restore(self.snapshot())
         return twin
 

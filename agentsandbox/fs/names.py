@@ -86,7 +86,7 @@ class Names(Ledger):
         if type(here) is Inner:
             inside(path, here.filesystem.mkdir, here.child(place.name), mode)
         else:
-            self.put(place, Dir(self.token, 0o040000 | mode & 0o7777, self.clock(), self._uid), path)
+            self.put(place, Dir(self.token, 0o040000 | mode & 0o7777, self.clock(), self.maker), path)
 
     def symlink(self, text: str, path: str) -> None:
         if not text:
@@ -101,7 +101,7 @@ class Names(Ledger):
         if type(here) is Inner:
             inside(path, here.filesystem.symlink, text, here.child(place.name))
         else:
-            self.put(place, Link(self.token, text, self.clock(), self._uid), path, size)
+            self.put(place, Link(self.token, text, self.clock(), self.maker), path, size)
 
     def mkfifo(self, path: str, mode: int = 0o644) -> None:
         place = self._new(path)
@@ -109,7 +109,7 @@ class Names(Ledger):
         if type(here) is Inner:
             inside(path, here.filesystem.mkfifo, here.child(place.name), mode)
         else:
-            self.put(place, Fifo(self.token, 0o010000 | mode & 0o7777, self.clock(), self._uid), path)
+            self.put(place, Fifo(self.token, 0o010000 | mode & 0o7777, self.clock(), self.maker), path)
 
     def link(self, source: str, path: str) -> None:
         origin = self._walk(source, follow=False)

@@ -51,13 +51,16 @@ class Place:
 class Tree(FileSystem):
     """The part of `MemoryFileSystem` that finds things."""
 
-    __slots__ = ("_dirs", "_hard", "_root", "_uid")
+    __slots__ = ("_dirs", "_hard", "_root", "_uid", "maker")
 
     _root: Dir
     _hard: dict[int, Plain]
     _dirs: dict[str, Dir]
     """Directories by the text of their path, links in it resolved and search permission checked."""
     _uid: int
+    """Whose permissions are checked."""
+    maker: int
+    """Who owns what is made."""
 
     def _may(self, node: Own, bits: int) -> bool:
         """Whether the user has these permissions: 4 read, 2 write, 1 search or execute."""

@@ -60,6 +60,10 @@ class Subtrees(Names):
         if type(node) is Dir and self._is_plain(node):
             place = self._new(target, directory=True)
             if type(place.stack[-1]) is Dir:
+                node = self._find(source, follow=False)
+                assert type(node) is Dir
+                if any(each is node for each in place.stack):
+                    raise os_error(errno.EINVAL, target)
                 self._copy_plain(node, source, target)
                 return
         FileSystem.copy_tree(self, source, target)
@@ -92,7 +96,7 @@ class Subtrees(Names):
 
     def _duplicate(self, top: Dir) -> tuple[Dir, int, int]:
         """A copy of our own with new times: (the top, how many names, how many bytes)."""
-        token, uid, now = self.token, self._uid, self.clock()
+        token, uid, now = self.token, self.maker, self.clock()
         copy = Dir(token, top.mode, now, uid)
         pending = [(top, copy)]
         names, size = 1, 0

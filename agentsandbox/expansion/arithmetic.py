@@ -1,0 +1,399 @@
+"""Arithmetic trees compiled to closures over 64-bit integers.
+
+A closure takes the shell and the values of the expansions in the text. Variables that hold numbers cost one look-up;
+text is evaluated as an expression of its own, as bash does.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+
+from agentsandbox.expansion.errors import ExpansionError
+from agentsandbox.expansion.variables import AssociativeArray, IndexedArray
+from agentsandbox.syntax.arithmetic import ArithmeticSyntaxError, parse_arithmetic
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from agentsandbox.expansion.host import ExpansionHost
+    from agentsandbox.syntax.arithmetic import Tree
+
+    Evaluator = Callable[[ExpansionHost, Sequence[int]], int]
+
+__all__ = ["compile_tree", "compile_text", "evaluate_text", "wrap"]
+
+_LOW, _HIGH = -0x8000000000000000, 0x7FFFFFFFFFFFFFFF
+_SPAN = 0x10000000000000000
+INTEGER = re.compile(r"\s*-?(?:[1-9][0-9]{0,17}|0)\s*\Z")
+
+
+def wrap(number: int) -> int:
+    """To 64 bits, two's complement."""
+    if _LOW <= number <= _HIGH:
+        return number
+    return ((number - _LOW) & (_SPAN - 1)) + _LOW
+
+
+def evaluate_text(host: ExpansionHost, text: str) -> int:
+    """The value of an expression given as text, its expansions already made."""
+    if INTEGER.match(text):
+        return int(text)
+    budget = host.budget
+    budget.deeper()
+    try:
+        budget.left -= 1
+        if budget.left < 0:
+            budget.tick()
+        return compile_text(text)(host, ())
+    finally:
+        budget.shallower()
+
+
+@functools.lru_cache(maxsize=2048)
+def compile_text(text: str) -> Evaluator:
+    """Parse and compile; errors are worded with the whole text, as bash does."""
+    try:
+        return compile_tree(parse_arithmetic(text), text)
+    except ArithmeticSyntaxError as error:
+        raise ExpansionError(f'{text.lstrip(" ")}: {error.message} (error token is "{error.token}")') from None
+
+
+def compile_tree(tree: Tree, text: str) -> Evaluator:
+    """The closure of a tree."""
+    return _COMPILERS[tree[0]](tree, text)
+
+
+def _number(tree: Tree, text: str) -> Evaluator:
+    value: int = tree[1]
+    return lambda host, operands: value
+
+
+def _operand(tree: Tree, text: str) -> Evaluator:
+    index: int = tree[1]
+    return lambda host, operands: operands[index]
+
+
+def read_variable(host: ExpansionHost, name: str) -> int:
+    """A variable as a number: unset is 0, text is an expression."""
+    value = host.values.get(name)
+    if value.__class__ is int:
+        return value  # type: ignore[return-value]
+    if value.__class__ is not str:
+        value = host.variables.text_of(name, value)
+        if value is None:
+            if host.nounset:
+                raise ExpansionError(f"{name}: unbound variable", status=127)
+            return 0
+    text: str = value  # type: ignore[assignment]
+    if text.isdigit() and text[0] != "0" and len(text) < 19 and text.isascii():
+        return int(text)
+    if not text:
+        return 0
+    return evaluate_text(host, text)
+
+
+def _variable(tree: Tree, text: str) -> Evaluator:
+    _, name, subscript = tree
+    if subscript is not None:
+        return lambda host, operands: read_element(host, name, subscript)
+
+    def read(host: ExpansionHost, operands: Sequence[int]) -> int:
+        value = host.values.get(name)
+        if value.__class__ is int:
+            return value  # type: ignore[return-value]
+        return read_variable(host, name)
+
+    return read
+
+
+def read_element(host: ExpansionHost, name: str, subscript: str) -> int:
+    """An array element as a number."""
+    value = host.variables.lookup(name)
+    subscript = host.expand_text(subscript) if "$" in subscript or "`" in subscript or '"' in subscript or "'" in subscript else subscript
+    if isinstance(value, AssociativeArray):
+        element = value.items.get(subscript)
+    elif isinstance(value, IndexedArray):
+        element = value.get(evaluate_text(host, subscript))
+    else:
+        element = host.variables.get(name) if evaluate_text(host, subscript) == 0 else None
+    if element is None:
+        if host.nounset:
+            raise ExpansionError(f"{name}[{subscript}]: unbound variable", status=127)
+        return 0
+    return evaluate_text(host, element)
+
+
+def write_variable(host: ExpansionHost, name: str, value: int) -> None:
+    """Assign a number to a variable."""
+    if name in host.attributes:
+        host.variables.assign(name, value)
+    else:
+        host.values[name] = value
+
+
+def write_element(host: ExpansionHost, name: str, subscript: str, value: int) -> None:
+    """Assign a number to an array element."""
+    subscript = host.expand_text(subscript) if "$" in subscript or "`" in subscript or '"' in subscript or "'" in subscript else subscript
+    host.variables.assign_element(name, subscript, str(value))
+
+
+def _writer(target: Tree) -> Callable[[ExpansionHost, int], None]:
+    _, name, subscript = target
+    if subscript is None:
+        return lambda host, value: write_variable(host, name, value)
+    return lambda host, value: write_element(host, name, subscript, value)
+
+
+def _step(tree: Tree, text: str) -> Evaluator:
+    _, operator, target = tree
+    change = 1 if "+" in operator else -1
+    after = operator.startswith("x")
+    read = _variable(target, text)
+    write = _writer(target)
+    name: str = target[1]
+    if target[2] is None:
+
+        def step_variable(host: ExpansionHost, operands: Sequence[int]) -> int:
+            value = host.values.get(name)
+            if value.__class__ is int and name not in host.attributes:
+                new = value + change  # type: ignore[operator]
+                if not _LOW <= new <= _HIGH:
+                    new = wrap(new)
+                host.values[name] = new
+                return value if after else new  # type: ignore[return-value]
+            old = read(host, operands)
+            new = wrap(old + change)
+            write_variable(host, name, new)
+            return old if after else new
+
+        return step_variable
+
+    def step(host: ExpansionHost, operands: Sequence[int]) -> int:
+        old = read(host, operands)
+        new = wrap(old + change)
+        write(host, new)
+        return old if after else new
+
+    return step
+
+
+def _assign(tree: Tree, text: str) -> Evaluator:
+    _, operator, target, source = tree
+    value_of = compile_tree(source, text)
+    name: str = target[1]
+    write = _writer(target)
+    if not operator:
+        if target[2] is None:
+
+            def assign_variable(host: ExpansionHost, operands: Sequence[int]) -> int:
+                value = value_of(host, operands)
+                if name in host.attributes:
+                    host.variables.assign(name, value)
+                else:
+                    host.values[name] = value
+                return value
+
+            return assign_variable
+
+        def assign(host: ExpansionHost, operands: Sequence[int]) -> int:
+            value = value_of(host, operands)
+            write(host, value)
+            return value
+
+        return assign
+    combined = _binary(("binary", operator, target, source), text)
+
+    def assign_combined(host: ExpansionHost, operands: Sequence[int]) -> int:
+        value = combined(host, operands)
+        write(host, value)
+        return value
+
+    return assign_combined
+
+
+def _unary(tree: Tree, text: str) -> Evaluator:
+    _, operator, inner_tree = tree
+    inner = compile_tree(inner_tree, text)
+    if operator == "-":
+        return lambda host, operands: wrap(-inner(host, operands))
+    if operator == "!":
+        return lambda host, operands: 0 if inner(host, operands) else 1
+    if operator == "~":
+        return lambda host, operands: ~inner(host, operands)
+    return inner
+
+
+def _divide(left: int, right: int) -> int:
+    quotient = abs(left) // abs(right)
+    return wrap(-quotient if (left < 0) != (right < 0) else quotient)
+
+
+def _remainder(left: int, right: int) -> int:
+    remainder = abs(left) % abs(right)
+    return -remainder if left < 0 else remainder
+
+
+def _power(base: int, exponent: int) -> int:
+    return wrap(pow(base, exponent, _SPAN))
+
+
+_PURE: dict[str, Callable[[int, int], int]] = {
+    "*": lambda left, right: wrap(left * right),
+    "<<": lambda left, right: wrap(left << (right & 63)),
+    ">>": lambda left, right: left >> (right & 63),
+    "&": lambda left, right: left & right,
+    "^": lambda left, right: left ^ right,
+    "|": lambda left, right: left | right,
+    "<=": lambda left, right: 1 if left <= right else 0,
+    ">=": lambda left, right: 1 if left >= right else 0,
+    ">": lambda left, right: 1 if left > right else 0,
+    "!=": lambda left, right: 1 if left != right else 0,
+}
+
+
+def _binary(tree: Tree, text: str) -> Evaluator:
+    _, operator, left_tree, right_tree = tree
+    left = compile_tree(left_tree, text)
+    if right_tree[0] == "number" and operator in _WITH_CONSTANT:
+        return _WITH_CONSTANT[operator](left, right_tree[1])
+    right = compile_tree(right_tree, text)
+    special = _SPECIALISED.get(operator)
+    if special is not None:
+        return special(left, right)
+    if operator in ("/", "%"):
+        return _division(operator, left, right, right_tree, text)
+    if operator == "**":
+
+        def power(host: ExpansionHost, operands: Sequence[int]) -> int:
+            base, exponent = left(host, operands), right(host, operands)
+            if exponent < 0:
+                raise ExpansionError(f'{text}: exponent less than 0 (error token is "{_token_of(right_tree, text)}")')
+            return _power(base, exponent)
+
+        return power
+    apply = _PURE[operator]
+    return lambda host, operands: apply(left(host, operands), right(host, operands))
+
+
+def _token_of(tree: Tree, text: str) -> str:
+    """What bash shows of the operand that caused an error: the text from it on."""
+    if tree[0] == "number":
+        shown = str(tree[1])
+    elif tree[0] == "variable":
+        shown = tree[1]
+    else:
+        return text.strip()[-1:]
+    at = text.rfind(shown)
+    return text[at:] if at >= 0 else shown
+
+
+def _division(operator: str, left: Evaluator, right: Evaluator, right_tree: Tree, text: str) -> Evaluator:
+    apply = _divide if operator == "/" else _remainder
+
+    def divide(host: ExpansionHost, operands: Sequence[int]) -> int:
+        dividend, divisor = left(host, operands), right(host, operands)
+        if divisor == 0:
+            raise ExpansionError(f'{text.lstrip(" ")}: division by 0 (error token is "{_token_of(right_tree, text)}")')
+        if dividend >= 0 and divisor > 0:
+            return dividend // divisor if operator == "/" else dividend % divisor
+        return apply(dividend, divisor)
+
+    return divide
+
+
+def _add(left: Evaluator, right: Evaluator) -> Evaluator:
+    def add(host: ExpansionHost, operands: Sequence[int]) -> int:
+        total = left(host, operands) + right(host, operands)
+        return total if _LOW <= total <= _HIGH else wrap(total)
+
+    return add
+
+
+def _subtract(left: Evaluator, right: Evaluator) -> Evaluator:
+    def subtract(host: ExpansionHost, operands: Sequence[int]) -> int:
+        total = left(host, operands) - right(host, operands)
+        return total if _LOW <= total <= _HIGH else wrap(total)
+
+    return subtract
+
+
+def _less(left: Evaluator, right: Evaluator) -> Evaluator:
+    return lambda host, operands: 1 if left(host, operands) < right(host, operands) else 0
+
+
+def _equal(left: Evaluator, right: Evaluator) -> Evaluator:
+    return lambda host, operands: 1 if left(host, operands) == right(host, operands) else 0
+
+
+_SPECIALISED = {"+": _add, "-": _subtract, "<": _less, "==": _equal}
+
+
+def _add_constant(left: Evaluator, constant: int) -> Evaluator:
+    def add(host: ExpansionHost, operands: Sequence[int]) -> int:
+        total = left(host, operands) + constant
+        return total if _LOW <= total <= _HIGH else wrap(total)
+
+    return add
+
+
+def _less_constant(left: Evaluator, constant: int) -> Evaluator:
+    return lambda host, operands: 1 if left(host, operands) < constant else 0
+
+
+def _times_constant(left: Evaluator, constant: int) -> Evaluator:
+    def multiply(host: ExpansionHost, operands: Sequence[int]) -> int:
+        total = left(host, operands) * constant
+        return total if _LOW <= total <= _HIGH else wrap(total)
+
+    return multiply
+
+
+_WITH_CONSTANT: dict[str, Callable[[Evaluator, int], Evaluator]] = {
+    "+": _add_constant,
+    "-": lambda left, constant: _add_constant(left, -constant),
+    "<": _less_constant,
+    "*": _times_constant,
+}
+
+
+def _and(tree: Tree, text: str) -> Evaluator:
+    left, right = compile_tree(tree[1], text), compile_tree(tree[2], text)
+    return lambda host, operands: 1 if left(host, operands) and right(host, operands) else 0
+
+
+def _or(tree: Tree, text: str) -> Evaluator:
+    left, right = compile_tree(tree[1], text), compile_tree(tree[2], text)
+    return lambda host, operands: 1 if left(host, operands) or right(host, operands) else 0
+
+
+def _choose(tree: Tree, text: str) -> Evaluator:
+    condition, yes, no = (compile_tree(branch, text) for branch in tree[1:])
+    return lambda host, operands: yes(host, operands) if condition(host, operands) else no(host, operands)
+
+
+def _comma(tree: Tree, text: str) -> Evaluator:
+    left, right = compile_tree(tree[1], text), compile_tree(tree[2], text)
+
+    def both(host: ExpansionHost, operands: Sequence[int]) -> int:
+        left(host, operands)
+        return right(host, operands)
+
+    return both
+
+
+_COMPILERS: dict[str, Callable[[Tree, str], Evaluator]] = {
+    "number": _number,
+    "operand": _operand,
+    "variable": _variable,
+    "unary": _unary,
+    "binary": _binary,
+    "and": _and,
+    "or": _or,
+    "choose": _choose,
+    "comma": _comma,
+    "assign": _assign,
+    "step": _step,
+}
+

@@ -1,0 +1,158 @@
+"""Brace expansion: {a,b} and {1..9}, before all other expansions and only on unquoted text."""
+
+from __future__ import annotations
+
+import re
+
+from agentsandbox.syntax.nodes import Literal, Parameter, Part
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from agentsandbox.limits import Budget
+
+__all__ = ["expand_braces", "has_braces"]
+
+_SEQUENCE = re.compile(r"(?:(-?\d+)\.\.(-?\d+)|([A-Za-z])\.\.([A-Za-z]))(?:\.\.(-?\d+))?")
+_CANDIDATE = re.compile(r"\{.*[,}]", re.DOTALL)
+
+Item = "str | Part"
+
+
+def has_braces(parts: tuple[Part, ...]) -> bool:
+    """Whether a brace expansion is possible at all."""
+    opened = False
+    for part in parts:
+        if isinstance(part, Literal):
+            if "{" in part.text:
+                opened = True
+            if opened and "}" in part.text:
+                return True
+    return False
+
+
+def expand_braces(parts: tuple[Part, ...], budget: Budget) -> Iterator[tuple[Part, ...]]:
+    """Each word that the parts stand for, in order; draws on the budget, one step a word."""
+    items: list[str | Part] = []  # characters of unquoted text, other parts whole
+    for part in parts:
+        if isinstance(part, Literal):
+            items.extend(part.text)
+        else:
+            items.append(part)
+    for expanded in _expand(items, budget, 0):
+        budget.step()
+        yield _join(expanded)
+
+
+def _join(items: list[str | Part]) -> tuple[Part, ...]:
+    parts: list[Part] = []
+    text: list[str] = []
+    for item in items:
+        if isinstance(item, str):
+            text.append(item)
+            continue
+        if text:
+            parts.append(Literal("".join(text)))
+            text = []
+        parts.append(item)
+    if text:
+        parts.append(Literal("".join(text)))
+    return tuple(parts)
+
+
+def _expand(items: list[str | Part], budget: Budget, depth: int) -> Iterator[list[str | Part]]:
+    if depth > 100:
+        yield items
+        return
+    start = 0
+    while True:
+        try:
+            opening = items.index("{", start)
+        except ValueError:
+            yield items
+            return
+        found = _match(items, opening)
+        if found is not None:
+            break
+        start = opening + 1
+    closing, commas = found
+    prefix = items[:opening]
+    suffix = items[closing + 1 :]
+    alternatives = _alternatives(items, opening, closing, commas, budget, depth)
+    # the suffix expands once for each alternative, innermost loop last, as bash orders them
+    if "{" not in suffix:
+        for alternative in alternatives:
+            budget.step()
+            yield prefix + alternative + suffix
+        return
+    for alternative in alternatives:
+        head = prefix + alternative
+        for tail in _expand(suffix, budget, depth + 1):
+            budget.step()
+            yield head + tail
+
+
+def _alternatives(
+    items: list[str | Part], opening: int, closing: int, commas: list[int], budget: Budget, depth: int
+) -> Iterator[list[str | Part]]:
+    if not commas:
+        text = "".join(item for item in items[opening + 1 : closing] if isinstance(item, str))
+        for element in _sequence(text):
+            yield list(element)
+        return
+    edges = [opening, *commas, closing]
+    for left, right in zip(edges, edges[1:], strict=False):
+        yield from _expand(items[left + 1 : right], budget, depth + 1)
+
+
+def _match(items: list[str | Part], opening: int) -> tuple[int, list[int]] | None:
+    """Where the brace closes and its commas, None if it is not a brace expansion."""
+    depth = 0
+    commas: list[int] = []
+    for position in range(opening, len(items)):
+        item = items[position]
+        if item == "{":
+            depth += 1
+        elif item == "}":
+            depth -= 1
+            if not depth:
+                if commas:
+                    return position, commas
+                inside = items[opening + 1 : position]
+                if all(isinstance(piece, str) for piece in inside) and _valid_sequence("".join(inside)):  # type: ignore[arg-type]
+                    return position, []
+                return None
+        elif item == "," and depth == 1:
+            commas.append(position)
+        elif isinstance(item, Parameter) and item.source.startswith("${") and depth:
+            continue
+    return None
+
+
+def _valid_sequence(text: str) -> bool:
+    match = _SEQUENCE.fullmatch(text)
+    if match is None:
+        return False
+    return all(abs(int(number)) < 1 << 63 for number in (match[1], match[2], match[5]) if number and len(number) < 25) and not any(
+        number and len(number) >= 25 for number in (match[1], match[2], match[5])
+    )
+
+
+def _sequence(text: str) -> Iterator[str]:
+    match = _SEQUENCE.fullmatch(text)
+    assert match is not None
+    first_number, last_number, first_letter, last_letter, step_text = match.groups()
+    step = abs(int(step_text)) if step_text else 1
+    step = step or 1
+    if first_number is not None:
+        first, last = int(first_number), int(last_number)
+        width = 0
+        if any(number.lstrip("-").startswith("0") and len(number.lstrip("-")) > 1 for number in (first_number, last_number)):
+            width = max(len(first_number), len(last_number))
+        for value in range(first, last + 1, step) if first <= last else range(first, last - 1, -step):
+            yield str(value).zfill(width) if width else str(value)
+        return
+    first, last = ord(first_letter), ord(last_letter)
+    for code in range(first, last + 1, step) if first <= last else range(first, last - 1, -step):
+        yield chr(code)

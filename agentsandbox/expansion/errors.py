@@ -1,0 +1,20 @@
+"""What an expansion can fail with."""
+
+from __future__ import annotations
+
+__all__ = ["ExpansionError"]
+
+
+class ExpansionError(Exception):
+    """A word, an assignment or an expression cannot be expanded; the message follows "name: line N: ".
+
+    fatal     ends a shell that reads a script, as bash does for `${x?}`, unset variables under -u and bad arithmetic
+    readonly  an assignment to a readonly variable
+    """
+
+    def __init__(self, message: str, *, fatal: bool = True, readonly: bool = False, status: int = 1) -> None:
+        self.message = message
+        self.fatal = fatal
+        self.readonly = readonly
+        self.status = status
+        super().__init__(message)

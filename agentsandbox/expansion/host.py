@@ -1,0 +1,43 @@
+"""What an expansion asks of the shell it happens in: the only way from here to the interpreter."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Protocol
+
+    from agentsandbox.expansion.variables import Variables
+    from agentsandbox.fs.base import FileSystem
+    from agentsandbox.limits import Budget
+
+    class ExpansionHost(Protocol):
+        """The state of a shell, as far as words depend on it."""
+
+        values: dict[str, object]
+        attributes: dict[str, int]
+        variables: Variables
+        positional: list[str]
+        name: str
+        status: int
+        line: int
+        ifs: str
+        default_ifs: bool
+        plain_ifs: bool
+        nounset: bool
+        noglob: bool
+        extglob: bool
+        shopt: Mapping[str, bool]
+        cwd: str
+        fs: FileSystem
+        budget: Budget
+
+        def option_letters(self) -> str: ...
+        def shell_pid(self) -> int: ...
+        def background_pid(self) -> int | None: ...
+        def prompt(self, text: str) -> str: ...
+        def home_of(self, user: str) -> str | None: ...
+        def directory(self, number: str) -> str | None: ...
+        def expand_text(self, text: str) -> str: ...
+        def arithmetic(self, text: str) -> int: ...
+        def function_names(self) -> list[str]: ...

@@ -1,0 +1,412 @@
+"""Parameter expansion (POSIX 2.6.2 and bash): $name and every ${…}, compiled to closures.
+
+A parameter is single (one text or unset) or a list ("$@", "${a[*]}", "${!prefix@}"); operators work on either.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+
+from agentsandbox.expansion.arithmetic import evaluate_text
+from agentsandbox.expansion.errors import ExpansionError
+from agentsandbox.expansion.transformations import OPERATORS, slice_list, slice_text, transform
+from agentsandbox.expansion.variables import AssociativeArray, IndexedArray, NameReference
+from agentsandbox.syntax.nodes import Literal, Parameter, Word
+from agentsandbox.syntax.words import NAME
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Protocol
+
+    from agentsandbox.expansion.host import ExpansionHost
+
+    Text = Callable[[ExpansionHost], str]
+    MaybeText = Callable[[ExpansionHost], str | None]
+    Texts = Callable[[ExpansionHost], list[str]]
+
+    class Words(Protocol):
+        """What the word compiler offers for operands."""
+
+        def string(self, word: Word) -> Text: ...
+        def pattern(self, word: Word) -> Text: ...
+        def replacement(self, word: Word) -> Text: ...
+        def arithmetic(self, word: Word) -> Callable[[ExpansionHost], int]: ...
+
+
+__all__ = ["ParameterReader", "compile_parameter"]
+
+_SPECIAL_READERS: dict[str, MaybeText] = {
+    "?": lambda host: str(host.status),
+    "$": lambda host: str(host.shell_pid()),
+    "#": lambda host: str(len(host.positional)),
+    "-": lambda host: host.option_letters(),
+    "0": lambda host: host.name,
+}
+
+
+def _background(host: ExpansionHost) -> str | None:
+    pid = host.background_pid()
+    return None if pid is None else str(pid)
+
+
+_SPECIAL_READERS["!"] = _background
+
+
+class ParameterReader:
+    """How to read a parameter.
+
+    shown   its name for messages           star    joins with the first character of IFS, as "$*" does
+    single  the text, None when unset       many    the list; None for a single parameter
+    """
+
+    __slots__ = ("keys", "many", "shown", "single", "star")
+
+    def __init__(self, shown: str, single: MaybeText, many: Texts | None = None, star: bool = False) -> None:
+        self.shown = shown
+        self.single = single
+        self.many = many
+        self.star = star
+        self.keys: Texts | None = None
+
+
+def join(host: ExpansionHost, items: list[str], star: bool) -> str:
+    """A list as one text: "$*" joins with the first character of IFS, "$@" with a blank."""
+    total = sum(map(len, items))
+    if total > 65536:
+        host.budget.charge(total)
+    if star:
+        return (host.ifs[:1]).join(items)
+    return " ".join(items)
+
+
+def _positional(number: int) -> MaybeText:
+    def read(host: ExpansionHost) -> str | None:
+        positional = host.positional
+        return positional[number - 1] if number <= len(positional) else None
+
+    return read
+
+
+def _variable(name: str) -> MaybeText:
+    def read(host: ExpansionHost) -> str | None:
+        value = host.values.get(name)
+        if value.__class__ is str:
+            return value  # type: ignore[return-value]
+        if value.__class__ is int:
+            return str(value)
+        return host.variables.text_of(name, value)
+
+    return read
+
+
+def _element(name: str, subscript: Word, words: Words) -> MaybeText:
+    key_text = words.string(subscript)
+    constant = subscript.source if re.fullmatch(r"0|[1-9][0-9]{0,8}", subscript.source) else None
+    number = int(constant) if constant is not None else None
+    blank = not subscript.source.strip()
+
+    def read(host: ExpansionHost) -> str | None:
+        value = host.values.get(name)
+        if isinstance(value, NameReference):
+            target = host.variables.resolve(name)
+            value = host.variables.lookup(target) if target and "[" not in target else None
+        if isinstance(value, IndexedArray):
+            if number is not None:
+                return value.items.get(number)
+            if blank:
+                raise ExpansionError(f"{name}: bad array subscript", fatal=False)
+            text = key_text(host)
+            index = int(text) if text.isdigit() and len(text) < 10 and text.isascii() and text[0] != "0" else evaluate_text(host, text)
+            if index < 0 and -index > value.end():
+                raise ExpansionError(f"{name}: bad array subscript", fatal=False)
+            return value.get(index)
+        if isinstance(value, AssociativeArray):
+            return value.items.get(key_text(host))
+        scalar = host.variables.lookup(name)
+        if isinstance(scalar, (IndexedArray, AssociativeArray)):
+            return host.variables.element(name, key_text(host))
+        if scalar is None:
+            key_text(host)
+            return None
+        return str(scalar) if evaluate_text(host, key_text(host)) in (0, -1) else None
+
+    return read
+
+
+def _is_all(subscript: Word | None) -> str:
+    """ "@" or "*" for a subscript that means all elements."""
+    if subscript is not None and len(subscript.parts) == 1:
+        part = subscript.parts[0]
+        if isinstance(part, Literal) and part.text in ("@", "*"):
+            return part.text
+    return ""
+
+
+def reader_for(name: str, subscript: Word | None, words: Words) -> ParameterReader:
+    """How to read `name` or `name[subscript]`."""
+    every = _is_all(subscript)
+    if every:
+        reader = ParameterReader(
+            f"{name}[{every}]",
+            lambda host: join(host, host.variables.elements(name), every == "*") if host.variables.elements(name) else None,
+            lambda host: host.variables.elements(name),
+            every == "*",
+        )
+        reader.keys = lambda host: host.variables.keys(name)
+        return reader
+    if subscript is not None:
+        return ParameterReader(f"{name}[{subscript.source}]", _element(name, subscript, words))
+    if name in ("@", "*"):
+        star = name == "*"
+        return ParameterReader(
+            name, lambda host: join(host, host.positional, star) if host.positional else None, lambda host: host.positional, star
+        )
+    if name in _SPECIAL_READERS:
+        return ParameterReader(name, _SPECIAL_READERS[name])
+    if name.isdigit():
+        number = int(name) if len(name) < 10 else 1 << 30
+        return ParameterReader(name, _positional(number) if number else _SPECIAL_READERS["0"])
+    return ParameterReader(name, _variable(name))
+
+
+def unbound(host: ExpansionHost, shown: str) -> ExpansionError:
+    """The error of `set -u`."""
+    shown = f"${shown}" if shown.isdigit() or shown == "!" else shown
+    return ExpansionError(f"{shown}: unbound variable", status=127)
+
+
+def compile_parameter(node: Parameter, words: Words) -> ParameterReader:
+    """The whole expansion as a reader; its `single` and `many` raise under `set -u` where bash does."""
+    operator = node.operator
+    if operator == "bad":
+        return _bad(node)
+    if operator.startswith("names"):
+        names: Texts = lambda host: host.variables.names(node.name)  # noqa: E731
+        star = operator.endswith("*")
+        return ParameterReader(node.name, lambda host: join(host, names(host), star), names, star)
+    if node.prefix == "!" :
+        return _indirect(node, words)
+    reader = reader_for(node.name, node.subscript, words)
+    if node.prefix == "#":
+        return _length(reader)
+    if not operator:
+        return _plain(reader)
+    if operator in ("-", ":-", "=", ":=", "?", ":?", "+", ":+"):
+        return reader  # the word compiler makes the choice: the operand may be several fields
+    return _operated(node, reader, words)
+
+
+def _bad(node: Parameter) -> ParameterReader:
+    def fail(host: ExpansionHost) -> str:
+        raise ExpansionError(f"{node.source}: bad substitution")
+
+    return ParameterReader("", fail)
+
+
+def _plain(reader: ParameterReader) -> ParameterReader:
+    if reader.many is not None:
+        return reader
+    single, shown = reader.single, reader.shown
+
+    def read(host: ExpansionHost) -> str | None:
+        text = single(host)
+        if text is None and host.nounset:
+            raise unbound(host, shown)
+        return text
+
+    return ParameterReader(shown, read)
+
+
+def _length(reader: ParameterReader) -> ParameterReader:
+    many, single, shown = reader.many, reader.single, reader.shown
+    if many is not None:
+        return ParameterReader(shown, lambda host: str(len(many(host))))
+
+    def length(host: ExpansionHost) -> str:
+        text = single(host)
+        if text is None:
+            if host.nounset:
+                raise unbound(host, shown)
+            return "0"
+        return str(len(text))
+
+    return ParameterReader(shown, length)
+
+
+def _operated(node: Parameter, reader: ParameterReader, words: Words) -> ParameterReader:
+    operator = node.operator
+    if operator == ":":
+        return _slice(node, reader, words)
+    if operator == "@":
+        letter = node.operands[0].source
+        if letter not in ("U", "u", "L", "Q", "E", "P", "A", "K", "a", "k"):
+            return _bad(node)
+        return _transformed(node, reader, letter)
+    pattern = words.pattern(node.operands[0])
+    replacement = words.replacement(node.operands[1]) if len(node.operands) > 1 else None
+    apply = OPERATORS[operator]
+    single, many, shown = reader.single, reader.many, reader.shown
+
+    def operate(host: ExpansionHost) -> str | None:
+        text = single(host)
+        if text is None:
+            if host.nounset:
+                raise unbound(host, shown)
+            return None
+        return apply(host, text, pattern(host), replacement(host) if replacement is not None else "")
+
+    if many is None:
+        return ParameterReader(shown, operate)
+
+    def operate_all(host: ExpansionHost) -> list[str]:
+        items = many(host)
+        if not items:
+            return []
+        by, to = pattern(host), replacement(host) if replacement is not None else ""
+        host.budget.step(len(items) // 8)
+        return [apply(host, item, by, to) for item in items]
+
+    return ParameterReader(shown, lambda host: join(host, operate_all(host), reader.star), operate_all, reader.star)
+
+
+def _slice(node: Parameter, reader: ParameterReader, words: Words) -> ParameterReader:
+    offset = words.arithmetic(node.operands[0])
+    length = words.arithmetic(node.operands[1]) if len(node.operands) > 1 else None
+    single, many, shown = reader.single, reader.many, reader.shown
+    length_source = node.operands[1].source if length is not None else ""
+
+    def slice_single(host: ExpansionHost) -> str | None:
+        text = single(host)
+        if text is None:
+            if host.nounset:
+                raise unbound(host, shown)
+            return None
+        return slice_text(text, offset(host), length(host) if length is not None else None, length_source)
+
+    if many is None:
+        return ParameterReader(shown, slice_single)
+
+    def slice_many(host: ExpansionHost) -> list[str]:
+        start, count = offset(host), length(host) if length is not None else None
+        if count is not None and count < 0:
+            raise ExpansionError(f"{length_source.strip()}: substring expression < 0")
+        if node.name in ("@", "*"):
+            return slice_list([host.name, *host.positional], start, count, len(host.positional) + 1)
+        value = host.variables.lookup(node.name)
+        if isinstance(value, IndexedArray):
+            end = value.end()
+            start = start + end if start < 0 else start
+            if start < 0:
+                return []
+            kept = [text for index, text in value.pairs() if int(index) >= start]
+            return kept if count is None else kept[:count]
+        items = many(host)
+        if isinstance(value, AssociativeArray):
+            start = start - 1 if start > 0 else start
+        return slice_list(items, start, count, len(items))
+
+    return ParameterReader(shown, lambda host: join(host, slice_many(host), reader.star), slice_many, reader.star)
+
+
+def _transformed(node: Parameter, reader: ParameterReader, letter: str) -> ParameterReader:
+    single, many, shown, name = reader.single, reader.many, reader.shown, node.name
+
+    def one(host: ExpansionHost) -> str | None:
+        text = single(host)
+        if text is None and letter not in ("a", "A"):
+            if host.nounset:
+                raise unbound(host, shown)
+            return None
+        return transform(host, name, text, letter)
+
+    if many is None:
+        return ParameterReader(shown, one)
+    star = reader.star
+
+    def every(host: ExpansionHost) -> list[str]:
+        value = host.variables.lookup(name) if name not in ("@", "*") else None
+        if letter == "A":
+            whole = transform(host, name, None, "A", whole=True)
+            return [whole] if whole else []
+        if letter in ("K", "k") and isinstance(value, (IndexedArray, AssociativeArray)):
+            pairs = value.pairs()
+            if letter == "k":
+                return [text for pair in pairs for text in pair]
+            from agentsandbox.quoting import declare_quote_double, quote_if_needed
+
+            associative = isinstance(value, AssociativeArray)
+            return [
+                " ".join(f"{quote_if_needed(key) if associative else key} {declare_quote_double(text)}" for key, text in pairs)
+                + (" " if associative and pairs else "")
+            ]
+        return [transform(host, name, text, letter) or "" for text in many(host)]
+
+    return ParameterReader(shown, lambda host: join(host, every(host), star), every, star)
+
+
+@functools.lru_cache(maxsize=512)
+def _parse_target(text: str) -> tuple[str, Word | None] | None:
+    """A parameter named by text: name, special parameter, or name[subscript]."""
+    if text in _SPECIAL_READERS or text in ("@", "*") or text.isdigit():
+        return text, None
+    match = NAME.match(text)
+    if match is None:
+        return None
+    if match.end() == len(text):
+        return text, None
+    if text[match.end()] == "[" and text.endswith("]"):
+        from agentsandbox.syntax.parser import Parser
+
+        reader = Parser(text)
+        reader.position = match.end()
+        return match[0], reader.read_subscript()
+    return None
+
+
+def _indirect(node: Parameter, words: Words) -> ParameterReader:
+    """${!name}: the parameter whose name is the value of `name`; ${!a[@]}: subscripts."""
+    pointer = reader_for(node.name, node.subscript, words)
+    if pointer.keys is not None and not node.operator:
+        keys = pointer.keys
+        return ParameterReader(pointer.shown, lambda host: join(host, keys(host), pointer.star), keys, pointer.star)
+    cache: dict[str, ParameterReader] = {}
+
+    def target(host: ExpansionHost) -> ParameterReader:
+        value = host.values.get(node.name)
+        if isinstance(value, NameReference) and node.subscript is None:
+            shown = host.variables.resolve(node.name)
+            return ParameterReader(node.name, lambda _: shown or value.target)
+        text = pointer.single(host)
+        if text is None:
+            if host.nounset and not node.operator:
+                raise ExpansionError(f"{node.name}: unbound variable", status=127)
+            if node.operator in ("-", ":-", "+", ":+", "=", ":="):
+                return ParameterReader("", lambda _: None)
+            raise ExpansionError(f"{pointer.shown}: invalid indirect expansion")
+        found = cache.get(text)
+        if found is None:
+            parsed = _parse_target(text)
+            if parsed is None:
+                raise ExpansionError(f"{text}: invalid variable name")
+            twin = Parameter(parsed[0], parsed[1], "", node.operator, node.operands, node.source)
+            found = compile_parameter(twin, words)
+            if len(cache) < 64:
+                cache[text] = found
+        return found
+
+    def single(host: ExpansionHost) -> str | None:
+        return target(host).single(host)
+
+    reader = ParameterReader(node.name, single)
+
+    def many(host: ExpansionHost) -> list[str]:
+        found = target(host)
+        if found.many is not None:
+            return found.many(host)
+        text = found.single(host)
+        return [] if text is None else [text]
+
+    reader.keys = many
+    return reader

@@ -1,0 +1,175 @@
+"""Fields: how the pieces of a word become words (POSIX 2.6.5), and which of them are patterns."""
+
+from __future__ import annotations
+
+import functools
+import re
+
+from agentsandbox.patterns import quote_glob
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from agentsandbox.expansion.host import ExpansionHost
+
+__all__ = ["FieldBuilder", "split_fields", "split_read"]
+
+_DEFAULT_FIELDS = re.compile(r"[^ \t\n]+").findall
+_MAGIC = re.compile(r"[*?\[]|[?*+@!]\(")
+
+
+@functools.lru_cache(maxsize=64)
+def _delimiters(ifs: str) -> re.Pattern[str]:
+    """Matches one delimiter: blanks of IFS around at most one other character of it."""
+    blanks = "".join(re.escape(char) for char in ifs if char in " \t\n")
+    others = "".join(re.escape(char) for char in ifs if char not in " \t\n")
+    blank = f"[{blanks}]" if blanks else "(?!)"
+    if not others:
+        return re.compile(f"{blank}+")
+    return re.compile(f"{blank}*(?P<hard>[{others}]){blank}*|{blank}+")
+
+
+def split_fields(text: str, ifs: str) -> list[str]:
+    """The fields of an unquoted expansion that stands alone."""
+    if ifs == " \t\n":
+        return _DEFAULT_FIELDS(text)
+    if not ifs:
+        return [text] if text else []
+    fields: list[str] = []
+    start = 0
+    for match in _delimiters(ifs).finditer(text):
+        if match.lastgroup or match.start() > start or (match.start() > 0 and fields and start < match.start()):
+            if match.lastgroup or match.start() > start:
+                fields.append(text[start : match.start()])
+        start = match.end()
+    if start < len(text):
+        fields.append(text[start:])
+    return fields
+
+
+def split_read(text: str, ifs: str, count: int, escaped: set[int]) -> list[str]:
+    """The fields for `read` into `count` names (-1: no bound): the last takes the rest. `escaped` positions never split."""
+    blanks = {char for char in ifs if char in " \t\n"}
+    others = set(ifs) - blanks
+    fields: list[str] = []
+    position, size = 0, len(text)
+    while position < size and text[position] in blanks and position not in escaped:
+        position += 1
+    while position < size:
+        if count >= 0 and len(fields) == count - 1:
+            fields.append(_last_field(text, position, blanks, others, escaped))
+            return fields
+        start = position
+        while position < size and (position in escaped or text[position] not in ifs):
+            position += 1
+        fields.append(text[start:position])
+        while position < size and text[position] in blanks and position not in escaped:
+            position += 1
+        if position < size and text[position] in others and position not in escaped:
+            position += 1
+            while position < size and text[position] in blanks and position not in escaped:
+                position += 1
+    return fields
+
+
+def _last_field(text: str, start: int, blanks: set[str], others: set[str], escaped: set[int]) -> str:
+    """The rest of a line: trailing blanks go, and one trailing delimiter if it ends the only field left."""
+    end = len(text)
+    while end > start and text[end - 1] in blanks and end - 1 not in escaped:
+        end -= 1
+    if end > start and text[end - 1] in others and end - 1 not in escaped:
+        inner = text[start : end - 1]
+        if not any(char in others and start + at not in escaped for at, char in enumerate(inner)):
+            before = end - 1
+            while before > start and text[before - 1] in blanks and before - 1 not in escaped:
+                before -= 1
+            if not any(char in blanks and start + at not in escaped for at, char in enumerate(text[start:before])):
+                return text[start:before]
+    return text[start:end]
+
+
+class FieldBuilder:
+    """Collects the fields of one word. `glob(pattern)` gives the names a pattern matches, None for no match."""
+
+    __slots__ = ("glob", "host", "magic", "opened", "out", "pattern", "text")
+
+    def __init__(self, host: ExpansionHost, out: list[str], glob: Callable[[str], list[str] | None]) -> None:
+        self.host = host
+        self.out = out
+        self.glob = glob
+        self.text: list[str] = []
+        self.pattern: list[str] = []
+        self.opened = False
+        self.magic = False
+
+    def quoted(self, text: str) -> None:
+        """Text that neither splits nor matches; even when empty it makes a field."""
+        self.opened = True
+        if text:
+            self.text.append(text)
+            self.pattern.append(quote_glob(text))
+
+    def literal(self, text: str) -> None:
+        """Unquoted text of the script: it may be a pattern, but does not split."""
+        if text:
+            self.opened = True
+            self.text.append(text)
+            self.pattern.append(text)
+            if not self.magic and _MAGIC.search(text):
+                self.magic = True
+
+    def expanded(self, text: str) -> None:
+        """The result of an unquoted expansion: splits, and may be a pattern."""
+        if not text:
+            return
+        host = self.host
+        ifs = host.ifs
+        if not ifs:
+            self._piece(text)
+            return
+        position = 0
+        for match in _delimiters(ifs).finditer(text):
+            start = match.start()
+            if start > position:
+                self._piece(text[position:start])
+            if match.lastgroup:
+                self.opened = True
+                self.end()
+            elif self.opened:
+                self.end()
+            position = match.end()
+        if position < len(text):
+            self._piece(text[position:])
+
+    def _piece(self, text: str) -> None:
+        self.opened = True
+        self.text.append(text)
+        if "\\" in text:
+            self.pattern.append(text if self._active_backslash(text) else text.replace("\\", "\\\\"))
+        else:
+            self.pattern.append(text)
+        if not self.magic and _MAGIC.search(text):
+            self.magic = True
+
+    @staticmethod
+    def _active_backslash(text: str) -> bool:
+        """A backslash in an expansion quotes only inside a pattern."""
+        return _MAGIC.search(text) is not None
+
+    def end(self) -> None:
+        """Close the field, if one is open."""
+        if not self.opened:
+            return
+        text = "".join(self.text)
+        if self.magic and not self.host.noglob:
+            names = self.glob("".join(self.pattern))
+            if names is None:
+                self.out.append(text)
+            else:
+                self.out.extend(names)
+        else:
+            self.out.append(text)
+        self.text.clear()
+        self.pattern.clear()
+        self.opened = self.magic = False

@@ -1,0 +1,646 @@
+"""Shell variables: values, attributes, arrays, name references, dynamic scope.
+
+`values` maps a name to a str, an int (arithmetic results stay numbers until somebody wants their text), an
+`IndexedArray`, an `AssociativeArray` or a `NameReference`. A name in `attributes` needs care when it is assigned to;
+any other name is assigned with `values[name] = value`, which is what compiled code does.
+"""
+
+from __future__ import annotations
+
+from agentsandbox.expansion.errors import ExpansionError
+from agentsandbox.streams import encode
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+    from typing import Any
+
+    Value = "str | int | IndexedArray | AssociativeArray | NameReference | Unset"
+
+__all__ = [
+    "ARRAY",
+    "ASSOCIATIVE",
+    "CAPITALIZE",
+    "EXPORT",
+    "INTEGER",
+    "LOWER",
+    "NAMEREF",
+    "READONLY",
+    "SPECIAL",
+    "TRACE",
+    "UNSET",
+    "UPPER",
+    "AssociativeArray",
+    "IndexedArray",
+    "NameReference",
+    "Variables",
+]
+
+EXPORT, READONLY, INTEGER, LOWER, UPPER, CAPITALIZE, NAMEREF, ARRAY, ASSOCIATIVE, TRACE, SPECIAL = (1 << n for n in range(11))
+
+
+class Unset:
+    """A declared name without a value."""
+
+    __slots__ = ()
+
+
+UNSET = Unset()
+
+
+class NameReference:
+    """The value of a `declare -n` name: another name, perhaps with a subscript."""
+
+    __slots__ = ("target",)
+
+    def __init__(self, target: str) -> None:
+        self.target = target
+
+
+class IndexedArray:
+    """A sparse array. `items` maps indices to text; iteration is in the order of indices."""
+
+    __slots__ = ("_ordered", "_top", "items")
+
+    def __init__(self, items: dict[int, str] | None = None) -> None:
+        self.items: dict[int, str] = items if items is not None else {}
+        self._ordered = items is None
+        self._top = -1 if not items else max(items)
+
+    @classmethod
+    def of(cls, values: list[str]) -> IndexedArray:
+        """The array with these values from index 0 on."""
+        array = cls()
+        array.items = dict(enumerate(values))
+        array._top = len(values) - 1
+        return array
+
+    def copy(self) -> IndexedArray:
+        """An independent copy."""
+        twin = IndexedArray()
+        twin.items = self.items.copy()
+        twin._ordered, twin._top = self._ordered, self._top
+        return twin
+
+    def get(self, index: int) -> str | None:
+        """The element, negative indices from the end."""
+        return self.items.get(index if index >= 0 else self._top_index() + 1 + index)
+
+    def set(self, index: int, value: str) -> None:
+        """Set an element; the index must not be negative."""
+        if index > self._top:
+            self._top = index
+        elif index not in self.items:
+            self._ordered = False
+        self.items[index] = value
+
+    def append(self, value: str) -> None:
+        """Set the element behind the last one."""
+        top = self._top_index() + 1
+        self._top = top
+        self.items[top] = value
+
+    def remove(self, index: int) -> None:
+        """Unset an element."""
+        if self.items.pop(index, None) is not None and index == self._top:
+            self._top = -2  # found again when needed
+
+    def _top_index(self) -> int:
+        if self._top == -2:
+            self._top = max(self.items, default=-1)
+        return self._top
+
+    def end(self) -> int:
+        """The index behind the last element."""
+        return self._top_index() + 1
+
+    def _order(self) -> None:
+        if not self._ordered:
+            self.items = dict(sorted(self.items.items()))
+            self._ordered = True
+
+    def keys(self) -> list[str]:
+        """The indices in order, as text."""
+        self._order()
+        return [str(index) for index in self.items]
+
+    def values(self) -> list[str]:
+        """The elements in the order of their indices."""
+        self._order()
+        return list(self.items.values())
+
+    def pairs(self) -> list[tuple[str, str]]:
+        """(index, element) in order."""
+        self._order()
+        return [(str(index), value) for index, value in self.items.items()]
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+
+def _hash(key: str) -> int:
+    """bash's hash of a key (32-bit FNV-1 over signed bytes), which decides the order of associative arrays."""
+    number = 2166136261
+    for byte in encode(key):
+        number = ((number * 16777619) & 0xFFFFFFFF) ^ (byte if byte < 128 else byte | 0xFFFFFF00)
+    return number
+
+
+class AssociativeArray:
+    """An associative array; iteration is in the order of bash's hash table."""
+
+    __slots__ = ("_order", "items")
+
+    def __init__(self, items: dict[str, str] | None = None) -> None:
+        self.items: dict[str, str] = items if items is not None else {}
+        self._order: list[str] | None = None
+
+    def copy(self) -> AssociativeArray:
+        """An independent copy."""
+        return AssociativeArray(self.items.copy())
+
+    def get(self, key: str) -> str | None:
+        """The element, None if there is none."""
+        return self.items.get(key)
+
+    def set(self, key: str, value: str) -> None:
+        """Set an element."""
+        if key not in self.items:
+            self._order = None
+        self.items[key] = value
+
+    def remove(self, key: str) -> None:
+        """Unset an element."""
+        if self.items.pop(key, None) is not None:
+            self._order = None
+
+    def keys(self) -> list[str]:
+        """The keys in bash's order."""
+        if self._order is None or len(self._order) != len(self.items):
+            buckets = 1024
+            while len(self.items) > 2 * buckets:
+                buckets *= 4
+            # newest first within a bucket
+            self._order = sorted(reversed(self.items), key=lambda key: _hash(key) & (buckets - 1))
+        return self._order
+
+    def values(self) -> list[str]:
+        """The elements in the order of the keys."""
+        return [self.items[key] for key in self.keys()]
+
+    def pairs(self) -> list[tuple[str, str]]:
+        """(key, element) in order."""
+        return [(key, self.items[key]) for key in self.keys()]
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+
+_MISSING = object()
+
+
+class Variables:
+    """All variables of one shell.
+
+    owner     the shell they belong to: evaluates arithmetic for integer variables and subscripts
+    readers   names computed when read (RANDOM, SECONDS …), from the owner; replaced, never changed
+    writers   names with a side effect when assigned (IFS, OPTIND …)
+    """
+
+    missing = _MISSING
+    """Stands in a scope for a name that had no value."""
+
+    __slots__ = ("_environment", "attributes", "limit", "owner", "readers", "scopes", "temporary", "values", "writers")
+
+    def __init__(
+        self,
+        limit: int,
+        owner: Any,
+        readers: Mapping[str, Callable[[Any], object]],
+        writers: Mapping[str, Callable[[Any, str | None], None]],
+    ) -> None:
+        self.values: dict[str, object] = {}
+        self.attributes: dict[str, int] = {}
+        self.scopes: list[dict[str, tuple[object, int]]] = []
+        """One for each active function: what its local names were before."""
+        self.temporary: list[dict[str, tuple[object, int]]] = []
+        """Assignments before a running builtin or function: what the names were before."""
+        self.readers = readers
+        self.writers = writers
+        self.limit = limit
+        self.owner = owner
+        self._environment: dict[str, str] | None = None
+
+    def evaluate(self, text: str) -> int:
+        """Arithmetic on text."""
+        number: int = self.owner.arithmetic(text)
+        return number
+
+    def fork(self, owner: Any) -> Variables:
+        """A copy for a subshell."""
+        twin = Variables(self.limit, owner, self.readers, self.writers)
+        twin.values = self.values.copy()
+        twin.attributes = self.attributes.copy()
+        for name, flags in self.attributes.items():
+            if flags & (ARRAY | ASSOCIATIVE):
+                value = twin.values.get(name)
+                if isinstance(value, (IndexedArray, AssociativeArray)):
+                    twin.values[name] = value.copy()
+        twin.scopes = [scope.copy() for scope in self.scopes]
+        twin._environment = self._environment
+        return twin
+
+    # reading
+
+    def resolve(self, name: str) -> str:
+        """Follow name references; the result may bear a subscript. A reference to itself is an error."""
+        value = self.values.get(name)
+        hops = 0
+        while isinstance(value, NameReference):
+            target = value.target
+            if not target:
+                return name
+            if "[" in target:
+                return target
+            hops += 1
+            if hops > 8 or target == name:
+                return ""
+            name = target
+            value = self.values.get(name)
+        return name
+
+    def get(self, name: str) -> str | None:
+        """The text of a name, of element 0 for an array; None if unset."""
+        value = self.values.get(name)
+        if value.__class__ is str:
+            return value  # type: ignore[return-value]
+        return self.text_of(name, value)
+
+    def text_of(self, name: str, value: object) -> str | None:
+        """As `get`, for a value already fetched."""
+        if value is None:
+            reader = self.readers.get(name)
+            return None if reader is None else self.text_of("", reader(self.owner))
+        if isinstance(value, str):
+            return value
+        if isinstance(value, int):
+            return str(value)
+        if isinstance(value, IndexedArray):
+            return value.items.get(0)
+        if isinstance(value, AssociativeArray):
+            return value.items.get("0")
+        if isinstance(value, NameReference):
+            target = self.resolve(name)
+            if not target or target == name:
+                return None
+            if "[" in target:
+                base, _, subscript = target.partition("[")
+                return self.element(base, subscript[:-1])
+            return self.get(target)
+        return None
+
+    def lookup(self, name: str) -> object:
+        """The value itself: str, int, array or None; references followed, computed names read."""
+        value = self.values.get(name)
+        if isinstance(value, NameReference):
+            target = self.resolve(name)
+            if not target or target == name:
+                return None
+            if "[" in target:
+                base, _, subscript = target.partition("[")
+                return self.element(base, subscript[:-1])
+            return self.lookup(target)
+        if value is None and name in self.readers:
+            return self.readers[name](self.owner)
+        return None if value is UNSET else value
+
+    def is_set(self, name: str) -> bool:
+        """Whether the name has a value."""
+        return self.get(name) is not None
+
+    def element(self, name: str, subscript: str) -> str | None:
+        """The element that an already expanded subscript names."""
+        value = self.lookup(name)
+        if isinstance(value, AssociativeArray):
+            return value.items.get(subscript)
+        if subscript in ("@", "*"):
+            return " ".join(self.elements(name)) or None
+        index = self.evaluate(subscript)
+        if isinstance(value, IndexedArray):
+            return value.get(index)
+        return self.get(name) if index in (0, -1) else None
+
+    def elements(self, name: str) -> list[str]:
+        """All elements; a scalar is an array of one."""
+        value = self.lookup(name)
+        if isinstance(value, (IndexedArray, AssociativeArray)):
+            return value.values()
+        text = None if value is None else str(value)
+        return [] if text is None else [text]
+
+    def keys(self, name: str) -> list[str]:
+        """All subscripts."""
+        value = self.lookup(name)
+        if isinstance(value, (IndexedArray, AssociativeArray)):
+            return list(value.keys())
+        return [] if value is None else ["0"]
+
+    # writing
+
+    def assign(self, name: str, value: str | int) -> None:
+        """name=value with all that attributes ask for."""
+        flags = self.attributes.get(name)
+        if flags is None:
+            self.values[name] = value
+            return
+        if flags & NAMEREF:
+            self._assign_reference(name, value)
+            return
+        if flags & READONLY:
+            raise ExpansionError(f"{name}: readonly variable", readonly=True)
+        if flags & (INTEGER | LOWER | UPPER | CAPITALIZE):
+            value = self._convert(value, flags)
+        if flags & EXPORT:
+            self._environment = None
+        if flags & (ARRAY | ASSOCIATIVE):
+            current = self.values.get(name)
+            if isinstance(current, AssociativeArray):
+                current.set("0", str(value))
+            elif isinstance(current, IndexedArray):
+                current.set(0, str(value))
+            else:
+                self.values[name] = AssociativeArray({"0": str(value)}) if flags & ASSOCIATIVE else IndexedArray.of([str(value)])
+            return
+        if flags & SPECIAL:
+            writer = self.writers.get(name)
+            if writer is not None:
+                if name not in self.readers:
+                    self.values[name] = value
+                writer(self.owner, str(value))
+                return
+            if name in self.readers:
+                return
+        self.values[name] = value
+
+    def _assign_reference(self, name: str, value: str | int) -> None:
+        reference = self.values.get(name)
+        if not isinstance(reference, NameReference) or not reference.target:
+            text = str(value)
+            if not _is_reference_target(text):
+                raise ExpansionError(f"`{text}': not a valid identifier")
+            self.values[name] = NameReference(text)
+            return
+        target = self.resolve(name)
+        if not target:
+            raise ExpansionError(f"warning: {name}: circular name reference", fatal=False)
+        if "[" in target:
+            base, _, subscript = target.partition("[")
+            self.assign_element(base, subscript[:-1], str(value))
+        else:
+            self.assign(target, value)
+
+    def _convert(self, value: str | int, flags: int) -> str | int:
+        if flags & INTEGER:
+            return value if isinstance(value, int) else self.evaluate(value)
+        text = str(value)
+        if flags & LOWER:
+            return text.lower()
+        if flags & UPPER:
+            return text.upper()
+        return text[:1].upper() + text[1:].lower()
+
+    def append(self, name: str, value: str | int) -> None:
+        """name+=value"""
+        name = self.resolve(name) or name
+        if "[" in name:
+            base, _, subscript = name.partition("[")
+            self.append_element(base, subscript[:-1], str(value))
+            return
+        flags = self.attributes.get(name, 0)
+        if flags & READONLY:
+            raise ExpansionError(f"{name}: readonly variable", readonly=True)
+        current = self.get(name)
+        if flags & INTEGER:
+            added = value if isinstance(value, int) else self.evaluate(value)
+            base_value = self.evaluate(current) if current else 0
+            self.assign(name, _wrap(base_value + added))
+            return
+        text = (current or "") + str(value)
+        if len(text) > self.limit:
+            self._too_large()
+        self.assign(name, text)
+
+    def _too_large(self) -> None:
+        from agentsandbox.errors import LimitReached
+
+        raise LimitReached("value_bytes")
+
+    def array_for_writing(self, name: str, *, associative: bool = False) -> IndexedArray | AssociativeArray:
+        """The array of that name; a scalar becomes its element 0."""
+        name = self.resolve(name) or name
+        value = self.values.get(name)
+        flags = self.attributes.get(name, 0)
+        if flags & READONLY:
+            raise ExpansionError(f"{name}: readonly variable", readonly=True)
+        if isinstance(value, (IndexedArray, AssociativeArray)):
+            return value
+        array: IndexedArray | AssociativeArray
+        if associative or flags & ASSOCIATIVE:
+            array = AssociativeArray()
+            flags |= ASSOCIATIVE
+        else:
+            array = IndexedArray()
+            flags |= ARRAY
+        if isinstance(value, (str, int)):
+            array.set("0" if isinstance(array, AssociativeArray) else 0, str(value))  # type: ignore[arg-type]
+        self.values[name] = array
+        self.attributes[name] = flags
+        return array
+
+    def assign_element(self, name: str, subscript: str, value: str) -> None:
+        """name[subscript]=value; the subscript is expanded, but not yet evaluated."""
+        name = self.resolve(name) or name
+        array = self.array_for_writing(name)
+        flags = self.attributes.get(name, 0)
+        if flags & (INTEGER | LOWER | UPPER | CAPITALIZE):
+            value = str(self._convert(value, flags))
+        if isinstance(array, AssociativeArray):
+            array.set(subscript, value)
+        else:
+            array.set(self.index(name, array, subscript), value)
+
+    def append_element(self, name: str, subscript: str, value: str) -> None:
+        """name[subscript]+=value"""
+        name = self.resolve(name) or name
+        array = self.array_for_writing(name)
+        if isinstance(array, AssociativeArray):
+            current = array.get(subscript) or ""
+            key: str | int = subscript
+        else:
+            key = self.index(name, array, subscript)
+            current = array.get(key) or ""
+        if self.attributes.get(name, 0) & INTEGER:
+            value = str(_wrap((self.evaluate(current) if current else 0) + self.evaluate(value)))
+        else:
+            value = current + value
+        if len(value) > self.limit:
+            self._too_large()
+        if self.attributes.get(name, 0) & (LOWER | UPPER | CAPITALIZE):
+            value = str(self._convert(value, self.attributes[name]))
+        array.set(key, value)  # type: ignore[arg-type]
+
+    def index(self, name: str, array: IndexedArray, subscript: str) -> int:
+        """A subscript as an index, negative ones from the end."""
+        index = self.evaluate(subscript)
+        if index < 0:
+            index += array.end()
+            if index < 0:
+                raise ExpansionError(f"{name}[{subscript}]: bad array subscript")
+        return index
+
+    def replace(self, name: str, value: object) -> None:
+        """Set the value itself (an array), keeping attributes but for the kind of array."""
+        flags = self.attributes.get(name, 0) & ~(ARRAY | ASSOCIATIVE)
+        if flags & READONLY:
+            raise ExpansionError(f"{name}: readonly variable", readonly=True)
+        if isinstance(value, IndexedArray):
+            flags |= ARRAY
+        elif isinstance(value, AssociativeArray):
+            flags |= ASSOCIATIVE
+        self.values[name] = value
+        if flags:
+            self.attributes[name] = flags
+
+    def unset(self, name: str) -> None:
+        """Remove a variable; a local of a calling function is uncovered to what it hid."""
+        flags = self.attributes.get(name, 0)
+        if flags & READONLY:
+            raise ExpansionError(f"{name}: cannot unset: readonly variable", readonly=True)
+        if flags & EXPORT:
+            self._environment = None
+        for level in range(len(self.scopes) - 1, -1, -1):
+            scope = self.scopes[level]
+            if name in scope:
+                if level == len(self.scopes) - 1:
+                    self.values[name] = UNSET
+                    self.attributes[name] = 0
+                    if name in self.writers:
+                        self.writers[name](self.owner, None)
+                    return
+                self._restore(name, *scope.pop(name))
+                return
+        if flags & SPECIAL:
+            self.readers = {reader: read for reader, read in self.readers.items() if reader != name}
+        self.values.pop(name, None)
+        self.attributes.pop(name, None)
+        writer = self.writers.get(name)
+        if writer is not None:
+            writer(self.owner, None)
+            self.attributes[name] = SPECIAL
+
+    # attributes
+
+    def add(self, name: str, flags: int) -> None:
+        """Give attributes."""
+        self.attributes[name] = self.attributes.get(name, 0) | flags
+        if flags & EXPORT:
+            self._environment = None
+        if name not in self.values and name not in self.readers:
+            self.values[name] = UNSET
+
+    def drop(self, name: str, flags: int) -> None:
+        """Take attributes away."""
+        if name in self.attributes:
+            left = self.attributes[name] & ~flags
+            if left:
+                self.attributes[name] = left
+            else:
+                del self.attributes[name]
+        if flags & EXPORT:
+            self._environment = None
+
+    def environment(self) -> dict[str, str]:
+        """The exported variables. Not to be changed by the caller."""
+        if self._environment is None:
+            self._environment = {
+                name: text
+                for name, flags in self.attributes.items()
+                if flags & EXPORT and not flags & (ARRAY | ASSOCIATIVE) and (text := self.get(name)) is not None
+            }
+        return self._environment
+
+    def forget_environment(self) -> None:
+        """The exported variables have changed."""
+        self._environment = None
+
+    def names(self, prefix: str = "") -> list[str]:
+        """The names of all variables that begin with `prefix`, sorted; declared ones without a value too."""
+        return sorted(name for name in {*self.values, *self.readers} if name.startswith(prefix))
+
+    # scope
+
+    def push(self) -> dict[str, tuple[object, int]]:
+        """Enter a function."""
+        scope: dict[str, tuple[object, int]] = {}
+        self.scopes.append(scope)
+        return scope
+
+    def pop(self) -> None:
+        """Leave a function: its locals become what they were."""
+        for name, (value, flags) in self.scopes.pop().items():
+            self._restore(name, value, flags)
+
+    def make_local(self, name: str) -> bool:
+        """Remember the name's present state in the current scope; whether it was not local before."""
+        return self.save_in(self.scopes[-1], name)
+
+    def save_in(self, scope: dict[str, tuple[object, int]], name: str) -> bool:
+        """Remember the name's present state in `scope`, if that has not been done."""
+        if name in scope:
+            return False
+        scope[name] = (self.values.get(name, _MISSING), self.attributes.get(name, 0))
+        return True
+
+    def restore(self, scope: dict[str, tuple[object, int]]) -> None:
+        """Undo all that `save_in` remembered."""
+        for name, (value, flags) in scope.items():
+            self._restore(name, value, flags)
+
+    def _restore(self, name: str, value: object, flags: int) -> None:
+        if (flags | self.attributes.get(name, 0)) & EXPORT:
+            self._environment = None
+        if value is _MISSING:
+            self.values.pop(name, None)
+        else:
+            self.values[name] = value
+        if flags:
+            self.attributes[name] = flags
+        else:
+            self.attributes.pop(name, None)
+        writer = self.writers.get(name)
+        if writer is not None:
+            if not flags:
+                self.attributes[name] = SPECIAL
+            writer(self.owner, value if isinstance(value, str) else None)
+
+    def globals_scope(self, name: str) -> dict[str, tuple[object, int]] | None:
+        """The outermost scope that hides a global of that name, None if it is visible."""
+        for scope in self.scopes:
+            if name in scope:
+                return scope
+        return None
+
+    def local_names(self) -> Iterator[str]:
+        """The locals of the current function."""
+        return iter(sorted(self.scopes[-1])) if self.scopes else iter(())
+
+
+def _is_reference_target(text: str) -> bool:
+    base, bracket, subscript = text.partition("[")
+    if bracket and not subscript.endswith("]"):
+        return False
+    return base.isidentifier() and base.isascii()
+
+
+def _wrap(number: int) -> int:
+    return ((number + 0x8000000000000000) & 0xFFFFFFFFFFFFFFFF) - 0x8000000000000000

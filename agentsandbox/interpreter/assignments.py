@@ -1,0 +1,274 @@
+"""Assignments, alone, before a command, and as arguments of `declare` and its kin."""
+
+from __future__ import annotations
+
+from agentsandbox.expansion.errors import ExpansionError
+from agentsandbox.expansion.variables import ASSOCIATIVE, AssociativeArray, IndexedArray, NameReference
+from agentsandbox.interpreter.substitutions import WORDS
+from agentsandbox.syntax.nodes import ArithmeticSubstitution, ArrayElement, ArrayLiteral, Assignment, DoubleQuoted, Parameter, Part, Word
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from agentsandbox.interpreter.shell import Shell
+
+    Element = tuple[str | None, bool, str]
+
+__all__ = ["BoundAssignment", "assign_array", "bind_assignment", "compile_assignment"]
+
+
+class BoundAssignment:
+    """An assignment whose words are expanded; `apply` makes it. The value is a text, a number, or array elements."""
+
+    __slots__ = ("append", "name", "source", "subscript", "value")
+
+    def __init__(self, name: str, value: str | int | list[Element], subscript: str | None, append: bool, source: str = "") -> None:
+        self.name = name
+        self.value = value
+        self.subscript = subscript
+        self.append = append
+        self.source = source
+
+    def apply(self, shell: Shell) -> None:
+        """Assign."""
+        variables = shell.variables
+        value = self.value
+        if isinstance(value, list):
+            assign_array(shell, self.name, value, self.append)
+        elif self.subscript is not None:
+            (variables.append_element if self.append else variables.assign_element)(self.name, self.subscript, str(value))
+        elif self.append:
+            variables.append(self.name, value)
+        else:
+            variables.assign(self.name, value)
+
+    def text(self) -> str:
+        """As `set -x` shows it."""
+        from agentsandbox.quoting import trace_quote
+
+        name = self.name if self.subscript is None else f"{self.name}[{self.subscript}]"
+        operator = "+=" if self.append else "="
+        if isinstance(self.value, list):
+            return f"{name}{operator}{self.source.partition('=')[2]}"
+        shown = str(self.value)
+        return f"{name}{operator}{trace_quote(shown) if shown else ''}"
+
+
+def assign_array(shell: Shell, name: str, elements: list[Element], append: bool) -> None:
+    """name=(…) or name+=(…)"""
+    variables = shell.variables
+    value = shell.values.get(name)
+    if isinstance(value, NameReference):
+        name = variables.resolve(name) or name
+        value = shell.values.get(name)
+    flags = shell.attributes.get(name, 0)
+    shell.budget.charge(16 * len(elements))
+    if isinstance(value, AssociativeArray) or flags & ASSOCIATIVE:
+        _assign_associative(shell, name, elements, append)
+        return
+    if append:
+        array = variables.array_for_writing(name)
+        assert isinstance(array, IndexedArray)
+        if len(elements) == 1 and elements[0][0] is None and flags >> 2 == ARRAY_ONLY:
+            array.append(elements[0][2])
+            return
+    else:
+        array = IndexedArray()
+        variables.replace(name, array)
+    index = array.end() if append else 0
+    convert = flags & ~(1 << 7)
+    for key, adds, text in elements:
+        if key is not None:
+            index = variables.evaluate(key)
+            if index < 0:
+                index += array.end()
+                if index < 0:
+                    raise ExpansionError(f"{name}[{key}]: bad array subscript", fatal=False)
+            if adds:
+                text = (array.get(index) or "") + text
+        if convert:
+            variables.assign_element(name, str(index), text)
+        else:
+            array.set(index, text)
+        index += 1
+
+
+ARRAY_ONLY = 1 << 5
+"""The attribute ARRAY after the bits for EXPORT and READONLY are shifted out."""
+
+
+def _assign_associative(shell: Shell, name: str, elements: list[Element], append: bool) -> None:
+    variables = shell.variables
+    if append:
+        array = variables.array_for_writing(name, associative=True)
+    else:
+        array = AssociativeArray()
+        variables.replace(name, array)
+    assert isinstance(array, AssociativeArray)
+    if elements and elements[0][0] is None:  # (key value key value …)
+        texts = [text for _, _, text in elements]
+        for position in range(0, len(texts), 2):
+            array.set(texts[position], texts[position + 1] if position + 1 < len(texts) else "")
+        return
+    for key, adds, text in elements:
+        if key is None:
+            shell.complain(f"{name}: {text}: must use subscript when assigning associative array")
+            continue
+        if not key:
+            shell.complain(f"[{key}]={text}: bad array subscript")
+            continue
+        if adds:
+            text = (array.get(key) or "") + text
+        if shell.attributes.get(name, 0) & ~((1 << 8) | 3):
+            variables.assign_element(name, key, text)
+        else:
+            array.set(key, text)
+
+
+def _compile_elements(literal: ArrayLiteral) -> Callable[[Shell], list[Element]]:
+    def compile_one(element: ArrayElement) -> Callable[[Shell, list[Element]], None]:
+        if element.subscript is not None:
+            key, text, append = WORDS.string(element.subscript), WORDS.string(element.value, assignment=True), element.append
+
+            def keyed(shell: Shell, out: list[Element]) -> None:
+                out.append((key(shell), append, text(shell)))
+
+            return keyed
+        fields = WORDS.fields(element.value)
+
+        def bare(shell: Shell, out: list[Element]) -> None:
+            found: list[str] = []
+            fields(shell, found)
+            out.extend([(None, False, text) for text in found])
+
+        return bare
+
+    compiled = [compile_one(element) for element in literal.elements]
+
+    def elements(shell: Shell) -> list[Element]:
+        out: list[Element] = []
+        for each in compiled:
+            each(shell, out)
+        return out
+
+    return elements
+
+
+def bind_assignment(node: Assignment) -> Callable[[Shell], BoundAssignment]:
+    """Expands the words of an assignment without making it."""
+    name, append, source = node.name, node.append, node.source
+    if isinstance(node.value, ArrayLiteral):
+        elements = _compile_elements(node.value)
+        return lambda shell: BoundAssignment(name, elements(shell), None, append, source)
+    text = WORDS.string(node.value, assignment=True)
+    if node.subscript is None:
+        return lambda shell: BoundAssignment(name, text(shell), None, append, source)
+    subscript = WORDS.string(node.subscript)
+    raw = node.subscript.source
+
+    def bind(shell: Shell) -> BoundAssignment:
+        key = subscript(shell)
+        if not key.strip() and not isinstance(shell.variables.lookup(name), AssociativeArray) or not key:
+            raise ExpansionError(f"{name}[{raw}]: bad array subscript", fatal=False)
+        return BoundAssignment(name, text(shell), key, append, source)
+
+    return bind
+
+
+def compile_assignment(node: Assignment) -> Callable[[Shell], None]:
+    """Makes an assignment that stands alone."""
+    name = node.name
+    if isinstance(node.value, ArrayLiteral) or node.subscript is not None:
+        bind = bind_assignment(node)
+        return lambda shell: bind(shell).apply(shell)
+    if node.append:
+        return _append(name, node.value)
+    number = _number_of(node.value)
+    if number is not None:
+
+        def assign_number(shell: Shell) -> None:
+            value = number(shell)
+            if name in shell.attributes:
+                shell.variables.assign(name, value)
+            else:
+                shell.values[name] = value
+
+        return assign_number
+    grown = _grows(name, node.value)
+    if grown is not None:
+        return grown
+    text = WORDS.string(node.value, assignment=True)
+
+    def assign(shell: Shell) -> None:
+        value = text(shell)
+        if name in shell.attributes:
+            shell.variables.assign(name, value)
+        else:
+            shell.values[name] = value
+
+    return assign
+
+
+def _number_of(value: Word) -> Callable[[Shell], int] | None:
+    """The arithmetic of name=$((…)), whose result stays a number."""
+    parts = value.parts
+    if len(parts) == 1 and isinstance(parts[0], DoubleQuoted):
+        parts = parts[0].parts
+    if len(parts) == 1 and isinstance(parts[0], ArithmeticSubstitution):
+        return WORDS.arithmetic(parts[0].expression)
+    return None
+
+
+def _append(name: str, value: Word) -> Callable[[Shell], None]:
+    """name+=text, in place: CPython extends a string that nobody else holds."""
+    text = WORDS.string(value, assignment=True)
+
+    def append(shell: Shell) -> None:
+        added = text(shell)
+        values = shell.values
+        current = values.get(name)
+        if current.__class__ is str and name not in shell.attributes:
+            if len(current) + len(added) > shell.budget.value_bytes:  # type: ignore[arg-type]
+                shell.budget.charge(len(current) + len(added))  # type: ignore[arg-type]
+            del current
+            grown: str = values.pop(name)  # type: ignore[assignment]
+            grown += added
+            values[name] = grown
+        else:
+            shell.variables.append(name, added)
+
+    return append
+
+
+def _grows(name: str, value: Word) -> Callable[[Shell], None] | None:
+    """name="$name…" is an append too, when what follows does not look at the name."""
+    parts: tuple[Part, ...] = value.parts
+    quoted = len(parts) == 1 and isinstance(parts[0], DoubleQuoted)
+    if quoted:
+        parts = parts[0].parts  # type: ignore[attr-defined]
+    if len(parts) < 2 or not isinstance(parts[0], Parameter):
+        return None
+    first = parts[0]
+    if first.name != name or first.operator or first.prefix or first.subscript is not None:
+        return None
+    rest = parts[1:]
+    if any(not isinstance(part, Parameter) and not hasattr(part, "text") for part in rest):
+        return None
+    if any(isinstance(part, Parameter) and (part.operator or part.prefix or part.name == name) for part in rest):
+        return None
+    rest_word = Word((DoubleQuoted(rest),) if quoted else rest, "")
+    append = _append(name, rest_word)
+    whole = WORDS.string(value, assignment=True)
+
+    def grow(shell: Shell) -> None:
+        if shell.values.get(name).__class__ is str and name not in shell.attributes:
+            append(shell)
+            return
+        text = whole(shell)
+        if name in shell.attributes:
+            shell.variables.assign(name, text)
+        else:
+            shell.values[name] = text
+
+    return grow

@@ -1,0 +1,50 @@
+"""`alias` and `unalias`"""
+
+from __future__ import annotations
+
+from agentsandbox.interpreter.builtins import builtin, parse_letters
+from agentsandbox.quoting import shell_quote_single
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from agentsandbox.interpreter.shell import Shell
+
+
+@builtin("alias", "alias [-p] [name[=value] ... ]")
+def alias(shell: Shell, words: list[str]) -> int:
+    options, position = parse_letters(words, "p")
+    if "p" in options or position >= len(words):
+        for name in sorted(shell.aliases):
+            shell.write(f"alias {name}={shell_quote_single(shell.aliases[name])}\n")
+    status = 0
+    for word in words[position:]:
+        name, equals, value = word.partition("=")
+        if equals and name:
+            if any(char in name for char in " \t\n/$`=|&;()<>'\""):
+                shell.complain(f"alias: `{name}': invalid alias name")
+                status = 1
+                continue
+            shell.aliases[name] = value
+        elif word in shell.aliases:
+            shell.write(f"alias {word}={shell_quote_single(shell.aliases[word])}\n")
+        else:
+            shell.complain(f"alias: {word}: not found")
+            status = 1
+    return status
+
+
+@builtin("unalias", "unalias [-a] name [name ...]")
+def unalias(shell: Shell, words: list[str]) -> int:
+    options, position = parse_letters(words, "a")
+    if "a" in options:
+        shell.aliases.clear()
+        return 0
+    if position >= len(words):
+        shell.write("unalias: usage: unalias [-a] name [name ...]\n", 2)
+        return 2
+    status = 0
+    for name in words[position:]:
+        if shell.aliases.pop(name, None) is None:
+            shell.complain(f"unalias: {name}: not found")
+            status = 1
+    return status

@@ -1,0 +1,26 @@
+"""`builtin`"""
+
+from __future__ import annotations
+
+from agentsandbox.errors import CommandError
+from agentsandbox.interpreter.builtins import builtin as define
+from agentsandbox.interpreter.builtins import find_builtin
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from agentsandbox.interpreter.shell import Shell
+
+
+@define("builtin", "builtin [shell-builtin [arg ...]]", declares=True)
+def builtin(shell: Shell, words: list[Any]) -> int:
+    operands = words[2:] if words[1:2] == ["--"] else words[1:]
+    if not operands:
+        return 0
+    name = operands[0]
+    found = find_builtin(name) if isinstance(name, str) else None
+    if found is None:
+        raise CommandError(f"{name}: not a shell builtin", 1)
+    texts = [word if isinstance(word, str) else word.text() for word in operands]
+    return found.call(shell, operands if found.declares else texts)

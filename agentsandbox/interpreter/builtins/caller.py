@@ -1,0 +1,30 @@
+"""`caller`"""
+
+from __future__ import annotations
+
+from agentsandbox.errors import CommandError
+from agentsandbox.interpreter.builtins import builtin
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from agentsandbox.interpreter.shell import Shell
+
+
+@builtin("caller", "caller [expr]")
+def caller(shell: Shell, words: list[str]) -> int:
+    frames = shell.frames
+    if not frames:
+        return 1
+    sources = [shell.source if shell.source != "environment" else "NULL", *(frame.source for frame in frames)]
+    if len(words) == 1:
+        source = sources[len(frames) - 1]
+        shell.write(f"{frames[-1].call_line} {source}\n")
+        return 0
+    if not words[1].isdigit():
+        raise CommandError(f"{words[1]}: invalid number", 2)
+    level = len(frames) - 1 - int(words[1][:6])
+    if level < 0 or (level == 0 and shell.source == "environment"):
+        return 1
+    name = frames[level - 1].name if level else "main"
+    shell.write(f"{frames[level].call_line} {name} {sources[level]}\n")
+    return 0

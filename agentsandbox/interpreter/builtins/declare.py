@@ -1,0 +1,401 @@
+"""`declare`, `typeset` and `local`"""
+
+from __future__ import annotations
+
+import re
+
+from agentsandbox.errors import CommandError
+from agentsandbox.expansion.errors import ExpansionError
+from agentsandbox.expansion.transformations import attribute_letters, format_array
+from agentsandbox.expansion.variables import (
+    ARRAY,
+    ASSOCIATIVE,
+    CAPITALIZE,
+    EXPORT,
+    INTEGER,
+    LOWER,
+    NAMEREF,
+    READONLY,
+    TRACE,
+    UNSET,
+    UPPER,
+    AssociativeArray,
+    IndexedArray,
+    NameReference,
+)
+from agentsandbox.interpreter.assignments import BoundAssignment
+from agentsandbox.interpreter.builtins import builtin, parse_letters
+from agentsandbox.quoting import declare_quote_double
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from agentsandbox.interpreter.shell import Shell
+
+    Argument = str | BoundAssignment
+
+_FLAGS = {
+    "a": ARRAY, "A": ASSOCIATIVE, "i": INTEGER, "l": LOWER, "u": UPPER, "c": CAPITALIZE, "n": NAMEREF, "r": READONLY, "t": TRACE, "x": EXPORT,
+}  # fmt: skip
+ARGUMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(?:\[(.*)\])?(\+?=)(.*)", re.DOTALL)
+NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_USAGE = "declare [-aAfFgiIlnrtux] [name[=value] ...] or declare -p [-aAfFilnrtux] [name ...]"
+
+
+def parse_argument(shell: Shell, argument: Argument) -> tuple[str, BoundAssignment | None]:
+    """(name, assignment): an argument that was expanded from a word may be an assignment too."""
+    if isinstance(argument, BoundAssignment):
+        return argument.name, argument
+    match = ARGUMENT.fullmatch(argument)
+    if match is None:
+        return argument, None
+    name, subscript, operator, value = match.groups()
+    if value.startswith("(") and value.endswith(")") and subscript is None:
+        bound = _array_from_text(shell, name, value, operator == "+=")
+        if bound is not None:
+            return name, bound
+    return name, BoundAssignment(name, value, subscript, operator == "+=", argument)
+
+
+def _array_from_text(shell: Shell, name: str, value: str, append: bool) -> BoundAssignment | None:
+    """declare "a=(1 2)": a text that looks like an array literal is read as one when the name is an array."""
+    if not shell.attributes.get(name, 0) & (ARRAY | ASSOCIATIVE):
+        return None
+    from agentsandbox.errors import ShellSyntaxError
+    from agentsandbox.interpreter.assignments import bind_assignment
+    from agentsandbox.syntax.nodes import SimpleCommand
+    from agentsandbox.syntax.parser import parse
+
+    try:
+        commands = parse(f"{name}{'+' if append else ''}={value}").commands
+    except ShellSyntaxError:
+        return None
+    node = commands[0] if len(commands) == 1 else None
+    if isinstance(node, SimpleCommand) and len(node.assignments) == 1 and not node.words:
+        return bind_assignment(node.assignments[0])(shell)
+    return None
+
+
+@builtin("declare", _USAGE, declares=True)
+def declare(shell: Shell, words: list[Argument]) -> int:
+    return _declare(shell, words, local=bool(shell.variables.scopes) and _in_function(shell))
+
+
+@builtin("typeset", _USAGE.replace("declare", "typeset"), declares=True)
+def typeset(shell: Shell, words: list[Argument]) -> int:
+    return _declare(shell, words, local=bool(shell.variables.scopes) and _in_function(shell))
+
+
+@builtin("local", "local [option] name[=value] ...", declares=True)
+def local(shell: Shell, words: list[Argument]) -> int:
+    if not shell.variables.scopes:
+        raise CommandError("can only be used in a function", 1)
+    return _declare(shell, words, local=True)
+
+
+def _in_function(shell: Shell) -> bool:
+    return any(frame.is_function for frame in shell.frames)
+
+
+def _declare(shell: Shell, words: list[Argument], *, local: bool) -> int:
+    texts = [word if isinstance(word, str) else word.text() for word in words]
+    name = texts[0]
+    if name == "local" and texts[1:2] == ["-"]:
+        return 0
+    options, position = parse_letters(texts, "aAfFgiIlnrtuxpc", plus=True)
+    arguments = words[position:]
+    if "f" in options or "F" in options:
+        return _functions(shell, arguments, options)
+    if "p" in options:
+        return _print(shell, arguments, options, local and name == "local")
+    if not arguments:
+        _list(shell, options, local and name == "local")
+        return 0
+    on = off = 0
+    for letter in options:
+        if letter.startswith("+"):
+            off |= _FLAGS.get(letter[1:], 0)
+        else:
+            on |= _FLAGS.get(letter, 0)
+    if "g" in options:
+        local = False
+    status = 0
+    for argument in arguments:
+        try:
+            declare_one(shell, argument, on, off, local=local, to_global="g" in options, inherit="I" in options)
+        except ExpansionError as error:
+            if error.readonly and name == "local":
+                shell.complain(f"local: {error.message}")
+            else:
+                shell.complain(f"{name}: {error.message}" if error.readonly else error.message)
+            status = 1
+        except CommandError as error:
+            shell.complain(f"{name}: {error.message}")
+            status = 1
+    return status
+
+
+def declare_one(
+    shell: Shell,
+    argument: Argument,
+    on: int,
+    off: int = 0,
+    *,
+    local: bool,
+    to_global: bool = False,
+    inherit: bool = False,
+) -> None:
+    """Give one name attributes and, if there is one, a value."""
+    name, assignment = parse_argument(shell, argument)
+    subscript = None
+    if assignment is None and "[" in name:
+        base, _, subscript = name.partition("[")
+        if not subscript.endswith("]"):
+            raise CommandError(f"`{name}': not a valid identifier")
+        name = base
+        on |= ARRAY if not on & ASSOCIATIVE else 0
+    if NAME.fullmatch(name) is None:
+        raise CommandError(f"`{argument if isinstance(argument, str) else argument.source}': not a valid identifier")
+    variables = shell.variables
+    if local:
+        _make_local(shell, name, inherit, on)
+    elif to_global and _declare_global(shell, name, assignment, on, off):
+        return
+    flags = shell.attributes.get(name, 0)
+    if on & NAMEREF or off & NAMEREF:
+        _reference(shell, name, assignment, on, off)
+        return
+    if not local and flags & NAMEREF and not on & NAMEREF:
+        name = variables.resolve(name) or name
+        if assignment is not None:
+            assignment.name = name
+        flags = shell.attributes.get(name, 0)
+    if off & READONLY and flags & READONLY:
+        raise CommandError(f"{name}: readonly variable")
+    if off & (ARRAY | ASSOCIATIVE) and flags & off & (ARRAY | ASSOCIATIVE):
+        raise CommandError(f"{name}: cannot destroy array variables in this way")
+    if on & ASSOCIATIVE and flags & ARRAY:
+        raise CommandError(f"{name}: cannot convert indexed to associative array")
+    if on & ARRAY and flags & ASSOCIATIVE and not isinstance(argument, str):
+        raise CommandError(f"{name}: cannot convert associative to indexed array")
+    kinds = on & ~(READONLY | ARRAY | ASSOCIATIVE)
+    if kinds & (LOWER | UPPER | CAPITALIZE):
+        variables.drop(name, LOWER | UPPER | CAPITALIZE)
+    if on & (ARRAY | ASSOCIATIVE):
+        if flags & READONLY and assignment is not None:
+            raise ExpansionError(f"{name}: readonly variable", readonly=True)
+        if not isinstance(variables.lookup(name), (IndexedArray, AssociativeArray)):
+            if assignment is None:
+                _declare_array(shell, name, on)
+            elif not (flags & READONLY):
+                if not isinstance(assignment.value, list) and variables.get(name) is None:
+                    shell.values[name] = AssociativeArray() if on & ASSOCIATIVE else IndexedArray()
+                    variables.add(name, on & (ARRAY | ASSOCIATIVE))
+                else:
+                    variables.array_for_writing(name, associative=bool(on & ASSOCIATIVE))
+    if kinds:
+        variables.add(name, kinds)
+    if off:
+        variables.drop(name, off)
+    if assignment is not None:
+        assignment.apply(shell)
+    elif name not in shell.values and name not in variables.readers:
+        shell.values[name] = UNSET
+    if on & READONLY:
+        variables.add(name, READONLY)
+    if shell.allexport:
+        variables.add(name, EXPORT)
+
+
+def _declare_array(shell: Shell, name: str, on: int) -> None:
+    """An array without elements is declared but unset."""
+    variables = shell.variables
+    if variables.get(name) is not None:
+        variables.array_for_writing(name, associative=bool(on & ASSOCIATIVE))
+        return
+    shell.values[name] = UNSET
+    variables.add(name, on & (ARRAY | ASSOCIATIVE))
+
+
+def _make_local(shell: Shell, name: str, inherit: bool, on: int) -> None:
+    variables = shell.variables
+    flags = shell.attributes.get(name, 0)
+    if flags & READONLY and name not in variables.scopes[-1]:
+        raise CommandError(f"{name}: readonly variable")
+    temporary = any(name in scope for scope in variables.temporary[-1:])
+    value = shell.values.get(name)
+    if not variables.make_local(name):
+        return
+    if inherit or shell.shopt["localvar_inherit"]:
+        if isinstance(value, (IndexedArray, AssociativeArray)):
+            shell.values[name] = value.copy()
+        return
+    if temporary and isinstance(value, (str, int)) and not on & (ARRAY | ASSOCIATIVE):
+        return
+    if name in variables.writers or name in variables.readers:
+        from agentsandbox.expansion.variables import SPECIAL
+
+        shell.values[name] = UNSET
+        shell.attributes[name] = SPECIAL
+        if name in variables.writers:
+            variables.writers[name](shell, None)
+        return
+    shell.values[name] = UNSET
+    kept = flags & EXPORT if temporary else 0
+    if kept:
+        shell.attributes[name] = kept
+    else:
+        shell.attributes.pop(name, None)
+    if flags & EXPORT:
+        variables.drop(name, 0)
+        variables.forget_environment()
+
+
+def _declare_global(shell: Shell, name: str, assignment: BoundAssignment | None, on: int, off: int) -> bool:
+    """declare -g where a local hides the global: change what the local's scope remembers."""
+    scope = shell.variables.globals_scope(name)
+    if scope is None:
+        return False
+    variables = shell.variables
+    hidden = (shell.values.get(name), shell.attributes.get(name, 0))
+    variables.restore({name: scope[name]})
+    try:
+        declare_one(shell, assignment if assignment is not None else name, on, off, local=False)
+    finally:
+        fresh: dict[str, tuple[object, int]] = {}
+        variables.save_in(fresh, name)
+        scope[name] = fresh[name]
+        variables.restore({name: hidden})
+    return True
+
+
+def _reference(shell: Shell, name: str, assignment: BoundAssignment | None, on: int, off: int) -> None:
+    variables = shell.variables
+    if off & NAMEREF:
+        value = shell.values.get(name)
+        variables.drop(name, NAMEREF)
+        if isinstance(value, NameReference):
+            shell.values[name] = value.target
+        if assignment is not None:
+            assignment.apply(shell)
+        return
+    if isinstance(variables.values.get(name), (IndexedArray, AssociativeArray)):
+        raise CommandError(f"{name}: reference variable cannot be an array")
+    target = str(assignment.value) if assignment is not None and not isinstance(assignment.value, list) else None
+    if target is None:
+        current = shell.values.get(name)
+        target = current if isinstance(current, str) else (current.target if isinstance(current, NameReference) else "")
+        if not target:
+            shell.values[name] = NameReference("")
+            variables.add(name, NAMEREF | on)
+            return
+    base, bracket, subscript = target.partition("[")
+    if target and (NAME.fullmatch(base) is None or (bracket and not subscript.endswith("]"))):
+        raise CommandError(f"`{target}': invalid variable name for name reference")
+    if target == name:
+        if not shell.variables.scopes:
+            raise CommandError(f"{name}: nameref variable self references not allowed")
+        shell.complain(f"declare: warning: {name}: circular name reference")
+    shell.values[name] = NameReference(target)
+    variables.add(name, on | NAMEREF)
+
+
+def describe(shell: Shell, name: str) -> str | None:
+    """A variable as `declare -p` shows it; None when there is none."""
+    if name not in shell.values and name not in shell.variables.readers:
+        return None
+    value = shell.values.get(name)
+    if value is None:
+        value = shell.variables.lookup(name)
+    letters = attribute_letters(shell.attributes.get(name, 0)) or "-"
+    if value is UNSET or value is None:
+        return f"declare -{letters} {name}"
+    if isinstance(value, (IndexedArray, AssociativeArray)):
+        return f"declare -{letters} {name}={format_array(value)}"
+    if isinstance(value, NameReference):
+        return f"declare -{letters} {name}" + (f'="{value.target}"' if value.target else "")
+    return f"declare -{letters} {name}={declare_quote_double(str(value))}"
+
+
+def _print(shell: Shell, arguments: list[Argument], options: dict[str, str], local_only: bool) -> int:
+    status = 0
+    if not arguments:
+        wanted = 0
+        for letter in options:
+            wanted |= _FLAGS.get(letter, 0)
+        names = shell.variables.local_names() if local_only else iter(shell.variables.names())
+        for name in names:
+            if wanted and shell.attributes.get(name, 0) & wanted != wanted:
+                continue
+            described = describe(shell, name)
+            if described is not None:
+                shell.write(described + "\n")
+        return 0
+    for argument in arguments:
+        name = argument if isinstance(argument, str) else argument.name
+        described = describe(shell, name)
+        if described is None:
+            shell.complain(f"declare: {name}: not found")
+            status = 1
+        else:
+            shell.write(described + "\n")
+    return status
+
+
+def _list(shell: Shell, options: dict[str, str], local_only: bool) -> None:
+    wanted = 0
+    for letter in options:
+        wanted |= _FLAGS.get(letter, 0)
+    if wanted:
+        _print(shell, [], options, local_only)
+        return
+    from agentsandbox.quoting import quote_if_needed
+
+    names = list(shell.variables.local_names()) if local_only else shell.variables.names()
+    for name in names:
+        value = shell.variables.lookup(name)
+        if isinstance(value, (IndexedArray, AssociativeArray)):
+            shell.write(f"{name}={format_array(value)}\n")
+        elif value is not None:
+            shell.write(f"{name}={quote_if_needed(str(value))}\n")
+    if not local_only:
+        _functions(shell, [], {"f": ""})
+
+
+def _functions(shell: Shell, arguments: list[Argument], options: dict[str, str]) -> int:
+    from agentsandbox.syntax.printer import print_function
+
+    names_only = "F" in options
+    names = [argument if isinstance(argument, str) else argument.name for argument in arguments]
+    status = 0
+    for name in names or shell.function_names():
+        function = shell.functions.get(name)
+        if function is None:
+            if names:
+                status = 1
+            continue
+        if names and "r" in options:
+            shell.readonly_functions |= {name}
+            continue
+        if names and "x" in options:
+            _export_function(shell, name)
+            continue
+        if names_only:
+            if names:
+                extra = f" {function.line} {function.source}" if shell.shopt["extdebug"] else ""
+                shell.write(f"{name}{extra}\n")
+            else:
+                shell.write(f"declare -f{'r' if name in shell.readonly_functions else ''}{'x' if name in shell.exported_functions else ''} {name}\n")
+        else:
+            shell.write(print_function(function.node) + "\n")
+    return status
+
+
+def _export_function(shell: Shell, name: str) -> None:
+    from agentsandbox.syntax.printer import print_function
+
+    shell.exported_functions |= {name}
+    text = print_function(shell.functions[name].node)
+    key = f"BASH_FUNC_{name}%%"
+    shell.values[key] = "() " + text.partition("\n")[2].lstrip()
+    shell.variables.add(key, EXPORT)
+

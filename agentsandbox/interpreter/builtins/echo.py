@@ -1,0 +1,22 @@
+"""`echo`"""
+
+from __future__ import annotations
+
+import os
+
+from agentsandbox.interpreter.builtins import builtin
+from agentsandbox.languages.echo import render_echo
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from agentsandbox.interpreter.shell import Shell
+
+
+@builtin("echo", "echo [-neE] [arg ...]")
+def echo(shell: Shell, words: list[str]) -> int:
+    data = render_echo(words[1:], xpg=shell.shopt["xpg_echo"])
+    stream = shell.fds.get(1)
+    if stream is None:
+        raise OSError(9, os.strerror(9))
+    stream.write(data)
+    return 0

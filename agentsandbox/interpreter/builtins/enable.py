@@ -1,0 +1,34 @@
+"""`enable`"""
+
+from __future__ import annotations
+
+from agentsandbox.interpreter.builtins import NAMES, SPECIAL, builtin, parse_letters
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from agentsandbox.interpreter.shell import Shell
+
+
+@builtin("enable", "enable [-a] [-dnps] [name ...]")
+def enable(shell: Shell, words: list[str]) -> int:
+    options, position = parse_letters(words, "adnps")
+    names = words[position:]
+    if not names or "p" in options:
+        for name in sorted(NAMES):
+            if "s" in options and name not in SPECIAL:
+                continue
+            disabled = name in shell.disabled
+            if "a" in options or disabled == ("n" in options):
+                shell.write(f"enable {'-n ' if disabled else ''}{name}\n")
+        return 0
+    status = 0
+    for name in names:
+        if name not in NAMES:
+            shell.complain(f"enable: {name}: not a shell builtin")
+            status = 1
+        elif "n" in options:
+            shell.disabled |= {name}
+        else:
+            shell.disabled -= {name}
+    shell.update_flags()
+    return status

@@ -1,0 +1,27 @@
+"""`eval`"""
+
+from __future__ import annotations
+
+from agentsandbox.interpreter.builtins import builtin, parse_letters
+from agentsandbox.interpreter.scripts import run_commands
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from agentsandbox.interpreter.shell import Shell
+
+
+@builtin("eval", "eval [arg ...]")
+def eval(shell: Shell, words: list[str]) -> int:
+    _, position = parse_letters(words[:2], "")
+    text = " ".join(words[position:])
+    if not text.strip():
+        return 0
+    shell.budget.charge(len(text))
+    shell.budget.deeper()
+    line = shell.line
+    try:
+        status = run_commands(shell, text, first_line=line, origin="eval: ")
+    finally:
+        shell.budget.shallower()
+        shell.line = line
+    return status

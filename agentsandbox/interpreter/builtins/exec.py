@@ -1,0 +1,58 @@
+"""`exec`"""
+
+from __future__ import annotations
+
+from agentsandbox.errors import CommandError, Exit
+from agentsandbox.interpreter.builtins import builtin, parse_letters
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from agentsandbox.interpreter.shell import Shell
+
+
+@builtin("exec", "exec [-cl] [-a name] [command [argument ...]] [redirection ...]")
+def exec(shell: Shell, words: list[str]) -> int:
+    options, position = parse_letters(words, "cla:")
+    argv = words[position:]
+    if not argv:
+        _keep_redirections(shell)
+        return 0
+    from agentsandbox.interpreter.execution import locate, run_file
+
+    environment = {} if "c" in options else shell.variables.environment()
+    located = locate(shell, argv[0])
+    if located is None:
+        shell.complain(f"exec: {argv[0]}: not found")
+        if not shell.shopt["execfail"]:
+            raise Exit(127)
+        return 127
+    traps, shell.traps = shell.traps, {name: text for name, text in shell.traps.items() if not text}
+    try:
+        if "a" in options:
+            argv = [options["a"], *argv[1:]]
+        raise Exit(run_file(shell, located, argv, environment))
+    except CommandError as error:
+        shell.complain(f"exec: {error.message}" if "/" not in located else error.message)
+        if not shell.shopt["execfail"]:
+            raise Exit(error.status) from None
+        shell.traps = traps
+        return error.status
+
+
+def _keep_redirections(shell: Shell) -> None:
+    """The redirections of `exec` alone become the shell's own: it holds the streams from now on."""
+    shell.keeps_fds = True
+    owned = shell.owned
+    for number, stream in list(owned.items()):
+        if shell.fds.get(number) is not stream:
+            del owned[number]
+            stream.release()
+    for number, stream in shell.fds.items():
+        if owned.get(number) is not stream and shell.base_fds.get(number) is not stream:
+            stream.acquire()
+            owned[number] = stream
+    if shell.process_files:  # exec > >(…): the process lives as long as the descriptor
+        kept = {id(stream) for stream in shell.fds.values()}
+        for number, stream, process in shell.process_files:
+            if id(stream) in kept or number in shell.fds:
+                shell.jobs.processes.setdefault(process.pid, process)

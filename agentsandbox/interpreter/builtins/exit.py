@@ -1,0 +1,30 @@
+"""`exit` and `logout`"""
+
+from __future__ import annotations
+
+from agentsandbox.errors import CommandError, Exit
+from agentsandbox.interpreter.builtins import builtin
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from agentsandbox.interpreter.shell import Shell
+
+
+@builtin("exit", "exit [n]")
+def exit(shell: Shell, words: list[str]) -> int:
+    operands = words[2:] if words[1:2] == ["--"] else words[1:]
+    if not operands:
+        raise Exit(int(shell.status))
+    text = operands[0].strip()
+    if not text.lstrip("+-").isdigit() or len(text) > 19:
+        shell.complain(f"exit: {operands[0]}: numeric argument required")
+        raise Exit(2)
+    if len(operands) > 1:
+        raise CommandError("too many arguments", 1)
+    raise Exit(int(text) & 255)
+
+
+@builtin("logout", "logout [n]")
+def logout(shell: Shell, words: list[str]) -> int:
+    del shell, words
+    raise CommandError("not login shell: use `exit'", 1)

@@ -1,0 +1,92 @@
+"""`export` and `readonly`"""
+
+from __future__ import annotations
+
+from agentsandbox.errors import CommandError
+from agentsandbox.expansion.errors import ExpansionError
+from agentsandbox.expansion.variables import ARRAY, ASSOCIATIVE, EXPORT, READONLY
+from agentsandbox.interpreter.builtins import builtin, parse_letters
+from agentsandbox.interpreter.builtins.declare import NAME, _export_function, declare_one, describe
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from agentsandbox.interpreter.assignments import BoundAssignment
+    from agentsandbox.interpreter.shell import Shell
+
+    Argument = str | BoundAssignment
+
+
+@builtin("export", "export [-fn] [name[=value] ...] or export -p", declares=True)
+def export(shell: Shell, words: list[Argument]) -> int:
+    texts = [word if isinstance(word, str) else word.text() for word in words]
+    options, position = parse_letters(texts, "fnp")
+    arguments = words[position:]
+    if not arguments:
+        _print(shell, EXPORT)
+        return 0
+    status = 0
+    for argument in arguments:
+        name = argument if isinstance(argument, str) else argument.name
+        if "f" in options:
+            if name not in shell.functions:
+                shell.complain(f"export: {name}: not a function")
+                status = 1
+            elif "n" in options:
+                shell.exported_functions -= {name}
+                shell.variables.unset(f"BASH_FUNC_{name}%%")
+            else:
+                _export_function(shell, name)
+            continue
+        status = _mark(shell, argument, "export", 0 if "n" in options else EXPORT, EXPORT if "n" in options else 0) or status
+    return status
+
+
+@builtin("readonly", "readonly [-aAf] [name[=value] ...] or readonly -p", declares=True)
+def readonly(shell: Shell, words: list[Argument]) -> int:
+    texts = [word if isinstance(word, str) else word.text() for word in words]
+    options, position = parse_letters(texts, "aAfp")
+    arguments = words[position:]
+    if not arguments:
+        _print(shell, READONLY)
+        return 0
+    kind = (ARRAY if "a" in options else 0) | (ASSOCIATIVE if "A" in options else 0)
+    status = 0
+    for argument in arguments:
+        name = argument if isinstance(argument, str) else argument.name
+        if "f" in options:
+            if name not in shell.functions:
+                shell.complain(f"readonly: {name}: not a function")
+                status = 1
+            else:
+                shell.readonly_functions |= {name}
+            continue
+        status = _mark(shell, argument, "readonly", READONLY | kind, 0) or status
+    return status
+
+
+def _mark(shell: Shell, argument: Argument, command: str, on: int, off: int) -> int:
+    try:
+        if isinstance(argument, str) and "=" not in argument:
+            if NAME.fullmatch(argument) is None:
+                raise CommandError(f"`{argument}': not a valid identifier")
+            name = shell.variables.resolve(argument) or argument
+            if "[" in name:
+                raise CommandError(f"`{name}': not a valid identifier")
+            declare_one(shell, name, on, off, local=False)
+        else:
+            declare_one(shell, argument, on, off, local=False)
+    except ExpansionError as error:
+        shell.complain(error.message)
+        return 1
+    except CommandError as error:
+        shell.complain(f"{command}: {error.message}")
+        return 1
+    return 0
+
+
+def _print(shell: Shell, flag: int) -> None:
+    for name in shell.variables.names():
+        if shell.attributes.get(name, 0) & flag and not name.startswith("BASH_FUNC_"):
+            described = describe(shell, name)
+            if described is not None:
+                shell.write(described + "\n")

@@ -1,0 +1,55 @@
+"""`hash`"""
+
+from __future__ import annotations
+
+from agentsandbox.interpreter.builtins import NAMES, builtin, parse_letters
+from agentsandbox.interpreter.execution import find_on_path
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from agentsandbox.interpreter.shell import Shell
+
+
+@builtin("hash", "hash [-lr] [-p pathname] [-dt] [name ...]")
+def hash(shell: Shell, words: list[str]) -> int:
+    options, position = parse_letters(words, "lrp:dt")
+    names = words[position:]
+    if "r" in options:
+        shell.hashed.clear()
+    if not names:
+        if "r" not in options:
+            _print(shell, "l" in options)
+        return 0
+    status = 0
+    for name in names:
+        if "p" in options:
+            shell.hashed[name] = (options["p"], 0)
+        elif "d" in options:
+            if shell.hashed.pop(name, None) is None:
+                shell.complain(f"hash: {name}: not found")
+                status = 1
+        elif "t" in options:
+            entry = shell.hashed.get(name)
+            if entry is None:
+                shell.complain(f"hash: {name}: not found")
+                status = 1
+            else:
+                shell.write((f"{name}\t" if len(names) > 1 else "") + f"{entry[0]}\n")
+        elif "/" not in name and name not in shell.functions and name not in NAMES:
+            path = find_on_path(shell, name, shell.variables.get("PATH"))
+            if path is None:
+                shell.complain(f"hash: {name}: not found")
+                status = 1
+            else:
+                shell.hashed[name] = (path, 0)
+    return status
+
+
+def _print(shell: Shell, reusable: bool) -> None:
+    if not shell.hashed:
+        shell.write("hash: hash table empty\n")
+        return
+    if not reusable:
+        shell.write("hits\tcommand\n")
+    for name, (path, hits) in shell.hashed.items():
+        shell.write(f"builtin hash -p {path} {name}\n" if reusable else f"{hits:4}\t{path}\n")

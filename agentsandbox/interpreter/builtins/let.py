@@ -1,0 +1,25 @@
+"""`let`"""
+
+from __future__ import annotations
+
+from agentsandbox.errors import CommandError
+from agentsandbox.expansion.errors import ExpansionError
+from agentsandbox.interpreter.builtins import builtin
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from agentsandbox.interpreter.shell import Shell
+
+
+@builtin("let", "let arg [arg ...]")
+def let(shell: Shell, words: list[str]) -> int:
+    operands = words[2:] if words[1:2] == ["--"] else words[1:]
+    if not operands:
+        raise CommandError("expression expected", 1)
+    value = 0
+    for operand in operands:
+        try:
+            value = shell.arithmetic(operand)
+        except ExpansionError as error:
+            raise CommandError(error.message, 1) from None
+    return 0 if value else 1

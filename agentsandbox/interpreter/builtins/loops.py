@@ -1,0 +1,51 @@
+"""`break` and `continue`"""
+
+from __future__ import annotations
+
+from agentsandbox.errors import Break, Continue, ControlFlow, Exit
+from agentsandbox.interpreter.builtins import builtin
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from agentsandbox.interpreter.shell import Shell
+
+
+def _leave(shell: Shell, words: list[str], jump: type[ControlFlow]) -> int:
+    operands = words[2:] if words[1:2] == ["--"] else words[1:]
+    count = 1
+    if operands:
+        try:
+            count = int(operands[0])
+        except ValueError:
+            shell.complain(f"{words[0]}: {operands[0]}: numeric argument required")
+            raise Exit(128) from None
+        if len(operands) > 1:
+            shell.complain(f"{words[0]}: too many arguments")
+            shell.status = 1
+            if shell.loops:
+                shell.break_levels = shell.loops
+                raise Break
+            return 1
+    if not shell.loops:
+        shell.complain(f"{words[0]}: only meaningful in a `for', `while', or `until' loop")
+        return 0
+    if count <= 0:
+        shell.complain(f"{words[0]}: {count}: loop count out of range")
+        shell.status = 1
+        shell.break_levels = shell.loops
+        raise Break
+    shell.break_levels = min(count, shell.loops)
+    shell.status = 0
+    raise jump
+
+
+@builtin("break", "break [n]")
+def break_(shell: Shell, words: list[str]) -> int:
+    return _leave(shell, words, Break)
+
+
+@builtin("continue", "continue [n]")
+def continue_(shell: Shell, words: list[str]) -> int:
+    return _leave(shell, words, Continue)
+
+

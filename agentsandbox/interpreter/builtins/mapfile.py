@@ -1,0 +1,77 @@
+"""`mapfile` and `readarray`"""
+
+from __future__ import annotations
+
+from agentsandbox.errors import CommandError
+from agentsandbox.expansion.variables import AssociativeArray, IndexedArray
+from agentsandbox.interpreter.builtins import builtin, parse_letters
+from agentsandbox.streams import decode, encode
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from agentsandbox.interpreter.shell import Shell
+
+_USAGE = "{} [-d delim] [-n count] [-O origin] [-s count] [-t] [-u fd] [-C callback] [-c quantum] [array]"
+
+
+def _mapfile(shell: Shell, words: list[str]) -> int:
+    options, position = parse_letters(words, "d:n:O:s:tu:C:c:")
+    name = words[position] if position < len(words) else "MAPFILE"
+    if not name.isidentifier():
+        raise CommandError(f"`{name}': not a valid identifier", 1)
+    count, origin, skip, quantum = (_number(options, letter, default) for letter, default in (("n", 0), ("O", 0), ("s", 0), ("c", 5000)))
+    number = options.get("u", "0")
+    stream = shell.fds.get(int(number)) if number.isdigit() else None
+    if stream is None:
+        raise CommandError(f"{number}: invalid file descriptor: Bad file descriptor", 1)
+    end = b"\n" if "d" not in options else (encode(options["d"][:1]) or b"\0")[:1]
+    if "O" in options:
+        array = shell.variables.array_for_writing(name)
+        if isinstance(array, AssociativeArray):
+            raise CommandError(f"{name}: not an indexed array", 1)
+    else:
+        if isinstance(shell.variables.lookup(name), AssociativeArray):
+            raise CommandError(f"{name}: not an indexed array", 1)
+        array = IndexedArray()
+        shell.variables.replace(shell.variables.resolve(name) or name, array)
+    strip = "t" in options
+    callback = options.get("C")
+    index = origin
+    read = 0
+    budget = shell.budget
+    while not count or read < count:
+        line = stream.readline(end)
+        if not line:
+            break
+        budget.step()
+        if skip:
+            skip -= 1
+            continue
+        if strip and line.endswith(end):
+            line = line[:-1]
+        text = decode(line.replace(b"\0", b"")) if b"\0" in line else decode(line)
+        read += 1
+        if callback is not None and read % quantum == 0:
+            from agentsandbox.interpreter.scripts import run_commands
+            from agentsandbox.quoting import shell_quote_single
+
+            run_commands(shell, f"{callback} {index} {shell_quote_single(text)}")
+        array.set(index, text)
+        index += 1
+        if read % 1024 == 0:
+            budget.charge(16 * read)
+    return 0
+
+
+def _number(options: dict[str, str], letter: str, default: int) -> int:
+    text = options.get(letter)
+    if text is None:
+        return default
+    if not text.isdigit() or len(text) > 9:
+        what = {"n": "line count", "O": "array origin", "s": "line count", "c": "callback quantum"}[letter]
+        raise CommandError(f"{text}: invalid {what}", 1)
+    return int(text)
+
+
+mapfile = builtin("mapfile", _USAGE.format("mapfile"))(_mapfile)
+readarray = builtin("readarray", _USAGE.format("readarray"))(_mapfile)

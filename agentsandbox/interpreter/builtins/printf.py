@@ -1,0 +1,69 @@
+"""`printf`"""
+
+from __future__ import annotations
+
+import os
+
+from agentsandbox.errors import CommandError
+from agentsandbox.interpreter.builtins import UsageFailure, builtin
+from agentsandbox.languages.printf import compile_format
+from agentsandbox.streams import decode
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from agentsandbox.interpreter.shell import Shell
+
+
+@builtin("printf", "printf [-v var] format [arguments]")
+def printf(shell: Shell, words: list[str]) -> int:
+    position = 1
+    variable = None
+    while position < len(words) and words[position].startswith("-v"):
+        variable = words[position][2:]
+        position += 1
+        if not variable:
+            if position >= len(words):
+                raise UsageFailure("-v: option requires an argument")
+            variable = words[position]
+            position += 1
+    if position < len(words) and words[position] == "--":
+        position += 1
+    elif position < len(words) and words[position].startswith("-") and len(words[position]) > 1:
+        raise UsageFailure(f"{words[position][:2]}: invalid option")
+    if position >= len(words):
+        shell.write("printf: usage: printf [-v var] format [arguments]\n", 2)
+        return 2
+    host = shell.machine.host
+
+    def assign(name: str, count: int) -> None:
+        shell.variables.assign(name, count)
+
+    output, status = compile_format(words[position]).render(
+        words[position + 1 :],
+        lambda message: shell.complain(f"printf: {message}"),
+        budget=shell.budget,
+        now=host.clock(),
+        started=host.started,
+        zone=shell.variables.get("TZ") or "UTC0",
+        assign=assign,
+    )
+    if variable is None:
+        stream = shell.fds.get(1)
+        if stream is None:
+            raise OSError(9, os.strerror(9))
+        if output:
+            stream.write(output)
+        return status
+    _assign(shell, variable, decode(output.partition(b"\0")[0]))
+    return status
+
+
+def _assign(shell: Shell, variable: str, text: str) -> None:
+    base, bracket, subscript = variable.partition("[")
+    if not base.isidentifier() or (bracket and not subscript.endswith("]")):
+        raise CommandError(f"`{variable}': not a valid identifier", 2)
+    if bracket:
+        key = subscript[:-1]
+        shell.variables.assign_element(base, shell.expand_text(key) if "$" in key else key, text)
+    else:
+        shell.variables.assign(base, text)

@@ -1,0 +1,131 @@
+"""`pushd`, `popd` and `dirs`"""
+
+from __future__ import annotations
+
+from agentsandbox.errors import CommandError
+from agentsandbox.interpreter.builtins import UsageFailure, builtin
+from agentsandbox.interpreter.builtins.cd import change
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from agentsandbox.interpreter.shell import Shell
+
+
+def _index(text: str, size: int) -> int | None:
+    """The entry that +N or -N means; None for anything else."""
+    if len(text) < 2 or text[0] not in "+-" or not text[1:].isdigit():
+        return None
+    number = int(text[1:]) if len(text) < 9 else size
+    index = number if text[0] == "+" else size - 1 - number
+    if not 0 <= index < size:
+        raise CommandError(f"{text}: directory stack index out of range" if size > 1 else "directory stack empty", 1)
+    return index
+
+
+def _tilde(shell: Shell, path: str) -> str:
+    home = shell.variables.get("HOME") or ""
+    if home and home != "/" and (path == home or path.startswith(home + "/")):
+        return "~" + path[len(home) :]
+    return path
+
+
+def _show(shell: Shell) -> None:
+    shell.write(" ".join(_tilde(shell, path) for path in (shell.cwd, *shell.directories)) + "\n")
+
+
+@builtin("pushd", "pushd [-n] [+N | -N | dir]")
+def pushd(shell: Shell, words: list[str]) -> int:
+    operands = words[1:]
+    stay = operands[:1] == ["-n"]
+    if stay:
+        operands = operands[1:]
+    if operands[:1] == ["--"]:
+        operands = operands[1:]
+    if not operands:
+        if not shell.directories:
+            raise CommandError("no other directory", 1)
+        previous = shell.cwd
+        change(shell, shell.directories[0], False)
+        shell.directories[0] = previous
+        _show(shell)
+        return 0
+    if len(operands) > 1:
+        raise CommandError("too many arguments", 1)
+    stack = [shell.cwd, *shell.directories]
+    index = _index(operands[0], len(stack))
+    if index is not None:
+        rotated = stack[index:] + stack[:index]
+        if not stay:
+            change(shell, rotated[0], False)
+        shell.directories = rotated[1:]
+    elif operands[0].startswith("-") and operands[0] != "-":
+        raise UsageFailure(f"{operands[0]}: invalid number")
+    elif stay:
+        shell.directories.insert(0, operands[0])
+    else:
+        previous = shell.cwd
+        target = operands[0]
+        if target == "-":
+            target = shell.variables.get("OLDPWD") or ""
+            if not target:
+                raise CommandError("OLDPWD not set", 1)
+        change(shell, target, False)
+        shell.directories.insert(0, previous)
+    _show(shell)
+    return 0
+
+
+@builtin("popd", "popd [-n] [+N | -N]")
+def popd(shell: Shell, words: list[str]) -> int:
+    operands = words[1:]
+    stay = operands[:1] == ["-n"]
+    if stay:
+        operands = operands[1:]
+    if not shell.directories:
+        raise CommandError("directory stack empty", 1)
+    stack = [shell.cwd, *shell.directories]
+    index: int | None = 0
+    if operands:
+        index = _index(operands[0], len(stack))
+        if index is None:
+            raise UsageFailure(f"{operands[0]}: invalid argument")
+    if index == 0:
+        if not stay:
+            change(shell, shell.directories[0], False)
+        del shell.directories[0]
+    else:
+        assert index is not None
+        del shell.directories[index - 1]
+    _show(shell)
+    return 0
+
+
+@builtin("dirs", "dirs [-clpv] [+N] [-N]")
+def dirs(shell: Shell, words: list[str]) -> int:
+    letters: set[str] = set()
+    operands: list[str] = []
+    for word in words[1:]:
+        if word[:1] == "-" and word[1:] and not word[1:].isdigit():
+            letters.update(word[1:])
+        else:
+            operands.append(word)
+    unknown = letters - set("clpv")
+    if unknown:
+        raise UsageFailure(f"-{sorted(unknown)[0]}: invalid option")
+    if "c" in letters:
+        shell.directories.clear()
+        return 0
+    stack = [shell.cwd, *shell.directories]
+    shown = stack if "l" in letters else [_tilde(shell, path) for path in stack]
+    if operands:
+        index = _index(operands[0], len(stack))
+        if index is None:
+            raise UsageFailure(f"{operands[0]}: invalid number")
+        shell.write(shown[index] + "\n")
+    elif "v" in letters:
+        shell.write("".join(f"{number:2}  {path}\n" for number, path in enumerate(shown)))
+    elif "p" in letters:
+        shell.write("".join(f"{path}\n" for path in shown))
+    else:
+        shell.write(" ".join(shown) + "\n")
+    return 0

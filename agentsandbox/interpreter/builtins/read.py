@@ -1,0 +1,204 @@
+"""`read`"""
+
+from __future__ import annotations
+
+from agentsandbox.errors import CommandError
+from agentsandbox.expansion.splitting import split_read
+from agentsandbox.expansion.variables import IndexedArray
+from agentsandbox.interpreter.builtins import builtin, parse_letters
+from agentsandbox.streams import decode
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from agentsandbox.interpreter.shell import Shell
+    from agentsandbox.streams import Stream
+
+_USAGE = "read [-ers] [-a array] [-d delim] [-i text] [-n nchars] [-N nchars] [-p prompt] [-t timeout] [-u fd] [name ...]"
+
+
+@builtin("read", _USAGE)
+def read(shell: Shell, words: list[str]) -> int:
+    if len(words) == 1 or words[1] == "-r":
+        options: dict[str, str] = {} if len(words) == 1 else {"r": ""}
+        position = len(options) + 1
+        if len(words) > position and words[position].startswith("-"):
+            options, position = parse_letters(words, "ersa:d:i:n:N:p:t:u:")
+    else:
+        options, position = parse_letters(words, "ersa:d:i:n:N:p:t:u:")
+    names = words[position:]
+    for name in names:
+        base = name.partition("[")[0]
+        if not base.isidentifier() or not base.isascii():
+            raise CommandError(f"`{name}': not a valid identifier", 1)
+    number = options.get("u", "0")
+    stream = shell.fds.get(int(number)) if number.isdigit() and len(number) < 9 else None
+    if stream is None:
+        raise CommandError(f"{number}: invalid file descriptor: Bad file descriptor" if "u" in options else "read error: 0: Bad file descriptor", 1)
+    timeout = _timeout(options)
+    if timeout is not None:
+        waited = _wait_input(shell, stream, timeout)
+        if timeout == 0:
+            return 0 if waited else 1
+        if not waited:
+            _assign(shell, options, names, "", set())
+            return 142
+    raw = "r" in options
+    if "n" in options or "N" in options:
+        text, escaped, complete = _read_characters(shell, stream, options, raw)
+    else:
+        text, escaped, complete = _read_line(shell, stream, options.get("d"), raw)
+    if "N" in options and "a" not in options:
+        _set(shell, names[0] if names else "REPLY", text)
+        for name in names[1:]:
+            _set(shell, name, "")
+    else:
+        _assign(shell, options, names, text, escaped)
+    return 0 if complete else 1
+
+
+def _timeout(options: dict[str, str]) -> float | None:
+    if "t" not in options:
+        return None
+    try:
+        seconds = float(options["t"])
+    except ValueError:
+        raise CommandError(f"{options['t']}: invalid timeout specification", 1) from None
+    if seconds < 0 or seconds != seconds or seconds > 1e9:
+        raise CommandError(f"{options['t']}: invalid timeout specification", 1)
+    return seconds
+
+
+def _wait_input(shell: Shell, stream: Stream, timeout: float) -> bool:
+    """Whether there is input within `timeout` seconds."""
+    ready = getattr(stream, "has_input", None)
+    if ready is None:
+        return True
+    if timeout == 0:
+        return bool(ready())
+    return shell.machine.scheduler.block(ready, timeout)
+
+
+def _read_line(shell: Shell, stream: Stream, delimiter: str | None, raw: bool) -> tuple[str, set[int], bool]:
+    """(text, positions of escaped characters, whether the delimiter was found)."""
+    end = b"\n" if delimiter is None else (delimiter[:1].encode("utf-8", "surrogateescape") or b"\0")[:1]
+    line = stream.readline(end)
+    complete = line.endswith(end)
+    if complete:
+        line = line[:-1]
+    if raw or b"\\" not in line:
+        if b"\0" in line:
+            line = line.replace(b"\0", b"")
+        return decode(line), set(), complete
+    # a backslash at the end joins the next line
+    while complete and _ends_in_backslash(line):
+        if end != b"\n":
+            more = stream.readline(end)
+            complete = more.endswith(end)
+            line = line + end + (more[:-1] if complete else more)
+            continue
+        more = stream.readline(end)
+        complete = more.endswith(end)
+        line = line[:-1] + (more[:-1] if complete else more)
+        shell.budget.charge(len(line))
+    text, escaped = unescape(decode(line))
+    return text, escaped, complete
+
+
+def _ends_in_backslash(line: bytes) -> bool:
+    return (len(line) - len(line.rstrip(b"\\"))) % 2 == 1
+
+
+def unescape(text: str) -> tuple[str, set[int]]:
+    """Remove backslashes; the positions in the result of what they quoted."""
+    out: list[str] = []
+    escaped: set[int] = set()
+    position = 0
+    while position < len(text):
+        char = text[position]
+        if char == "\\":
+            position += 1
+            if position < len(text) and text[position] != "\n":
+                escaped.add(len(out))
+                out.append(text[position])
+        else:
+            out.append(char)
+        position += 1
+    return "".join(out), escaped
+
+
+def _read_characters(shell: Shell, stream: Stream, options: dict[str, str], raw: bool) -> tuple[str, set[int], bool]:
+    """-n and -N: so many characters; -n ends at the delimiter too."""
+    exact = "N" in options
+    text = options["N"] if exact else options["n"]
+    if not text.isdigit() or len(text) > 9:
+        raise CommandError(f"{text}: invalid number", 1)
+    count = int(text)
+    delimiter = options.get("d")
+    end = "" if exact else ("\n" if delimiter is None else (delimiter[:1] or "\0"))
+    characters: list[str] = []
+    escaped: set[int] = set()
+    if not exact and count == 0:
+        return "", escaped, True
+    pending = b""
+    quoted = False
+    while len(characters) < count:
+        shell.budget.step()
+        byte = stream.read(1)
+        if not byte:
+            return "".join(characters) + decode(pending), escaped, False
+        pending += byte
+        if pending[0] >= 0xC0 and len(pending) < (2 if pending[0] < 0xE0 else 3 if pending[0] < 0xF0 else 4):
+            continue
+        char = decode(pending)
+        pending = b""
+        if quoted:
+            quoted = False
+            if char != "\n":
+                escaped.add(len(characters))
+                characters.append(char)
+            continue
+        if char == "\\" and not raw:
+            quoted = True
+            continue
+        if end and char == end:
+            return "".join(characters), escaped, True
+        if char == "\0":
+            continue
+        characters.append(char)
+    return "".join(characters), escaped, True
+
+
+def _set(shell: Shell, name: str, value: str) -> None:
+    if name not in shell.attributes and "[" not in name:
+        shell.values[name] = value
+        return
+    base, bracket, subscript = name.partition("[")
+    if bracket:
+        key = subscript[:-1]
+        shell.variables.assign_element(base, shell.expand_text(key) if "$" in key else key, value)
+    else:
+        from agentsandbox.expansion.errors import ExpansionError
+
+        try:
+            shell.variables.assign(name, value)
+        except ExpansionError as error:
+            raise CommandError(error.message, 1) from None
+
+
+def _assign(shell: Shell, options: dict[str, str], names: list[str], text: str, escaped: set[int]) -> None:
+    ifs = shell.ifs
+    if "a" in options:
+        fields = split_read(text, ifs, -1, escaped) if ifs else ([text] if text else [])
+        shell.variables.replace(options["a"], IndexedArray.of(fields))
+        return
+    if not names:
+        _set(shell, "REPLY", text)
+        return
+    if not ifs:
+        fields = [text]
+    elif len(names) == 1 and not escaped and shell.default_ifs:
+        fields = [text.strip(" \t\n")]
+    else:
+        fields = split_read(text, ifs, len(names), escaped)
+    for number, name in enumerate(names):
+        _set(shell, name, fields[number] if number < len(fields) else "")

@@ -1,0 +1,79 @@
+"""`set`"""
+
+from __future__ import annotations
+
+from agentsandbox.expansion.transformations import format_array
+from agentsandbox.expansion.variables import AssociativeArray, IndexedArray
+from agentsandbox.interpreter.builtins import UsageFailure, builtin
+from agentsandbox.interpreter.shell import OPTIONS
+from agentsandbox.quoting import quote_if_needed
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from agentsandbox.interpreter.shell import Shell
+
+_LETTERS = {letter: name for name, (letter, _) in OPTIONS.items() if letter}
+
+
+@builtin("set", "set [-abefhkmnptuvxBCEHPT] [-o option-name] [--] [-] [arg ...]")
+def set(shell: Shell, words: list[str]) -> int:
+    if len(words) == 1:
+        _print_variables(shell)
+        return 0
+    position = 1
+    while position < len(words):
+        word = words[position]
+        if word == "--":
+            shell.positional = words[position + 1 :]
+            return 0
+        if word == "-":
+            shell.set_option("xtrace", False)
+            shell.set_option("verbose", False)
+            if position + 1 < len(words):
+                shell.positional = words[position + 1 :]
+            return 0
+        if len(word) < 2 or word[0] not in "-+":
+            break
+        position += 1
+        on = word[0] == "-"
+        for letter in word[1:]:
+            if letter == "o":
+                if position >= len(words):
+                    _print_options(shell, on)
+                    continue
+                if not shell.set_option(words[position], on):
+                    shell.complain(f"set: {words[position]}: invalid option name")
+                    return 2
+                position += 1
+            elif letter in _LETTERS:
+                shell.set_option(_LETTERS[letter], on)
+            else:
+                raise UsageFailure(f"{word[0]}{letter}: invalid option")
+    if position < len(words):
+        shell.positional = words[position:]
+    return 0
+
+
+def _print_options(shell: Shell, readable: bool) -> None:
+    for name, (_, attribute) in OPTIONS.items():
+        on = getattr(shell, attribute)
+        if readable:
+            shell.write(f"{name:<15}\t{'on' if on else 'off'}\n")
+        else:
+            shell.write(f"set {'-' if on else '+'}o {name}\n")
+
+
+def _print_variables(shell: Shell) -> None:
+    for name in shell.variables.names():
+        shell.budget.step()
+        value = shell.variables.lookup(name)
+        if isinstance(value, (IndexedArray, AssociativeArray)):
+            shell.write(f"{name}={format_array(value)}\n")
+        elif value is not None:
+            shell.write(f"{name}={quote_if_needed(str(value))}\n")
+    if shell.posix:
+        return
+    from agentsandbox.syntax.printer import print_function
+
+    for name in shell.function_names():
+        shell.write(print_function(shell.functions[name].node) + "\n")

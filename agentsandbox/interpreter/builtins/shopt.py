@@ -1,0 +1,68 @@
+"""`shopt`"""
+
+from __future__ import annotations
+
+from agentsandbox.errors import CommandError
+from agentsandbox.interpreter.builtins import builtin, parse_letters
+from agentsandbox.interpreter.shell import OPTIONS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from agentsandbox.interpreter.shell import Shell
+
+
+@builtin("shopt", "shopt [-pqsu] [-o] [optname ...]")
+def shopt(shell: Shell, words: list[str]) -> int:
+    options, position = parse_letters(words, "psuqo")
+    names = words[position:]
+    if "s" in options and "u" in options:
+        raise CommandError("cannot set and unset shell options simultaneously", 1)
+    of_set = "o" in options
+    known = OPTIONS if of_set else shell.shopt
+    changing = "s" in options or "u" in options
+    status = 0
+    if not names:
+        wanted = None if not changing else "s" in options
+        for name in sorted(known):
+            on = _is_on(shell, name, of_set)
+            if wanted is None or on is wanted:
+                if "q" not in options:
+                    _show(shell, name, on, options)
+        return 0
+    for name in names:
+        if name not in known:
+            shell.complain(f"shopt: {name}: invalid {'option' if of_set else 'shell option'} name")
+            status = 1
+            continue
+        if changing:
+            _change(shell, name, "s" in options, of_set)
+            continue
+        on = _is_on(shell, name, of_set)
+        if not on:
+            status = 1
+        if "q" not in options:
+            _show(shell, name, on, options)
+    return status
+
+
+def _is_on(shell: Shell, name: str, of_set: bool) -> bool:
+    return bool(getattr(shell, OPTIONS[name][1])) if of_set else shell.shopt[name]
+
+
+def _change(shell: Shell, name: str, on: bool, of_set: bool) -> None:
+    if of_set:
+        shell.set_option(name, on)
+        return
+    shell.shopt = {**shell.shopt, name: on}
+    if name == "extdebug":
+        shell.errtrace = shell.functrace = on
+    shell.update_flags()
+
+
+def _show(shell: Shell, name: str, on: bool, options: dict[str, str]) -> None:
+    if "p" in options:
+        command = f"set {'-' if on else '+'}o" if "o" in options else f"shopt -{'s' if on else 'u'}"
+        shell.write(f"{command} {name}\n")
+    else:
+        width = 15
+        shell.write(f"{name:<{width}}\t{'on' if on else 'off'}\n")

@@ -1,0 +1,85 @@
+"""`source` and `.`"""
+
+from __future__ import annotations
+
+import os
+
+from agentsandbox.errors import CommandError, Return
+from agentsandbox.interpreter.builtins import UsageFailure, builtin, parse_letters
+from agentsandbox.interpreter.scripts import run_commands
+from agentsandbox.interpreter.shell import Frame
+from agentsandbox.streams import decode
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from agentsandbox.interpreter.shell import Shell
+
+
+@builtin("source", "source filename [arguments]")
+def source(shell: Shell, words: list[str]) -> int:
+    _, position = parse_letters(words, "")
+    if position >= len(words):
+        raise UsageFailure("filename argument required")
+    name, *arguments = words[position:]
+    path = _find(shell, name)
+    try:
+        if path is None:
+            raise FileNotFoundError(2, os.strerror(2))
+        special = path.startswith("/dev/")
+        if not special and shell.fs.is_dir(path):
+            raise CommandError(f"{name}: is a directory", 1)
+        content = _read(shell, path)
+    except OSError as error:
+        shell.complain(f"{name}: {os.strerror(error.errno or 5)}")
+        return 1
+    saved = shell.positional
+    if arguments:
+        shell.positional = arguments
+    given = shell.positional
+    shell.frames.append(Frame("source", name, shell.line, is_function=False))
+    line = shell.line
+    shell.budget.deeper()
+    try:
+        status = run_commands(shell, decode(content))
+        if shell.traps and "RETURN" in shell.traps:
+            _trap(shell)
+        return status
+    except Return:
+        if shell.traps and "RETURN" in shell.traps:
+            _trap(shell)
+        return shell.status
+    finally:
+        shell.budget.shallower()
+        shell.frames.pop()
+        shell.line = line
+        if arguments and shell.positional is given:
+            shell.positional = saved
+
+
+def _trap(shell: Shell) -> None:
+    from agentsandbox.interpreter.traps import run_trap
+
+    run_trap(shell, "RETURN")
+
+
+def _read(shell: Shell, path: str) -> bytes:
+    from agentsandbox.interpreter.redirections import open_file
+
+    stream = open_file(shell, path, "<")
+    try:
+        return stream.read()
+    finally:
+        stream.release()
+
+
+def _find(shell: Shell, name: str) -> str | None:
+    """A name without a slash is looked for in PATH, then in the working directory."""
+    if "/" in name:
+        return shell.path(name)
+    if shell.shopt["sourcepath"]:
+        for directory in (shell.variables.get("PATH") or "").split(":"):
+            candidate = f"{directory or shell.cwd}/{name}"
+            if candidate.startswith("/") and shell.fs.is_file(candidate):
+                return candidate
+    here = shell.path(name)
+    return here if shell.fs.exists(here) else None

@@ -1,0 +1,35 @@
+"""`test` and `[`"""
+
+from __future__ import annotations
+
+from agentsandbox.interpreter.builtins import builtin
+from agentsandbox.interpreter.conditions import ShellTests
+from agentsandbox.languages.predicates import TestError, evaluate_test
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from agentsandbox.interpreter.shell import Shell
+
+
+def evaluate(shell: Shell, name: str, words: Sequence[str]) -> int:
+    """0 for true, 1 for false, 2 for words that are no expression."""
+    try:
+        return 0 if evaluate_test(words, ShellTests(shell)) else 1
+    except TestError as error:
+        shell.complain(f"{name}: {error.message}")
+        return 2
+
+
+@builtin("test")
+def test(shell: Shell, words: list[str]) -> int:
+    return evaluate(shell, words[0], words[1:])
+
+
+@builtin("[")
+def bracket(shell: Shell, words: list[str]) -> int:
+    if words[-1] != "]":
+        shell.complain("[: missing `]'")
+        return 2
+    return evaluate(shell, "[", words[1:-1])

@@ -1,0 +1,72 @@
+"""`umask`"""
+
+from __future__ import annotations
+
+import re
+
+from agentsandbox.errors import CommandError
+from agentsandbox.interpreter.builtins import builtin, parse_letters
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from agentsandbox.interpreter.shell import Shell
+
+_CLAUSE = re.compile(r"([ugoa]*)([-+=])([rwxXst]*|[ugo])")
+_BITS = {"r": 4, "w": 2, "x": 1, "X": 1, "s": 0, "t": 0}
+_SHIFTS = {"u": 6, "g": 3, "o": 0}
+
+
+@builtin("umask", "umask [-p] [-S] [mode]")
+def umask(shell: Shell, words: list[str]) -> int:
+    options, position = parse_letters(words, "pS")
+    if position < len(words):
+        text = words[position]
+        shell.umask = _octal(text) if text[:1].isdigit() else _symbolic(text, shell.umask)
+        if "S" in options:
+            shell.write(_letters(shell.umask) + "\n")
+        return 0
+    prefix = "umask " if "p" in options else ""
+    if "S" in options:
+        shell.write(f"{prefix}{'-S ' if 'p' in options else ''}{_letters(shell.umask)}\n")
+    else:
+        shell.write(f"{prefix}{shell.umask:04o}\n")
+    return 0
+
+
+def _octal(text: str) -> int:
+    if not re.fullmatch(r"[0-7]+", text) or len(text) > 6 or int(text, 8) > 0o777:
+        raise CommandError(f"{text}: octal number out of range", 1)
+    return int(text, 8)
+
+
+def _symbolic(text: str, mask: int) -> int:
+    allowed = ~mask & 0o777
+    for clause in text.split(","):
+        match = _CLAUSE.fullmatch(clause)
+        if match is None:
+            bad = next((char for char in clause if char not in "ugoa+-=rwxXst"), clause[:1])
+            kind = "operator" if not re.search(r"[-+=]", clause) else "character"
+            raise CommandError(f"`{bad}': invalid symbolic mode {kind}", 1)
+        who, operator, permissions = match.groups()
+        who = "ugo" if not who or "a" in who else who
+        bits = (allowed >> _SHIFTS[permissions]) & 7 if permissions in ("u", "g", "o") else 0
+        if permissions not in ("u", "g", "o"):
+            for letter in permissions:
+                bits |= _BITS[letter]
+        for each in who:
+            shift = _SHIFTS[each]
+            if operator == "=":
+                allowed = (allowed & ~(7 << shift)) | (bits << shift)
+            elif operator == "+":
+                allowed |= bits << shift
+            else:
+                allowed &= ~(bits << shift)
+    return ~allowed & 0o777
+
+
+def _letters(mask: int) -> str:
+    allowed = ~mask & 0o777
+    return ",".join(
+        f"{who}={''.join(letter for letter, bit in (('r', 4), ('w', 2), ('x', 1)) if (allowed >> shift) & bit)}"
+        for who, shift in _SHIFTS.items()
+    )

@@ -1,0 +1,97 @@
+"""`unset`"""
+
+from __future__ import annotations
+
+from agentsandbox.errors import CommandError
+from agentsandbox.expansion.errors import ExpansionError
+from agentsandbox.expansion.variables import AssociativeArray, IndexedArray, NameReference
+from agentsandbox.interpreter.builtins import builtin, parse_letters
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from agentsandbox.interpreter.shell import Shell
+
+
+@builtin("unset", "unset [-f] [-v] [-n] [name ...]")
+def unset(shell: Shell, words: list[str]) -> int:
+    options, position = parse_letters(words, "fvn")
+    if "f" in options and "v" in options:
+        raise CommandError("cannot simultaneously unset a function and a variable", 1)
+    status = 0
+    for name in words[position:]:
+        try:
+            _unset(shell, name, options)
+        except ExpansionError as error:
+            shell.complain(f"unset: {error.message}")
+            status = 1
+        except CommandError as error:
+            shell.complain(f"unset: {error.message}")
+            status = 1
+    return status
+
+
+def _unset(shell: Shell, name: str, options: dict[str, str]) -> None:
+    if "f" in options:
+        _unset_function(shell, name)
+        return
+    base, bracket, subscript = name.partition("[")
+    if not base.isidentifier() or not base.isascii() or (bracket and not subscript.endswith("]")):
+        if "v" not in options and name in shell.functions:
+            _unset_function(shell, name)
+            return
+        raise CommandError(f"`{name}': not a valid identifier")
+    if bracket:
+        _unset_element(shell, base, subscript[:-1])
+        return
+    if "n" in options:
+        if isinstance(shell.values.get(name), NameReference):
+            shell.variables.unset(name)
+        return
+    target = shell.variables.resolve(name)
+    if target and "[" in target:
+        inner, _, inner_subscript = target.partition("[")
+        _unset_element(shell, inner, inner_subscript[:-1])
+        return
+    target = target or name
+    known = target in shell.values or target in shell.variables.readers or target in shell.attributes
+    if not known and "v" not in options and name in shell.functions:
+        _unset_function(shell, name)
+        return
+    shell.variables.unset(target)
+
+
+def _unset_function(shell: Shell, name: str) -> None:
+    if name in shell.readonly_functions:
+        raise CommandError(f"{name}: cannot unset: readonly function")
+    if name in shell.functions:
+        shell.functions = {other: function for other, function in shell.functions.items() if other != name}
+        shell.update_flags()
+
+
+def _unset_element(shell: Shell, name: str, subscript: str) -> None:
+    name = shell.variables.resolve(name) or name
+    value = shell.variables.lookup(name)
+    if value is None:
+        return
+    if isinstance(value, (IndexedArray, AssociativeArray)):
+        shell.variables.array_for_writing(name)  # a readonly array is not changed
+    if isinstance(value, AssociativeArray):
+        if "$" in subscript or "`" in subscript or subscript[:1] in ("'", '"'):
+            subscript = shell.expand_text(subscript)
+        value.remove(subscript)
+        return
+    if isinstance(value, IndexedArray):
+        if subscript in ("@", "*"):
+            shell.variables.unset(name)
+            return
+        index = shell.arithmetic(subscript)
+        if index < 0:
+            index += value.end()
+            if index < 0:
+                raise CommandError(f"[{subscript}]: bad array subscript")
+        value.remove(index)
+        return
+    if shell.arithmetic(subscript) == 0:
+        shell.variables.unset(name)
+        return
+    raise CommandError(f"{name}: not an array variable")

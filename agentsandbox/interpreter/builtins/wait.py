@@ -1,0 +1,95 @@
+"""`wait`"""
+
+from __future__ import annotations
+
+from agentsandbox.errors import CommandError
+from agentsandbox.interpreter.builtins import builtin, parse_letters
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from agentsandbox.interpreter.shell import Shell
+    from agentsandbox.processes import Process
+
+
+@builtin("wait", "wait [-fn] [-p var] [id ...]")
+def wait(shell: Shell, words: list[str]) -> int:
+    options, position = parse_letters(words, "fnp:")
+    operands = words[position:]
+    variable = options.get("p")
+    if variable is not None:
+        shell.variables.unset(variable)
+    if "n" in options:
+        return _wait_next(shell, operands, variable)
+    if not operands:
+        for process in shell.jobs.running():
+            if not _wait_for(shell, process):
+                return _interrupted(shell)
+        shell.jobs.jobs.clear()
+        shell.jobs.processes.clear()
+        return 0
+    status = 0
+    for operand in operands:
+        process = find_process(shell, operand, "wait")
+        if process is None:
+            status = 127
+            continue
+        if not _wait_for(shell, process):
+            return _interrupted(shell)
+        status = process.status or 0
+        if variable is not None:
+            shell.variables.assign(variable, str(process.pid))
+        _forget(shell, process)
+    return status
+
+
+def _wait_for(shell: Shell, process: Process) -> bool:
+    """Wait for a process; false when a trapped signal came first."""
+    scheduler = shell.machine.scheduler
+    scheduler.block(lambda: process.status is not None or bool(shell.pending_traps))
+    return process.status is not None
+
+
+def _interrupted(shell: Shell) -> int:
+    from agentsandbox.processes import SIGNAL_NUMBERS
+
+    return 128 + SIGNAL_NUMBERS.get(shell.pending_traps[0], 0)
+
+
+def _forget(shell: Shell, process: Process) -> None:
+    for job in list(shell.jobs.jobs):
+        if job.process is process:
+            shell.jobs.remove(job)
+
+
+def _wait_next(shell: Shell, operands: list[str], variable: str | None) -> int:
+    if operands:
+        processes = [process for operand in operands if (process := find_process(shell, operand, "wait")) is not None]
+    else:
+        processes = [job.process for job in shell.jobs.jobs]
+    if not processes:
+        return 127
+    shell.machine.scheduler.block(lambda: bool(shell.pending_traps) or any(process.status is not None for process in processes))
+    if shell.pending_traps:
+        return _interrupted(shell)
+    ended = next(process for process in processes if process.status is not None)
+    if variable is not None:
+        shell.variables.assign(variable, str(ended.pid))
+    _forget(shell, ended)
+    shell.jobs.processes.pop(ended.pid, None)
+    return ended.status or 0
+
+
+def find_process(shell: Shell, operand: str, command: str) -> Process | None:
+    """The child that a pid or job specification names; None, and a message, if there is none."""
+    if operand.startswith("%"):
+        job = shell.jobs.find(operand)
+        if job is None:
+            shell.complain(f"{command}: {operand}: no such job")
+            return None
+        return job.process
+    if not operand.isdigit():
+        raise CommandError(f"`{operand}': not a pid or valid job spec", 1)
+    process = shell.jobs.processes.get(int(operand)) if len(operand) < 10 else None
+    if process is None:
+        shell.complain(f"{command}: pid {operand} is not a child of this shell")
+    return process

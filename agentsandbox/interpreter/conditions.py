@@ -1,0 +1,317 @@
+"""[[ … ]] and (( … ))."""
+
+from __future__ import annotations
+
+from agentsandbox.expansion.errors import ExpansionError
+from agentsandbox.expansion.variables import AssociativeArray, IndexedArray
+from agentsandbox.interpreter.dispatch import compiles
+from agentsandbox.interpreter.failures import command_failed, expansion_failed
+from agentsandbox.interpreter.redirections import redirected
+from agentsandbox.interpreter.substitutions import WORDS
+from agentsandbox.patterns import compile_shell_pattern
+from agentsandbox.syntax.nodes import ArithmeticCommand, CondAnd, CondBinary, Conditional, CondNot, CondOr, CondTest, CondUnary, CondWord
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from agentsandbox.fs.base import FileSystem
+    from agentsandbox.interpreter.shell import Shell
+
+    Run = Callable[[Shell], int]
+    Test = Callable[[Shell], bool]
+
+__all__ = ["ShellTests"]
+
+
+class ShellTests:
+    """What `test` and [[ ]] ask of a shell."""
+
+    __slots__ = ("fs", "shell")
+
+    def __init__(self, shell: Shell) -> None:
+        self.shell = shell
+        self.fs: FileSystem = shell.fs
+
+    def path(self, name: str) -> str:
+        """The absolute path of an operand; a descriptor for /dev/stdin and the like is just there."""
+        return self.shell.path(name)
+
+    def is_terminal(self, descriptor: int) -> bool:
+        """`-t`: no descriptor of a sandbox is a terminal."""
+        stream = self.shell.fds.get(descriptor)
+        return stream is not None and stream.is_terminal
+
+    def is_set(self, name: str) -> bool:
+        """`-v`: a variable, or name[subscript]."""
+        variables = self.shell.variables
+        base, bracket, subscript = name.partition("[")
+        if not bracket:
+            if name.isdigit():
+                return 0 < int(name) <= len(self.shell.positional) or name == "0"
+            value = variables.lookup(name)
+            if isinstance(value, IndexedArray):
+                return 0 in value.items
+            if isinstance(value, AssociativeArray):
+                return "0" in value.items
+            return value is not None
+        subscript = subscript[:-1]
+        if subscript in ("@", "*"):
+            value = variables.lookup(base)
+            if isinstance(value, AssociativeArray) and subscript in value.items:
+                return True
+            return len(variables.elements(base)) > 0
+        if "$" in subscript or "'" in subscript or '"' in subscript:
+            subscript = self.shell.expand_text(subscript)
+        return variables.element(base, subscript) is not None
+
+    def is_reference(self, name: str) -> bool:
+        """`-R`"""
+        from agentsandbox.expansion.variables import NameReference
+
+        value = self.shell.values.get(name)
+        return isinstance(value, NameReference) and bool(value.target)
+
+    def option_on(self, name: str) -> bool:
+        """`-o`"""
+        from agentsandbox.interpreter.shell import OPTIONS
+
+        entry = OPTIONS.get(name)
+        return entry is not None and bool(getattr(self.shell, entry[1]))
+
+
+@compiles(Conditional)
+def _conditional(node: Conditional) -> Run:
+    test = _test(node.test)
+    line = node.line
+
+    def run(shell: Shell) -> int:
+        shell.line = line
+        if shell.slow:
+            _before(shell, node)
+        try:
+            status = 0 if test(shell) else 1
+        except ExpansionError as error:
+            status = expansion_failed(shell, error)
+        shell.status = status
+        if status and shell.check:
+            command_failed(shell, status, line)
+        return status
+
+    return redirected(node.redirections, run)
+
+
+def _before(shell: Shell, node: Conditional) -> None:
+    from agentsandbox.interpreter.traps import before_command
+    from agentsandbox.syntax.printer import print_command
+
+    before_command(shell, print_command(node), node.line)
+
+
+def _test(node: CondTest) -> Test:
+    if isinstance(node, CondNot):
+        inner = _test(node.test)
+        return lambda shell: not inner(shell)
+    if isinstance(node, CondAnd):
+        left, right = _test(node.left), _test(node.right)
+        return lambda shell: left(shell) and right(shell)
+    if isinstance(node, CondOr):
+        left, right = _test(node.left), _test(node.right)
+        return lambda shell: left(shell) or right(shell)
+    return _TESTS[type(node)](node)
+
+
+def _traced(shell: Shell, *words: str) -> None:
+    if shell.xtrace:
+        from agentsandbox.interpreter.tracing import trace_text
+
+        trace_text(shell, f"[[ {' '.join(words)} ]]")
+
+
+def _quoted_word(text: str) -> str:
+    from agentsandbox.quoting import trace_quote
+
+    return trace_quote(text)
+
+
+def _word(node: CondWord) -> Test:
+    text = WORDS.string(node.word)
+
+    def test(shell: Shell) -> bool:
+        value = text(shell)
+        if shell.slow:
+            _traced(shell, "-n", _quoted_word(value))
+        return value != ""
+
+    return test
+
+
+def _unary(node: CondUnary) -> Test:
+    operator = node.operator
+    text = WORDS.string(node.operand)
+    if operator in ("-z", "-n"):
+        wants_empty = operator == "-z"
+
+        def empty(shell: Shell) -> bool:
+            value = text(shell)
+            if shell.slow:
+                _traced(shell, operator, _quoted_word(value))
+            return (value == "") is wants_empty
+
+        return empty
+    if operator == "-v":
+
+        def is_set(shell: Shell) -> bool:
+            return ShellTests(shell).is_set(text(shell))
+
+        return is_set
+
+    def unary(shell: Shell) -> bool:
+        from agentsandbox.languages.predicates import TestError, evaluate_unary
+
+        value = text(shell)
+        if shell.slow:
+            _traced(shell, operator, _quoted_word(value))
+        try:
+            return evaluate_unary(operator, value, ShellTests(shell))
+        except TestError as error:
+            raise ExpansionError(f"[[: {error.message}", fatal=False, status=2) from None
+
+    return unary
+
+
+_COMPARE: dict[str, Callable[[int, int], bool]] = {
+    "-eq": lambda left, right: left == right,
+    "-ne": lambda left, right: left != right,
+    "-lt": lambda left, right: left < right,
+    "-le": lambda left, right: left <= right,
+    "-gt": lambda left, right: left > right,
+    "-ge": lambda left, right: left >= right,
+}
+
+
+def _binary(node: CondBinary) -> Test:
+    operator = node.operator
+    left = WORDS.string(node.left)
+    if operator in ("==", "=", "!="):
+        return _matches(node, left)
+    if operator == "=~":
+        return _regular(node, left)
+    if operator in _COMPARE:
+        compare = _COMPARE[operator]
+        left_number, right_number = _number(node.left), _number(node.right)
+
+        def compare_numbers(shell: Shell) -> bool:
+            first, second = left_number(shell), right_number(shell)
+            if shell.slow:
+                _traced(shell, str(first), operator, str(second))
+            return compare(first, second)
+
+        return compare_numbers
+    right = WORDS.string(node.right)
+    if operator in ("<", ">"):
+        less = operator == "<"
+
+        def order(shell: Shell) -> bool:
+            first, second = left(shell), right(shell)
+            if shell.slow:
+                _traced(shell, _quoted_word(first), operator, _quoted_word(second))
+            return first < second if less else first > second
+
+        return order
+
+    def files(shell: Shell) -> bool:
+        from agentsandbox.languages.predicates import compare_files
+
+        return compare_files(operator, left(shell), right(shell), ShellTests(shell))
+
+    return files
+
+
+def _number(word: object) -> Callable[[Shell], int]:
+    from agentsandbox.syntax.nodes import Word
+
+    assert isinstance(word, Word)
+    text = WORDS.string(word)
+
+    def number(shell: Shell) -> int:
+        value = text(shell)
+        if value.isdigit() and len(value) < 19 and value.isascii() and (value[0] != "0" or value == "0"):
+            return int(value)
+        return shell.arithmetic(value) if value else 0
+
+    return number
+
+
+def _matches(node: CondBinary, left: Callable[[Shell], str]) -> Test:
+    wanted = node.operator != "!="
+    pattern = WORDS.pattern(node.right)
+
+    def matches(shell: Shell) -> bool:
+        text, source = left(shell), pattern(shell)
+        if shell.slow:
+            _traced(shell, _quoted_word(text), node.operator, source)
+        return compile_shell_pattern(source, shell.shopt["nocasematch"]).match(text) is wanted
+
+    return matches
+
+
+def _regular(node: CondBinary, left: Callable[[Shell], str]) -> Test:
+    expression = WORDS.regular_expression(node.right)
+
+    def search(shell: Shell) -> bool:
+        from agentsandbox.regexps import RegexError, compile_posix
+
+        text, source = left(shell), expression(shell)
+        if shell.slow:
+            _traced(shell, _quoted_word(text), "=~", source)
+        try:
+            regex = compile_posix(source, extended=True, ignore_case=shell.shopt["nocasematch"])
+        except RegexError:
+            raise ExpansionError("", fatal=False, status=2) from None
+        match = regex.search(text, 0, shell.budget)
+        if match is None:
+            shell.variables.replace("BASH_REMATCH", IndexedArray())
+            return False
+        groups = [match.group(number) for number in range(regex.groups + 1)]
+        shell.variables.replace("BASH_REMATCH", IndexedArray.of([group or "" for group in groups]))
+        return True
+
+    return search
+
+
+_TESTS: dict[type, Callable[..., Test]] = {CondWord: _word, CondUnary: _unary, CondBinary: _binary}
+
+
+@compiles(ArithmeticCommand)
+def _arithmetic(node: ArithmeticCommand) -> Run:
+    number = WORDS.arithmetic(node.expression)
+    line = node.line
+    source = node.expression.source
+
+    def run(shell: Shell) -> int:
+        shell.line = line
+        if shell.slow:
+            _before_arithmetic(shell, source, line)
+        try:
+            status = 0 if number(shell) else 1
+        except ExpansionError as error:
+            if error.status == 127:
+                raise
+            shell.complain(f"((: {error.message}")
+            status = 1
+        shell.status = status
+        if status and shell.check:
+            command_failed(shell, status, line)
+        return status
+
+    return redirected(node.redirections, run)
+
+
+def _before_arithmetic(shell: Shell, source: str, line: int) -> None:
+    from agentsandbox.interpreter.tracing import trace_text
+    from agentsandbox.interpreter.traps import before_command
+
+    before_command(shell, f"(({source}))", line)
+    if shell.xtrace:
+        trace_text(shell, f"(( {source} ))")

@@ -1,0 +1,352 @@
+"""Commands of the PATH: the sandbox's own tools, scripts by their shebang, and `sh`/`bash` as commands."""
+
+from __future__ import annotations
+
+import os
+import stat as stat_module
+
+from agentsandbox.command import CommandContext
+from agentsandbox.errors import CommandError, Exit, PipeClosed
+from agentsandbox.expansion.errors import ExpansionError
+from agentsandbox.fs.skeleton import COMMAND_MARK, command_of
+from agentsandbox.streams import Stream, decode, encode
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from agentsandbox.command import Command
+    from agentsandbox.interpreter.shell import Shell
+    from agentsandbox.processes import Process
+    from agentsandbox.streams import ByteReader, ByteWriter
+
+__all__ = ["SHELL_NAMES", "find_on_path", "locate", "run_external", "run_file"]
+
+SHELL_NAMES = frozenset(("sh", "bash", "dash", "ash", "rbash"))
+_DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin"
+_ENV_OPTIONS = frozenset(("-S",))
+
+
+def find_on_path(shell: Shell, name: str, path: str | None) -> str | None:
+    """The first file of that name in a directory of PATH that can be executed, else the first that is there."""
+    fs = shell.fs
+    found: str | None = None
+    for directory in (_DEFAULT_PATH if path is None else path).split(":"):
+        candidate = f"{directory or shell.cwd}/{name}"
+        if not candidate.startswith("/"):
+            candidate = f"{shell.cwd}/{candidate}"
+        try:
+            info = fs.stat(candidate)
+        except OSError:
+            continue
+        if info.is_dir:
+            continue
+        if info.mode & 0o111:
+            return candidate
+        found = found or candidate
+    return found
+
+
+def locate(shell: Shell, name: str, path: str | None = None) -> str | None:
+    """The path of a command, remembered as `hash` shows it. `path` overrides PATH and is not remembered."""
+    if "/" in name:
+        return name
+    if path is None:
+        entry = shell.hashed.get(name)
+        if entry is not None:
+            shell.hashed[name] = (entry[0], entry[1] + 1)
+            return entry[0]
+    found = find_on_path(shell, name, shell.variables.get("PATH") if path is None else path)
+    if found is not None and path is None and shell.hashall:
+        shell.hashed[name] = (found, 1)
+    return found
+
+
+def run_external(shell: Shell, argv: Sequence[str], environment: Mapping[str, str], *, path: str | None = None) -> int:
+    """Run a command that is neither function nor builtin."""
+    name = argv[0]
+    budget = shell.budget
+    budget.left -= 1
+    if budget.left < 0:
+        budget.tick()
+    if "/" not in name:
+        own = shell.machine.commands.get(name)
+        if own is not None:
+            return _run_tool(shell, own, argv, environment)
+    located = locate(shell, name, path) if name else None
+    if located is None:
+        return _not_found(shell, name)
+    return run_file(shell, located, argv, environment)
+
+
+def _not_found(shell: Shell, name: str) -> int:
+    handler = shell.functions.get("command_not_found_handle")
+    if handler is not None:
+        from agentsandbox.interpreter.functions import call_function
+
+        return call_function(shell, handler, ["command_not_found_handle", name])
+    shell.complain(f"{name}: command not found")
+    from agentsandbox.interpreter.suggestions import suggest
+
+    hint = suggest(shell, name)
+    if hint and shell.machine.hints:
+        stream = shell.fds.get(2)
+        if stream is not None:
+            stream.write(encode(f"{hint}\n"))
+    return 127
+
+
+def run_file(shell: Shell, path: str, argv: Sequence[str], environment: Mapping[str, str]) -> int:
+    """Run the file at a path by what it holds: one of our commands, or a script."""
+    full = shell.path(path)
+    fs = shell.fs
+    try:
+        info = fs.stat(full)
+        if info.is_dir:
+            raise CommandError(f"{path}: Is a directory", 126)
+        executable = bool(info.mode & 0o111) and fs.access(full, 1)  # type: ignore[attr-defined]
+        if not executable and shell.machine.skill_at(full) is None:
+            raise CommandError(f"{path}: Permission denied", 126)
+        if not stat_module.S_ISREG(info.mode):
+            raise CommandError(f"{path}: Permission denied", 126)
+        content = fs.read_bytes(full)
+    except OSError as error:
+        status = 127 if error.errno == 2 else 126
+        if error.errno == 2 and "/" in argv[0]:
+            hint = _skill_hint(shell, path)
+            shell.complain(f"{path}: {os.strerror(2)}")
+            if hint and 2 in shell.fds:
+                shell.fds[2].write(encode(f"{hint}\n"))
+            return status
+        raise CommandError(f"{path}: {os.strerror(error.errno or 5)}", status) from None
+    if content.startswith(COMMAND_MARK):
+        name = command_of(content) or ""
+        if name in SHELL_NAMES:
+            from agentsandbox.interpreter.scripts import run_shell_command
+
+            return run_shell_command(shell, argv, environment)
+        tool = shell.machine.find_command(name)
+        if tool is None:
+            return _run_builtin_tool(shell, name, argv, environment)
+        return _run_tool(shell, tool, argv, environment)
+    return _run_script(shell, path, full, content, argv, environment)
+
+
+def _skill_hint(shell: Shell, path: str) -> str | None:
+    """Where the script is that a SKILL.md named relative to its own folder."""
+    relative = path.removeprefix("./")
+    if relative.startswith("/"):
+        return None
+    found = [f"{mount}/{relative}" for mount, _ in shell.machine.skill_mounts if shell.fs.is_file(f"{mount}/{relative}")]
+    return f"bash: did you mean {found[0]} ?" if len(found) == 1 else None
+
+
+def _run_builtin_tool(shell: Shell, name: str, argv: Sequence[str], environment: Mapping[str, str]) -> int:
+    """/usr/bin/[ and other files whose command is a builtin of the shell."""
+    from agentsandbox.interpreter.builtins import find_builtin
+    from agentsandbox.interpreter.subshells import run_subshell
+
+    builtin = find_builtin(name)
+    if builtin is None:
+        raise CommandError(f"{argv[0]}: command not found", 127)
+    del environment
+    return run_subshell(shell, lambda child: builtin.call(child, [name, *argv[1:]]), shell.fds)
+
+
+def context_for(
+    shell: Shell,
+    name: str,
+    words: Sequence[str],
+    environment: Mapping[str, str],
+    stdin: ByteReader,
+    stdout: ByteWriter,
+    stderr: ByteWriter,
+) -> CommandContext:
+    """What a command sees when this shell runs it."""
+    machine = shell.machine
+    return CommandContext(
+        name,
+        words,
+        stdin=stdin,
+        stdout=stdout,
+        stderr=stderr,
+        fs=machine.fs,
+        cwd=shell.cwd,
+        env=environment,
+        budget=machine.budget,
+        run=_Runner(shell, environment, stdin, stdout, stderr),
+        start=_Starter(shell, environment, stdin, stdout, stderr),
+        host=machine.host,
+        umask=shell.umask,
+    )
+
+
+def _run_tool(shell: Shell, tool: Command, argv: Sequence[str], environment: Mapping[str, str]) -> int:
+    fds = shell.fds
+    closed = Stream()  # every operation of the base class fails with EBADF
+    context = context_for(
+        shell, argv[0], argv[1:], environment, fds.get(0) or closed, fds.get(1) or closed, fds.get(2) or closed
+    )
+    process = shell.machine.scheduler.current
+    table, process.descriptors = process.descriptors, fds
+    try:
+        return tool.run(context) & 255
+    except PipeClosed:
+        return 141
+    except OSError:  # even the report of an error could not be written
+        return 1
+    finally:
+        process.descriptors = table
+
+
+class _Runner:
+    """`CommandContext.run`: another command with the caller's streams, environment and directory unless it says others."""
+
+    __slots__ = ("environment", "shell", "stderr", "stdin", "stdout")
+
+    def __init__(self, shell: Shell, environment: Mapping[str, str], stdin: ByteReader, stdout: ByteWriter, stderr: ByteWriter) -> None:
+        self.shell = shell
+        self.environment = environment
+        self.stdin = stdin
+        self.stdout = stdout
+        self.stderr = stderr
+
+    def _prepare(
+        self,
+        stdin: ByteReader | None,
+        stdout: ByteWriter | None,
+        stderr: ByteWriter | None,
+        env: Mapping[str, str] | None,
+        cwd: str | None,
+    ) -> Shell:
+        child = self.shell.fork()
+        child.traps = {}
+        child.errexit = False
+        child.update_flags()
+        fds: dict[int, Stream] = {**self.shell.fds}
+        for number, stream in ((0, stdin or self.stdin), (1, stdout or self.stdout), (2, stderr or self.stderr)):
+            fds[number] = stream  # type: ignore[assignment]
+        child.fds = fds
+        if cwd is not None:
+            child.cwd = cwd
+        if env is not None:
+            child.variables.assign("PATH", env.get("PATH", _DEFAULT_PATH))
+            child.hashed = {}
+        child.functions = {}
+        return child
+
+    def __call__(
+        self,
+        words: Sequence[str],
+        *,
+        stdin: ByteReader | None = None,
+        stdout: ByteWriter | None = None,
+        stderr: ByteWriter | None = None,
+        env: Mapping[str, str] | None = None,
+        cwd: str | None = None,
+    ) -> int:
+        child = self._prepare(stdin, stdout, stderr, env, cwd)
+        budget = child.budget
+        budget.deeper()
+        try:
+            return _run_for_command(child, list(words), self.environment if env is None else env)
+        finally:
+            budget.shallower()
+            child.variables.owner = None
+
+
+class _Starter(_Runner):
+    """`CommandContext.start`: the same as a process of its own."""
+
+    __slots__ = ()
+
+    def __call__(  # type: ignore[override]
+        self,
+        words: Sequence[str],
+        *,
+        stdin: ByteReader | None = None,
+        stdout: ByteWriter | None = None,
+        stderr: ByteWriter | None = None,
+        env: Mapping[str, str] | None = None,
+        cwd: str | None = None,
+    ) -> Process:
+        child = self._prepare(stdin, stdout, stderr, env, cwd)
+        scheduler = child.machine.scheduler
+        environment = self.environment if env is None else env
+
+        def body() -> int:
+            from agentsandbox.interpreter.traps import signal_handler
+
+            child.process = scheduler.current
+            child.process.on_signal = signal_handler(child)
+            return _run_for_command(child, list(words), environment)
+
+        process = scheduler.start(body, words[0] if words else "", child.pid)
+        child.process = process
+        return process
+
+
+def _run_for_command(child: Shell, argv: list[str], environment: Mapping[str, str]) -> int:
+    """Run on behalf of a command: not found and not executable are worded as a command words them."""
+    if child.slow and child.machine.on_command is not None:
+        message = child.machine.on_command(child, argv, child.line)
+        if message is not None:
+            child.complain(f"{argv[0]}: {message}")
+            return 126
+    try:
+        return run_external(child, argv, environment)
+    except CommandError as error:
+        child.fds[2].write(encode(f"{error.message}\n"))
+        return error.status
+    except ExpansionError as error:
+        child.complain(error.message)
+        return error.status
+    except Exit as end:
+        return end.status
+    except PipeClosed:
+        return 141
+
+
+def _run_script(
+    shell: Shell, shown: str, full: str, content: bytes, argv: Sequence[str], environment: Mapping[str, str]
+) -> int:
+    """A file that is not one of our commands: by its shebang, then by its extension, else as a shell script."""
+    from agentsandbox.interpreter.scripts import run_script_text
+
+    interpreter, arguments = _shebang(content)
+    if interpreter is None:
+        interpreter = _BY_EXTENSION.get(full.rpartition(".")[2] if "." in full.rpartition("/")[2] else "", "sh")
+        if b"\0" in content[:512]:
+            raise CommandError(f"{shown}: cannot execute binary file: Exec format error", 126)
+    base = interpreter.rpartition("/")[2]
+    if base in SHELL_NAMES:
+        options = [argument for argument in arguments if argument.startswith("-")]
+        return run_script_text(
+            shell, decode(content), shown, argv[1:], environment, full_path=full, options=options, errexit=shell.machine.script_errexit
+        )
+    words = [interpreter, *arguments, shown, *argv[1:]]
+    if locate(shell, interpreter) is None or ("/" in interpreter and not shell.fs.exists(interpreter)):
+        shell.complain(f"{shown}: {interpreter}: bad interpreter: No such file or directory")
+        return 126
+    return run_external(shell, words, environment)
+
+
+_BY_EXTENSION = {"py": "python3", "js": "node", "rb": "ruby", "pl": "perl", "awk": "awk", "jq": "jq", "sed": "sed"}
+
+
+def _shebang(content: bytes) -> tuple[str | None, list[str]]:
+    """The interpreter of a #! line and its arguments; `env` is looked through."""
+    if not content.startswith(b"#!"):
+        return None, []
+    line = decode(content[2 : content.find(b"\n") if b"\n" in content else len(content)]).strip()
+    words = line.split(None, 1)
+    if not words:
+        return None, []
+    interpreter, rest = words[0], words[1:]
+    if interpreter.rpartition("/")[2] == "env":
+        parts = rest[0].split() if rest else []
+        while parts and (parts[0] in _ENV_OPTIONS or "=" in parts[0]):
+            parts.pop(0)
+        return (parts[0], parts[1:]) if parts else (None, [])
+    return interpreter, rest
+

@@ -1,0 +1,34 @@
+"""What happens after a command failed (`set -e`, the ERR trap), and how errors of words end a command or a shell."""
+
+from __future__ import annotations
+
+from agentsandbox.errors import Exit
+from agentsandbox.expansion.errors import ExpansionError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from agentsandbox.interpreter.shell import Shell
+
+__all__ = ["command_failed", "expansion_failed"]
+
+
+def command_failed(shell: Shell, status: int, line: int | None = None) -> None:
+    """Called where a command that counts returned non-zero and `shell.check` is on."""
+    if shell.ignore:
+        return
+    if "ERR" in shell.traps and shell.traps["ERR"] and not shell.in_trap:
+        if not any(frame.is_function for frame in shell.frames) or shell.errtrace:
+            from agentsandbox.interpreter.traps import run_trap
+
+            run_trap(shell, "ERR", line)
+    if shell.errexit:
+        raise Exit(status)
+
+
+def expansion_failed(shell: Shell, error: ExpansionError) -> int:
+    """Report it; the status of the command if only that fails, else the error goes on to the top level."""
+    if error.fatal:
+        raise error
+    if error.message:
+        shell.complain(error.message)
+    return error.status

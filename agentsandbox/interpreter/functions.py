@@ -1,0 +1,136 @@
+"""Function definitions and calls."""
+
+from __future__ import annotations
+
+from agentsandbox.errors import Return
+from agentsandbox.interpreter.dispatch import compiles
+from agentsandbox.interpreter.shell import Frame, Function
+from agentsandbox.syntax.nodes import FunctionDefinition
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from agentsandbox.interpreter.shell import Shell
+
+    Run = Callable[[Shell], int]
+
+__all__ = ["call_function"]
+
+_SPECIAL_BUILTINS = frozenset(
+    "break : . continue eval exec exit export readonly return set shift source times trap unset".split()
+)
+
+
+@compiles(FunctionDefinition)
+def _define(node: FunctionDefinition) -> Run:
+    def define(shell: Shell) -> int:
+        name = node.name
+        if shell.posix and name in _SPECIAL_BUILTINS:
+            shell.line = node.line
+            shell.complain(f"`{name}': is a special builtin")
+            shell.status = 2
+            return 2
+        if "$" in name or "`" in name or "'" in name or '"' in name or "\\" in name:
+            shell.line = node.line
+            shell.complain(f"`{name}': not a valid identifier")
+            shell.status = 1
+            return 1
+        if name in shell.readonly_functions:
+            shell.line = node.line
+            shell.complain(f"{name}: readonly function")
+            shell.status = 1
+            return 1
+        source = shell.frames[-1].source if shell.frames else shell.source
+        shell.functions = {**shell.functions, name: Function(node, source)}
+        shell.update_flags()
+        shell.status = 0
+        return 0
+
+    return define
+
+
+def call_function(shell: Shell, function: Function, argv: list[str]) -> int:
+    """Run a function with its own positional parameters and locals."""
+    budget = shell.budget
+    if budget.depth >= budget.max_depth:
+        budget.deeper()
+    budget.left -= 1
+    if budget.left < 0:
+        budget.tick()
+    nest = shell.values.get("FUNCNEST")
+    if nest is not None and _too_deep(shell, nest, function):
+        return 1
+    positional = shell.positional
+    frames = shell.frames
+    frames.append(Frame(function.name, function.source, shell.line, is_function=True, function=function))
+    variables = shell.variables
+    scopes = variables.scopes
+    scope: dict[str, tuple[object, int]] = {}
+    scopes.append(scope)
+    loops, shell.loops = shell.loops, 0
+    budget.depth += 1
+    shell.positional = argv[1:]
+    getopts = shell.getopts_position
+    try:
+        body = function.body()
+        if shell.slow and "DEBUG" in shell.traps:
+            return _traced_body(shell, body)
+        status = body(shell)
+        if shell.traps and "RETURN" in shell.traps:
+            _return_trap(shell)
+        return status
+    except Return:
+        if shell.traps and "RETURN" in shell.traps:
+            _return_trap(shell)
+        return shell.status
+    finally:
+        budget.depth -= 1
+        if scope:
+            variables.pop()
+        else:
+            scopes.pop()
+        shell.loops = loops
+        shell.positional = positional
+        shell.getopts_position = getopts
+        frames.pop()
+        if shell.function_traps:
+            _restore_return_trap(shell)
+
+
+def _too_deep(shell: Shell, nest: object, function: Function) -> bool:
+    limit = int(str(nest)) if str(nest).isdigit() else 0
+    depth = sum(1 for frame in shell.frames if frame.is_function)
+    if 0 < limit <= depth:
+        shell.complain(f"{function.name}: maximum function nesting level exceeded ({limit})")
+        return True
+    return False
+
+
+def _traced_body(shell: Shell, body: Run) -> int:
+    """Without functrace the DEBUG and RETURN traps do not count inside a function."""
+    if shell.functrace:
+        status = body(shell)
+        if "RETURN" in shell.traps:
+            _return_trap(shell)
+        return status
+    saved = {name: shell.traps.pop(name) for name in ("DEBUG",) if name in shell.traps}
+    shell.update_flags()
+    try:
+        return body(shell)
+    finally:
+        for name, text in saved.items():
+            shell.traps.setdefault(name, text)
+        shell.update_flags()
+
+
+def _return_trap(shell: Shell) -> None:
+    from agentsandbox.interpreter.traps import run_trap
+
+    if shell.functrace or len(shell.frames) in shell.function_traps:
+        run_trap(shell, "RETURN")
+
+
+def _restore_return_trap(shell: Shell) -> None:
+    """A RETURN trap that a function set stays; only its claim on this frame ends."""
+    shell.function_traps.discard(len(shell.frames) + 1)

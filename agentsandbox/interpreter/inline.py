@@ -1,0 +1,412 @@
+"""Shortcuts for the commands that scripts run most: no list of words, no look-up, no table of descriptors.
+
+Each is guarded by `shell.slow`, which is set as soon as anything could make a difference: a trace, a DEBUG trap, a policy,
+a function that bears a builtin's name. The general way is then taken.
+"""
+
+from __future__ import annotations
+
+import re
+
+from agentsandbox.errors import Break, Continue, Return
+from agentsandbox.expansion.errors import ExpansionError
+from agentsandbox.interpreter.failures import command_failed, expansion_failed
+from agentsandbox.interpreter.substitutions import WORDS
+from agentsandbox.streams import encode
+from agentsandbox.syntax.nodes import Assignment, DoubleQuoted, Literal, Parameter, Quoted, SimpleCommand, Word
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from agentsandbox.interpreter.shell import Shell
+
+    Run = Callable[[Shell], int]
+
+__all__ = ["inline_command"]
+
+
+
+def inline_command(node: SimpleCommand, general: Run) -> Run | None:
+    """The shortcut for a command without assignments before it; None where there is none."""
+    first = node.words[0]
+    if node.redirections or not isinstance(first, Word):
+        return None
+    maker = _INLINES.get(first.source)
+    return maker(node, general) if maker is not None else None
+
+
+def _makes_one_field(word: Word) -> bool:
+    """Whether a word is always exactly one field."""
+    if not word.parts:
+        return False
+    for part in word.parts:
+        if isinstance(part, Quoted):
+            continue
+        if isinstance(part, Literal):
+            if re.search(r"[*?\[{~]|[?*+@!]\(", part.text):
+                return False
+            continue
+        if isinstance(part, DoubleQuoted) and all(
+            isinstance(piece, Quoted)
+            or (isinstance(piece, Parameter) and piece.name not in ("@", "*") and not piece.prefix and piece.subscript is None and not piece.operator)
+            for piece in part.parts
+        ):
+            continue
+        return False
+    return True
+
+
+def _nothing(status: int) -> Callable[[SimpleCommand, Run], Run | None]:
+    def make(node: SimpleCommand, general: Run) -> Run | None:
+        if not all(isinstance(word, Word) and _makes_one_field(word) and "$" not in word.source for word in node.words[1:]):
+            return None
+        line = node.line
+
+        def run(shell: Shell) -> int:
+            if shell.slow:
+                return general(shell)
+            shell.status = status
+            if status and shell.check:
+                command_failed(shell, status, line)
+            return status
+
+        return run
+
+    return make
+
+
+def _echo(node: SimpleCommand, general: Run) -> Run | None:
+    words = [word for word in node.words[1:] if isinstance(word, Word)]
+    if words and (words[0].source.startswith("-") or not words[0].parts or not isinstance(words[0].parts[0], (Literal, Quoted, DoubleQuoted))):
+        return None
+    if words and isinstance(words[0].parts[0], DoubleQuoted) and (
+        not words[0].parts[0].parts or not isinstance(words[0].parts[0].parts[0], Quoted) or words[0].parts[0].parts[0].text.startswith("-")
+    ):
+        return None
+    if words and isinstance(words[0].parts[0], Quoted) and words[0].parts[0].text.startswith("-"):
+        return None
+    line = node.line
+    if all(_makes_one_field(word) for word in words):
+        return _echo_line(words, line, general)
+    fields = [WORDS.fields(word) for word in words]
+
+    def run(shell: Shell) -> int:
+        if shell.slow:
+            return general(shell)
+        stream = shell.fds.get(1)
+        if stream is None or shell.shopt["xpg_echo"]:
+            return general(shell)
+        shell.line = line
+        out: list[str] = []
+        try:
+            for field in fields:
+                field(shell, out)
+        except ExpansionError as error:
+            shell.status = expansion_failed(shell, error)
+            return shell.status
+        try:
+            stream.write(encode(" ".join(out) + "\n"))
+        except OSError as error:
+            return _write_failed(shell, error)
+        shell.last_argument = out[-1] if out else "echo"
+        shell.status = 0
+        return 0
+
+    return run
+
+
+def _echo_line(words: list[Word], line: int, general: Run) -> Run:
+    """echo of words that are one field each: its output is one text."""
+    texts = [WORDS.string(word) for word in words]
+    constant = None
+    if all("$" not in word.source and "`" not in word.source for word in words):
+        constant = " ".join("".join(_plain(part) for part in word.parts) for word in words)
+    data = encode(constant + "\n") if constant is not None else b""
+    last = constant.rpartition(" ")[2] if constant else "echo"
+
+    def run(shell: Shell) -> int:
+        if shell.slow:
+            return general(shell)
+        stream = shell.fds.get(1)
+        if stream is None or shell.shopt["xpg_echo"]:
+            return general(shell)
+        try:
+            if constant is not None:
+                stream.write(data)
+                shell.last_argument = last
+            else:
+                shell.line = line
+                text = " ".join([text(shell) for text in texts])
+                stream.write(encode(text + "\n"))
+                shell.last_argument = text if len(texts) == 1 else texts[-1](shell)
+        except ExpansionError as error:
+            shell.status = expansion_failed(shell, error)
+            return shell.status
+        except OSError as error:
+            return _write_failed(shell, error)
+        shell.status = 0
+        return 0
+
+    return run
+
+
+def _plain(part: object) -> str:
+    if isinstance(part, DoubleQuoted):
+        return "".join(_plain(piece) for piece in part.parts)
+    return part.text  # type: ignore[attr-defined, no-any-return]
+
+
+def _write_failed(shell: Shell, error: OSError) -> int:
+    import os
+
+    shell.complain(f"echo: write error: {os.strerror(error.errno or 5)}")
+    shell.status = 1
+    if shell.check:
+        command_failed(shell, 1)
+    return 1
+
+
+_COMPARE: dict[str, Callable[[int, int], bool]] = {
+    "-eq": lambda left, right: left == right,
+    "-ne": lambda left, right: left != right,
+    "-lt": lambda left, right: left < right,
+    "-le": lambda left, right: left <= right,
+    "-gt": lambda left, right: left > right,
+    "-ge": lambda left, right: left >= right,
+}
+_TEXT: dict[str, Callable[[str, str], bool]] = {
+    "=": lambda left, right: left == right,
+    "==": lambda left, right: left == right,
+    "!=": lambda left, right: left != right,
+}
+
+
+def _bracket(node: SimpleCommand, general: Run) -> Run | None:
+    words = list(node.words[1:])
+    last = words[-1] if words else None
+    if not isinstance(last, Word) or last.source != "]":
+        return None
+    return _test_words(node, words[:-1], general)
+
+
+def _test(node: SimpleCommand, general: Run) -> Run | None:
+    return _test_words(node, list(node.words[1:]), general)
+
+
+def _test_words(node: SimpleCommand, operands: list[Word | Assignment], general: Run) -> Run | None:
+    words = [word for word in operands if isinstance(word, Word)]
+    line = node.line
+    if len(words) == 3:
+        left, operator, right = words
+        if operator.source in _COMPARE:
+            return _compare_numbers(left, operator.source, right, line, general)
+        if operator.source in _TEXT and _makes_one_field(left) and _makes_one_field(right):
+            return _compare_texts(left, operator.source, right, line, general)
+    if len(words) == 2 and words[0].source in ("-z", "-n") and _makes_one_field(words[1]):
+        text = WORDS.string(words[1])
+        wants_empty = words[0].source == "-z"
+
+        def run_empty(shell: Shell) -> int:
+            if shell.slow:
+                return general(shell)
+            shell.line = line
+            try:
+                status = 0 if (text(shell) == "") is wants_empty else 1
+            except ExpansionError as error:
+                status = expansion_failed(shell, error)
+            return _finish(shell, status, line)
+
+        return run_empty
+    return None
+
+
+def _finish(shell: Shell, status: int, line: int) -> int:
+    shell.status = status
+    if status and shell.check:
+        command_failed(shell, status, line)
+    return status
+
+
+def _number_reader(word: Word) -> Callable[[Shell], int | None] | None:
+    """Reads an operand as an integer; None from it when the general way must decide."""
+    if re.fullmatch(r"-?[0-9]{1,18}", word.source):
+        constant = int(word.source)
+        return lambda shell: constant
+    part = word.parts[0] if len(word.parts) == 1 else None
+    if isinstance(part, DoubleQuoted) and len(part.parts) == 1:
+        part = part.parts[0]
+    if not isinstance(part, Parameter):
+        return None
+    if not part.operator and not part.prefix and part.subscript is None and part.name.isidentifier():
+        name = part.name
+
+        def read(shell: Shell) -> int | None:
+            value = shell.values.get(name)
+            if value.__class__ is int:
+                return value  # type: ignore[return-value]
+            if value.__class__ is str and value.isdigit() and len(value) < 19 and value.isascii() and shell.plain_ifs:  # type: ignore[union-attr, arg-type]
+                return int(value)  # type: ignore[call-overload, no-any-return]
+            return None
+
+        return read
+    if part.name in ("@", "*") or (part.subscript is not None and part.subscript.source in ("@", "*") and part.prefix != "#"):
+        return None
+    if part.operator or part.prefix == "!":
+        return None
+    text = WORDS.string(Word((part,), ""))
+
+    def read_text(shell: Shell) -> int | None:
+        value = text(shell)
+        return int(value) if value.isdigit() and len(value) < 19 and value.isascii() and shell.plain_ifs else None
+
+    return read_text
+
+
+def _compare_numbers(left: Word, operator: str, right: Word, line: int, general: Run) -> Run | None:
+    read_left, read_right = _number_reader(left), _number_reader(right)
+    if read_left is None or read_right is None:
+        return None
+    compare = _COMPARE[operator]
+    if re.fullmatch(r"-?[0-9]{1,18}", right.source):
+        constant = int(right.source)
+
+        def run_constant(shell: Shell) -> int:
+            first = read_left(shell)
+            if first is None or shell.slow:
+                return general(shell)
+            status = 0 if compare(first, constant) else 1
+            shell.status = status
+            if status and shell.check:
+                command_failed(shell, status, line)
+            return status
+
+        return run_constant
+
+    def run(shell: Shell) -> int:
+        if shell.slow:
+            return general(shell)
+        try:
+            first, second = read_left(shell), read_right(shell)
+        except ExpansionError:
+            return general(shell)
+        if first is None or second is None:
+            return general(shell)
+        status = 0 if compare(first, second) else 1
+        shell.status = status
+        if status and shell.check:
+            command_failed(shell, status, line)
+        return status
+
+    return run
+
+
+def _compare_texts(left: Word, operator: str, right: Word, line: int, general: Run) -> Run:
+    first, second = WORDS.string(left), WORDS.string(right)
+    compare = _TEXT[operator]
+
+    def run(shell: Shell) -> int:
+        if shell.slow:
+            return general(shell)
+        shell.line = line
+        try:
+            status = 0 if compare(first(shell), second(shell)) else 1
+        except ExpansionError as error:
+            status = expansion_failed(shell, error)
+        shell.status = status
+        if status and shell.check:
+            command_failed(shell, status, line)
+        return status
+
+    return run
+
+
+def _local(node: SimpleCommand, general: Run) -> Run | None:
+    """local name=value …, the names being plain variables."""
+    assignments: list[tuple[str, Callable[[Shell], object]]] = []
+    for word in node.words[1:]:
+        if not isinstance(word, Assignment) or word.append or word.subscript is not None or not isinstance(word.value, Word):
+            return None
+        from agentsandbox.interpreter.assignments import _number_of
+
+        value: Callable[[Shell], object] = _number_of(word.value) or WORDS.string(word.value, assignment=True)
+        assignments.append((word.name, value))
+    if not assignments:
+        return None
+    line = node.line
+
+    def run(shell: Shell) -> int:
+        variables = shell.variables
+        if shell.slow or not variables.scopes or variables.temporary:
+            return general(shell)
+        attributes = shell.attributes
+        for name, _ in assignments:
+            if name in attributes:
+                return general(shell)
+        shell.line = line
+        values = shell.values
+        scope = variables.scopes[-1]
+        try:
+            for name, value in assignments:
+                text = value(shell)
+                if name not in scope:
+                    scope[name] = (values.get(name, variables.missing), 0)
+                values[name] = text
+        except ExpansionError as error:
+            shell.status = expansion_failed(shell, error)
+            return shell.status
+        shell.status = 0
+        return 0
+
+    return run
+
+
+def _jump(kind: type[Break] | type[Continue]) -> Callable[[SimpleCommand, Run], Run | None]:
+    def make(node: SimpleCommand, general: Run) -> Run | None:
+        if len(node.words) > 1:
+            return None
+
+        def run(shell: Shell) -> int:
+            if shell.slow or not shell.loops:
+                return general(shell)
+            shell.break_levels = 1
+            shell.status = 0
+            raise kind
+
+        return run
+
+    return make
+
+
+def _return(node: SimpleCommand, general: Run) -> Run | None:
+    if len(node.words) > 2:
+        return None
+    constant: int | None = None
+    if len(node.words) == 2:
+        word = node.words[1]
+        if not isinstance(word, Word) or not re.fullmatch(r"[0-9]{1,3}", word.source):
+            return None
+        constant = int(word.source) & 255
+
+    def run(shell: Shell) -> int:
+        if shell.slow or not shell.frames:
+            return general(shell)
+        if constant is not None:
+            shell.status = constant
+        raise Return
+
+    return run
+
+
+_INLINES: dict[str, Callable[[SimpleCommand, Run], Run | None]] = {
+    ":": _nothing(0),
+    "true": _nothing(0),
+    "false": _nothing(1),
+    "echo": _echo,
+    "[": _bracket,
+    "test": _test,
+    "local": _local,
+    "break": _jump(Break),
+    "continue": _jump(Continue),
+    "return": _return,
+}

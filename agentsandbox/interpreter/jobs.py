@@ -1,0 +1,88 @@
+"""Background jobs of a shell: what `jobs`, `wait`, `fg`, `kill %1` and `$!` speak of."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from agentsandbox.processes import Process
+
+__all__ = ["Job", "JobTable"]
+
+
+class Job:
+    """One background pipeline. `reported` once its end has been told or waited for."""
+
+    __slots__ = ("number", "process", "text")
+
+    def __init__(self, number: int, process: Process, text: str) -> None:
+        self.number = number
+        self.process = process
+        self.text = text
+
+    @property
+    def state(self) -> str:
+        """As `jobs` shows it."""
+        status = self.process.status
+        if status is None:
+            return "Running"
+        if status == 0:
+            return "Done"
+        if status > 128:
+            return _SIGNAL_WORDS.get(status - 128, f"Exit {status}")
+        return f"Exit {status}"
+
+
+_SIGNAL_WORDS = {1: "Hangup", 2: "Interrupt", 3: "Quit", 9: "Killed", 13: "Broken pipe", 14: "Alarm clock", 15: "Terminated"}
+
+
+class JobTable:
+    """Jobs by number; statuses of ended processes by pid, for `wait PID`."""
+
+    __slots__ = ("jobs", "processes")
+
+    def __init__(self, parent: JobTable | None = None) -> None:
+        self.jobs: list[Job] = [] if parent is None else []
+        self.processes: dict[int, Process] = {}
+        """Children of this shell by pid, running or ended."""
+
+    def add(self, process: Process, text: str) -> Job:
+        """A new job; numbers are reused when no higher one is taken."""
+        number = max((job.number for job in self.jobs), default=0) + 1
+        job = Job(number, process, text)
+        self.jobs.append(job)
+        self.processes[process.pid] = process
+        return job
+
+    def current(self) -> Job | None:
+        """%+ : the job started last that still runs, else the last one."""
+        running = [job for job in self.jobs if job.process.status is None]
+        return running[-1] if running else (self.jobs[-1] if self.jobs else None)
+
+    def previous(self) -> Job | None:
+        """%-"""
+        running = [job for job in self.jobs if job.process.status is None]
+        if len(running) > 1:
+            return running[-2]
+        return self.jobs[-2] if len(self.jobs) > 1 else self.current()
+
+    def find(self, spec: str) -> Job | None:
+        """The job that a job specification (%1, %%, %+, %-, %name, %?text) names."""
+        name = spec[1:] if spec.startswith("%") else spec
+        if name in ("", "%", "+"):
+            return self.current()
+        if name == "-":
+            return self.previous()
+        if name.isdigit():
+            return next((job for job in self.jobs if str(job.number) == name), None)
+        if name.startswith("?"):
+            return next((job for job in self.jobs if name[1:] in job.text), None)
+        return next((job for job in self.jobs if job.text.startswith(name)), None)
+
+    def remove(self, job: Job) -> None:
+        """Forget a job that was waited for, disowned or reported."""
+        if job in self.jobs:
+            self.jobs.remove(job)
+
+    def running(self) -> list[Process]:
+        """Children that have not ended."""
+        return [process for process in self.processes.values() if process.status is None]

@@ -1,0 +1,225 @@
+"""Pipelines: stage after stage on the caller's stack; the reading side becomes a process only when somebody must wait."""
+
+from __future__ import annotations
+
+from time import monotonic, process_time
+
+from agentsandbox.errors import Killed, PipeClosed
+from agentsandbox.interpreter.dispatch import compile_command, compiles
+from agentsandbox.interpreter.failures import command_failed
+from agentsandbox.interpreter.flow import compile_condition
+from agentsandbox.interpreter.specials import PipelineStatus
+from agentsandbox.interpreter.subshells import run_subshell
+from agentsandbox.streams import Pipe, PipeReader
+from agentsandbox.syntax.nodes import Command, Pipeline, SimpleCommand, Word
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from agentsandbox.interpreter.shell import Shell
+    from agentsandbox.streams import Stream
+
+    Run = Callable[[Shell], int]
+
+__all__: list[str] = []
+
+_IN_PLACE = frozenset(("echo", "printf", "cat", "grep", "sed", "awk", "sort", "uniq", "head", "tail", "wc", "tr", "cut", "jq", "seq", "ls", "find", "yes", "rev", "tac", "nl", "paste", "tee", "xargs", "base64", "md5sum", "sha256sum", "column", "fold"))  # fmt: skip
+"""Stages that leave no trace in a shell, so that they need no subshell."""
+
+
+def _leaves_no_trace(command: Command) -> bool:
+    if not isinstance(command, SimpleCommand) or command.assignments or not command.words:
+        return False
+    from agentsandbox.interpreter.substitutions import _has_no_side_effects
+
+    first = command.words[0]
+    return (
+        isinstance(first, Word)
+        and first.source in _IN_PLACE
+        and all(isinstance(word, Word) and _has_no_side_effects(word.source) for word in command.words[1:])
+        and all(redirection.variable is None and "(" not in getattr(redirection.target, "source", "") for redirection in command.redirections)
+        and not (first.source == "printf" and len(command.words) > 1 and command.words[1].source.startswith("-"))
+    )
+
+
+class _Run:
+    """One run of a pipeline."""
+
+    __slots__ = ("fds", "in_place", "node", "shell", "stages", "statuses")
+
+    def __init__(self, shell: Shell, node: Pipeline, stages: list[Run], in_place: list[str]) -> None:
+        self.shell = shell
+        self.node = node
+        self.stages = stages
+        self.in_place = in_place
+        self.fds = shell.fds
+        self.statuses = [0] * len(stages)
+
+    def run(self, first: int, source: Stream | None, *, started: bool) -> int:
+        """Run the stages from `first` on; `started` when this is a process of its own."""
+        shell = self.shell
+        scheduler = shell.machine.scheduler
+        last = len(self.stages) - 1
+        number = first
+        while True:
+            fds = self.fds
+            if source is not None:
+                fds = {**fds, 0: source}
+            if number == last:
+                self.statuses[number] = self._stage(number, fds, started)
+                if source is not None:
+                    source.release()
+                return 0
+            pipe = Pipe(scheduler)
+            reader = PipeReader(pipe)
+            fds = {**fds, 1: pipe, 2: pipe} if self.node.operators[number] == "|&" else {**fds, 1: pipe}
+            following = number + 1
+            rest = scheduler.defer(lambda n=following, r=reader: self.run(n, r, started=True), "pipeline")  # type: ignore[misc]
+            try:
+                self.statuses[number] = self._stage(number, fds, started)
+            finally:
+                pipe.release()
+                if source is not None:
+                    source.release()
+            if not scheduler.undefer(rest):
+                assert rest.process is not None
+                scheduler.wait(rest.process)
+                return 0
+            number, source = following, reader
+
+    def _stage(self, number: int, fds: dict[int, Stream], started: bool) -> int:
+        shell = self.shell
+        name = self.in_place[number]
+        if name and not started and not shell.slow and not shell.check and name not in shell.functions:
+            saved = shell.fds
+            shell.fds = fds
+            try:
+                return self.stages[number](shell)
+            except PipeClosed:
+                return 141
+            finally:
+                shell.fds = saved
+        if number == len(self.stages) - 1 and shell.shopt["lastpipe"] and not shell.monitor and not started:
+            saved = shell.fds
+            shell.fds = fds
+            try:
+                return self.stages[number](shell)
+            finally:
+                shell.fds = saved
+        try:
+            return run_subshell(shell, self.stages[number], fds)
+        except Killed as end:
+            if not started:
+                raise
+            return 128 + end.signal
+
+
+@compiles(Pipeline)
+def _pipeline(node: Pipeline) -> Run:
+    if len(node.commands) == 1:
+        run = compile_condition(node.commands[0]) if node.negated else compile_command(node.commands[0])
+        if _is_empty(node.commands[0]):
+            run = _nothing
+    else:
+        run = _stages(node)
+    if node.negated:
+        run = _negated(run)
+    if node.timed:
+        run = _timed(run, node.timed)
+    return run
+
+
+def _is_empty(command: Command) -> bool:
+    return isinstance(command, SimpleCommand) and not (command.words or command.assignments or command.redirections)
+
+
+def _nothing(shell: Shell) -> int:
+    shell.status = 0
+    return 0
+
+
+def _stages(node: Pipeline) -> Run:
+    stages = [compile_command(command) for command in node.commands]
+    in_place = [command.words[0].source if _leaves_no_trace(command) else "" for command in node.commands]  # type: ignore[attr-defined]
+    line = node.line
+
+    def run_pipeline(shell: Shell) -> int:
+        pipeline = _Run(shell, node, stages, in_place)
+        pipeline.run(0, None, started=False)
+        statuses = pipeline.statuses
+        code = statuses[-1]
+        if shell.pipefail and not code:
+            code = next((each for each in reversed(statuses) if each), 0)
+        status = PipelineStatus(code)
+        status.statuses = statuses
+        shell.status = status
+        if status and shell.check:
+            command_failed(shell, int(status), line)
+        return status
+
+    return run_pipeline
+
+
+def _negated(run: Run) -> Run:
+    def run_negated(shell: Shell) -> int:
+        shell.ignore += 1
+        try:
+            before = run(shell)
+        finally:
+            shell.ignore -= 1
+        status = PipelineStatus(0 if before else 1)
+        status.statuses = before.statuses if isinstance(before, PipelineStatus) else [int(before)]
+        shell.status = status
+        return status
+
+    return run_negated
+
+
+def _timed(run: Run, form: str) -> Run:
+    def run_timed(shell: Shell) -> int:
+        began, used = monotonic(), process_time()
+        try:
+            return run(shell)
+        finally:
+            real, user = monotonic() - began, process_time() - used
+            report(shell, form, real, user)
+
+    return run_timed
+
+
+def report(shell: Shell, form: str, real: float, user: float) -> None:
+    """What `time` prints."""
+    template = shell.variables.get("TIMEFORMAT")
+    if form == "time -p":
+        shell.write(f"real {real:.2f}\nuser {user:.2f}\nsys 0.00\n", 2)
+        return
+    if template is None:
+        shell.write(f"\nreal\t{_minutes(real)}\nuser\t{_minutes(user)}\nsys\t{_minutes(0.0)}\n", 2)
+        return
+    if template:
+        shell.write(_format(template, real, user) + "\n", 2)
+
+
+def _minutes(seconds: float) -> str:
+    return f"{int(seconds // 60)}m{seconds % 60:.3f}s"
+
+
+def _format(template: str, real: float, user: float) -> str:
+    import re
+
+    values = {"R": real, "U": user, "S": 0.0}
+
+    def replace(match: re.Match[str]) -> str:
+        precision, long, letter = match.groups()
+        if letter == "%":
+            return "%"
+        if letter == "P":
+            return f"{100 * user / real if real else 0:.2f}"
+        digits = min(int(precision), 3) if precision else 3
+        seconds = values[letter]
+        if long:
+            return f"{int(seconds // 60)}m{seconds % 60:.{digits}f}s"
+        return f"{seconds:.{digits}f}"
+
+    return re.sub(r"%([0-9])?(l)?([RUSP%])", replace, template)

@@ -1,0 +1,59 @@
+"""The escapes of prompt strings: PS1, PS4 and ${x@P}."""
+
+from __future__ import annotations
+
+import re
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from agentsandbox.interpreter.shell import Shell
+
+__all__ = ["expand_prompt"]
+
+_ESCAPE = re.compile(r"\\(?:([0-7]{1,3})|D\{([^}]*)\}|(.))", re.DOTALL)
+_PLAIN = {"a": "\a", "e": "\x1b", "n": "\n", "r": "\r", "[": "\x01", "]": "\x02", "\\": "\\\\", "s": "bash", "v": "5.2", "V": "5.2.15", "l": "tty", "j": "0"}
+_TIMES = {"d": "%a %b %d", "t": "%H:%M:%S", "T": "%I:%M:%S", "@": "%I:%M %p", "A": "%H:%M"}
+
+
+def expand_prompt(shell: Shell, text: str) -> str:
+    """The text with its prompt escapes, then expanded as inside double quotes."""
+
+    def replace(match: re.Match[str]) -> str:
+        octal, form, letter = match.groups()
+        if octal is not None:
+            return chr(int(octal, 8) & 255)
+        if form is not None:
+            return _time(shell, form or "%X")
+        return _letter(shell, letter)
+
+    expanded = _ESCAPE.sub(replace, text)
+    return shell.expand_text(expanded) if "$" in expanded or "`" in expanded else expanded.replace("\\\\", "\\")
+
+
+def _time(shell: Shell, form: str) -> str:
+    from agentsandbox.languages.dates import format_date
+
+    return format_date(int(shell.machine.host.clock()), form, shell.variables.get("TZ") or "UTC0")
+
+
+def _letter(shell: Shell, letter: str) -> str:
+    if letter in _PLAIN:
+        return _PLAIN[letter]
+    if letter in _TIMES:
+        return _time(shell, _TIMES[letter])
+    if letter == "u":
+        return shell.machine.user
+    if letter in "hH":
+        name = shell.machine.host.hostname
+        return name.partition(".")[0] if letter == "h" else name
+    if letter in "wW":
+        home = shell.variables.get("HOME") or ""
+        here = shell.cwd
+        if home and (here == home or here.startswith(home + "/")):
+            here = "~" + here[len(home) :]
+        return here if letter == "w" or here in ("/", "~") else here.rpartition("/")[2]
+    if letter == "$":
+        return "$"
+    if letter in "!#":
+        return str(len(shell.machine.history) + 1)
+    return "\\" + letter

@@ -1,0 +1,303 @@
+"""Redirections: what a command's descriptors refer to while it runs.
+
+A table of descriptors is never changed, only replaced, so a subshell shares its parent's at no cost. Whoever opened a
+stream gives it back.
+"""
+
+from __future__ import annotations
+
+import os
+
+from agentsandbox.errors import Unwind
+from agentsandbox.expansion.errors import ExpansionError
+from agentsandbox.interpreter.failures import command_failed, expansion_failed
+from agentsandbox.interpreter.substitutions import WORDS, finish_process_substitutions
+from agentsandbox.streams import BytesReader, Null, Stream, encode
+from agentsandbox.syntax.nodes import HereDocument, Redirection
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from agentsandbox.fs.base import Mode
+    from agentsandbox.interpreter.shell import Shell
+
+    Run = Callable[[Shell], int]
+    Table = dict[int, Stream]
+    Apply = Callable[[Shell, Table, list[Stream]], None]
+
+__all__ = ["RedirectionError", "compile_redirections", "open_file", "redirected", "release_all"]
+
+_MODES: dict[str, tuple[Mode, int]] = {
+    "<": ("r", 0), ">": ("w", 1), ">|": ("w", 1), ">>": ("a", 1), "<>": ("r+", 0), "&>": ("w", 1), "&>>": ("a", 1), ">&": ("w", 1),
+}  # fmt: skip
+
+
+class RedirectionError(Exception):
+    """A redirection that cannot be made; the message follows "name: line N: "."""
+
+    def __init__(self, message: str) -> None:
+        self.message = message
+        super().__init__(message)
+
+
+def release_all(streams: list[Stream]) -> None:
+    """Give back what redirections opened, last first."""
+    for stream in reversed(streams):
+        stream.release()
+
+
+def open_file(shell: Shell, name: str, operator: str) -> Stream:
+    """Open a file for a redirection operator; /dev/fd/N and the standard streams are descriptors of the shell."""
+    if name.startswith("/dev/"):
+        special = _open_device(shell, name, operator)
+        if special is not None:
+            return special
+    mode, _ = _MODES[operator]
+    path = shell.path(name)
+    fs = shell.fs
+    if operator == "<>":
+        if not fs.exists(path):
+            fs.open(path, "a", permissions=0o666 & ~shell.umask).release()
+    elif mode == "w" and shell.noclobber and operator != ">|" and fs.is_file(path):
+        raise RedirectionError(f"{name}: cannot overwrite existing file")
+    return fs.open(path, mode, permissions=0o666 & ~shell.umask)
+
+
+def _open_device(shell: Shell, name: str, operator: str) -> Stream | None:
+    rest = name[5:]
+    if rest == "null":
+        return Null()
+    if rest in ("stdin", "stdout", "stderr"):
+        number = ("stdin", "stdout", "stderr").index(rest)
+    elif rest.startswith("fd/") and rest[3:].isdigit() and len(rest) < 12:
+        number = int(rest[3:])
+    elif rest.startswith(("tcp/", "udp/")):
+        raise RedirectionError(f"{name}: network redirections are not available in the sandbox")
+    else:
+        return None
+    stream = shell.fds.get(number)
+    if stream is None:
+        raise OSError(2, os.strerror(2), name)
+    del operator
+    stream.acquire()
+    return stream
+
+
+def compile_redirections(nodes: tuple[Redirection, ...]) -> Callable[[Shell], tuple[Table, list[Stream]]]:
+    """Makes the new table of descriptors and the streams to give back afterwards; `RedirectionError` when one fails."""
+    steps = [_compile(node) for node in nodes]
+
+    def apply(shell: Shell) -> tuple[Table, list[Stream]]:
+        table = shell.fds.copy()
+        opened: list[Stream] = []
+        saved = shell.fds
+        try:
+            for step in steps:
+                step(shell, table, opened)
+        except (RedirectionError, ExpansionError, Unwind):
+            release_all(opened)
+            raise
+        except OSError as error:
+            release_all(opened)
+            shown = f"{error.filename}: " if error.filename else ""
+            raise RedirectionError(f"{shown}{os.strerror(error.errno or 5)}") from None
+        finally:
+            shell.fds = saved
+        return table, opened
+
+    return apply
+
+
+def _compile(node: Redirection) -> Apply:
+    operator = node.operator
+    if isinstance(node.target, HereDocument):
+        return _here_document(node, node.target)
+    if operator == "<<<":
+        return _here_string(node)
+    if operator in (">&", "<&"):
+        return _duplicate(node)
+    if operator in ("&>", "&>>"):
+        return _both(node)
+    return _file(node)
+
+
+def _target(node: Redirection) -> Callable[[Shell], str]:
+    """The one word that a file name must expand to."""
+    assert not isinstance(node.target, HereDocument)
+    fields = WORDS.fields(node.target)
+    source = node.target.source
+
+    def name(shell: Shell) -> str:
+        found: list[str] = []
+        fields(shell, found)
+        if len(found) != 1:
+            raise RedirectionError(f"{source}: ambiguous redirect")
+        return found[0]
+
+    return name
+
+
+def _place(node: Redirection, default: int) -> Callable[[Shell, Table, Stream], None]:
+    """Puts a stream where the redirection says: [n], {variable} or the default."""
+    if node.variable is not None:
+        variable = node.variable
+
+        def place_free(shell: Shell, table: Table, stream: Stream) -> None:
+            number = 10
+            while number in table or number in shell.fds:
+                number += 1
+            table[number] = stream
+            # such a descriptor outlives the command: the shell itself owns it
+            stream.acquire()
+            shell.owned[number] = stream
+            shell.variables.assign(variable, str(number))
+
+        return place_free
+    number = default if node.descriptor is None else node.descriptor
+
+    def place(shell: Shell, table: Table, stream: Stream) -> None:
+        table[number] = stream
+
+    return place
+
+
+def _file(node: Redirection) -> Apply:
+    operator = node.operator
+    name = _target(node)
+    place = _place(node, _MODES[operator][1])
+
+    def apply(shell: Shell, table: Table, opened: list[Stream]) -> None:
+        text = name(shell)
+        try:
+            stream = open_file(shell, text, operator)
+        except OSError as error:
+            raise RedirectionError(f"{text}: {os.strerror(error.errno or 5)}") from None
+        opened.append(stream)
+        place(shell, table, stream)
+
+    return apply
+
+
+def _both(node: Redirection) -> Apply:
+    operator = node.operator
+    name = _target(node)
+
+    def apply(shell: Shell, table: Table, opened: list[Stream]) -> None:
+        text = name(shell)
+        try:
+            stream = open_file(shell, text, operator)
+        except OSError as error:
+            raise RedirectionError(f"{text}: {os.strerror(error.errno or 5)}") from None
+        opened.append(stream)
+        table[1] = table[2] = stream
+
+    return apply
+
+
+def _duplicate(node: Redirection) -> Apply:
+    """n>&m, n>&-, n>&m-, and >&file for both streams."""
+    operator = node.operator
+    word = node.target
+    assert not isinstance(word, HereDocument)
+    name = _target(node)
+    default = 1 if operator == ">&" else 0
+    place = _place(node, default)
+    number = default if node.descriptor is None else node.descriptor
+    source = word.source
+
+    def apply(shell: Shell, table: Table, opened: list[Stream]) -> None:
+        text = name(shell)
+        if text == "-":
+            target = number
+            if node.variable is not None:
+                held = shell.variables.get(node.variable)
+                target = int(held) if held and held.isdigit() else -1
+                owned = shell.owned.pop(target, None)
+                if owned is not None:
+                    owned.release()
+                    shell.fds = {n: s for n, s in shell.fds.items() if n != target}
+            table.pop(target, None)
+            return
+        moves = text.endswith("-") and text[:-1].isdigit()
+        digits = text[:-1] if moves else text
+        if digits.isdigit() and digits.isascii():
+            stream = table.get(int(digits)) if len(digits) < 10 else None
+            if stream is None:
+                raise RedirectionError(f"{digits if source.isdigit() else source}: Bad file descriptor")
+            stream.acquire()
+            opened.append(stream)
+            place(shell, table, stream)
+            if moves and int(digits) != number:
+                table.pop(int(digits), None)
+            return
+        if operator == ">&" and node.descriptor is None and node.variable is None:
+            try:
+                stream = open_file(shell, text, ">&")
+            except OSError as error:
+                raise RedirectionError(f"{text}: {os.strerror(error.errno or 5)}") from None
+            opened.append(stream)
+            table[1] = table[2] = stream
+            return
+        raise RedirectionError(f"{source}: ambiguous redirect")
+
+    return apply
+
+
+def _here_document(node: Redirection, document: HereDocument) -> Apply:
+    text = WORDS.string(document.body)
+    place = _place(node, 0)
+
+    def apply(shell: Shell, table: Table, opened: list[Stream]) -> None:
+        stream = BytesReader(encode(text(shell)))
+        opened.append(stream)
+        place(shell, table, stream)
+
+    return apply
+
+
+def _here_string(node: Redirection) -> Apply:
+    assert not isinstance(node.target, HereDocument)
+    text = WORDS.string(node.target)
+    place = _place(node, 0)
+
+    def apply(shell: Shell, table: Table, opened: list[Stream]) -> None:
+        stream = BytesReader(encode(text(shell) + "\n"))
+        opened.append(stream)
+        place(shell, table, stream)
+
+    return apply
+
+
+def redirected(nodes: tuple[Redirection, ...], run: Run) -> Run:
+    """A compound command with its redirections around it."""
+    if not nodes:
+        return run
+    apply = compile_redirections(nodes)
+    line = nodes[0].line
+
+    def run_redirected(shell: Shell) -> int:
+        shell.line = line
+        processes = len(shell.process_files)
+        try:
+            table, opened = apply(shell)
+        except RedirectionError as error:
+            shell.complain(error.message)
+            shell.status = 1
+            if shell.check:
+                command_failed(shell, 1, line)
+            return 1
+        except ExpansionError as error:
+            shell.status = expansion_failed(shell, error)
+            return shell.status
+        saved, shell.fds = shell.fds, table
+        try:
+            return run(shell)
+        finally:
+            shell.fds = saved
+            release_all(opened)
+            if len(shell.process_files) > processes:
+                finish_process_substitutions(shell, processes)
+
+    return run_redirected
+

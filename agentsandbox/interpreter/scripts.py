@@ -1,0 +1,396 @@
+"""Scripts: files and texts run by a shell of their own (`sh FILE`, `bash -c`, ./x.sh), and the loop over their commands."""
+
+from __future__ import annotations
+
+import functools
+import os
+import re
+
+from agentsandbox.errors import CommandError, Exit, ShellSyntaxError
+from agentsandbox.expansion.errors import ExpansionError
+from agentsandbox.interpreter.dispatch import compile_command
+from agentsandbox.interpreter.shell import OPTIONS, Shell
+from agentsandbox.interpreter.subshells import run_in_shell
+from agentsandbox.streams import decode
+from agentsandbox.syntax.parser import Parser
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    Run = Callable[[Shell], int]
+
+__all__ = ["run_commands", "run_script_text", "run_shell_command"]
+
+_CHANGES_GRAMMAR = re.compile(r"\b(?:alias|unalias|extglob|expand_aliases|set -v|verbose|posix)\b|-[a-zA-Z]*v")
+MAX_CACHED = 65536
+
+
+class Program:
+    """A compiled script: the closure of each complete command, and the syntax error that ends it, if there is one."""
+
+    __slots__ = ("error", "units", "warnings")
+
+    def __init__(self, units: list[Run], error: ShellSyntaxError | None, warnings: list[tuple[int, str]]) -> None:
+        self.units = units
+        self.error = error
+        self.warnings = warnings
+
+
+def _compile_program(text: str, extglob: bool, first_line: int) -> Program:
+    parser = Parser(text, first_line=first_line, extglob=extglob)
+    units: list[Run] = []
+    try:
+        while (command := parser.next_command()) is not None:
+            units.append(compile_command(command))
+    except ShellSyntaxError as error:
+        return Program(units, error, parser.warnings)
+    return Program(units, None, parser.warnings)
+
+
+_cached_program = functools.lru_cache(maxsize=512)(_compile_program)
+
+
+def run_commands(shell: Shell, text: str, *, first_line: int = 1, origin: str = "") -> int:
+    """Run a text command by command, as bash does: what stands before a syntax error runs.
+
+    origin  how a syntax error names the text: "-c: ", "eval: " or "" for a file.
+    """
+    if _CHANGES_GRAMMAR.search(text) or shell.verbose or (shell.aliases and shell.shopt["expand_aliases"]):
+        return _run_incrementally(shell, text, first_line, origin)
+    program = (_cached_program if len(text) <= MAX_CACHED else _compile_program)(text, shell.extglob, first_line)
+    if program.warnings:
+        _warn(shell, program.warnings)
+    status = 0
+    for unit in program.units:
+        status = _run_unit(shell, unit)
+    if program.error is not None:
+        return _syntax_error(shell, program.error, origin)
+    return status
+
+
+def _run_unit(shell: Shell, unit: Run) -> int:
+    """One complete command; an error of a word ends just this one."""
+    if shell.noexec:
+        return 0
+    try:
+        return unit(shell)
+    except ExpansionError as error:
+        if error.status == 127 or shell.level:
+            raise
+        if error.message:
+            shell.complain(error.message)
+        shell.status = error.status
+        if shell.errexit:
+            raise Exit(error.status) from None
+        return error.status
+
+
+def _run_incrementally(shell: Shell, text: str, first_line: int, origin: str) -> int:
+    """Parse each command only when those before it have run: they may change aliases and the grammar."""
+    parser = Parser(text, first_line=first_line)
+    status = 0
+    while True:
+        parser.extglob = shell.shopt["extglob"]
+        parser.aliases = shell.aliases if shell.shopt["expand_aliases"] else None
+        start = parser.position
+        try:
+            command = parser.next_command()
+        except ShellSyntaxError as error:
+            if shell.verbose:
+                shell.write(text[start:], 2)
+            return _syntax_error(shell, error, origin)
+        if shell.verbose and parser.text is text:
+            shell.write(text[start : parser.position], 2)
+        if command is None:
+            return status
+        if parser.warnings:
+            _warn(shell, parser.warnings)
+            parser.warnings = []
+        status = _run_unit(shell, compile_command(command))
+
+
+def _warn(shell: Shell, warnings: list[tuple[int, str]]) -> None:
+    for line, message in warnings:
+        shell.complain(f"warning: {message}", line)
+
+
+def _syntax_error(shell: Shell, error: ShellSyntaxError, origin: str) -> int:
+    prefix = shell.error_prefix(error.line).replace(": line ", f": {origin}line ", 1)
+    lines = [f"{prefix}{error.message}\n"]
+    if error.source_line is not None:
+        lines.append(f"{prefix}`{error.source_line}'\n")
+    stream = shell.fds.get(2)
+    if stream is not None:
+        from agentsandbox.streams import encode
+
+        stream.write(encode("".join(lines)))
+    shell.status = 2
+    return 2
+
+
+def child_shell(shell: Shell, environment: Mapping[str, str], name: str) -> Shell:
+    """A shell that starts afresh, as a new process of `bash` does: it has the environment, nothing else."""
+    child = Shell(shell.machine, environment, shell.cwd, shell.fds, name)
+    child.umask = shell.umask
+    child.process = shell.process
+    child.pid = child.top_pid = shell.machine.scheduler.new_pid()
+    child.outer_traps = {}
+    ignored = {signal: "" for signal, text in shell.traps.items() if not text}
+    child.traps = ignored
+    child.update_flags()
+    return child
+
+
+def run_script_text(
+    shell: Shell,
+    text: str,
+    name: str,
+    arguments: Sequence[str],
+    environment: Mapping[str, str],
+    *,
+    full_path: str = "",
+    options: Sequence[str] = (),
+    errexit: bool = False,
+    prepare: Callable[[Shell], None] | None = None,
+) -> int:
+    """Run the text of a script file in a shell of its own."""
+    skill = shell.machine.skill_at(full_path) if full_path else None
+    if skill is not None:
+        environment = {**environment, "SKILL_ROOT": skill[0], "SKILL_NAME": skill[1], "CLAUDE_SKILL_DIR": skill[0]}
+    child = child_shell(shell, environment, name)
+    child.source = child.invocation = name
+    child.positional = list(arguments)
+    if errexit:
+        child.set_option("errexit", True)
+    for option in options:
+        _set_letters(child, option[1:])
+    if prepare is not None:
+        prepare(child)
+    notify = shell.machine.on_skill_script
+    if skill is not None and notify is not None:
+        notify(skill[1], full_path)
+    return run_child(shell, child, lambda inner: run_commands(inner, text))
+
+
+def run_child(shell: Shell, child: Shell, run: Run) -> int:
+    """Run a new shell on the caller's stack."""
+    from agentsandbox.errors import Killed, PipeClosed
+
+    budget = shell.budget
+    budget.deeper()
+    try:
+        return run_in_shell(child, run)
+    except PipeClosed:
+        return 141
+    except Killed as end:
+        if end.target != child.pid:
+            raise
+        return 128 + end.signal
+    finally:
+        budget.shallower()
+        child.variables.owner = None
+
+
+def _set_letters(shell: Shell, letters: str, on: bool = True) -> None:
+    for letter in letters:
+        for name, (short, _) in OPTIONS.items():
+            if short == letter:
+                shell.set_option(name, on)
+
+
+class _Invocation:
+    """The command line of `bash` or `sh`, parsed."""
+
+    __slots__ = ("arguments", "command", "options", "read_input", "shopts", "text")
+
+    def __init__(self) -> None:
+        self.options: list[tuple[str, bool]] = []
+        self.shopts: list[tuple[str, bool]] = []
+        self.command = False
+        self.read_input = False
+        self.arguments: list[str] = []
+
+
+_IGNORED_LONG = frozenset("--norc --noprofile --login --noediting --debugger --dump-strings --dump-po-strings".split())
+
+
+def _parse_invocation(name: str, words: Sequence[str]) -> _Invocation:
+    parsed = _Invocation()
+    position = 0
+    while position < len(words):
+        word = words[position]
+        if word in ("--", "-"):
+            position += 1
+            break
+        if word.startswith("--"):
+            if word == "--posix":
+                parsed.options.append(("posix", True))
+            elif word == "--verbose":
+                parsed.options.append(("verbose", True))
+            elif word in ("--rcfile", "--init-file"):
+                position += 1
+            elif word not in _IGNORED_LONG:
+                raise CommandError(f"{word}: invalid option", 2)
+            position += 1
+            continue
+        if len(word) < 2 or word[0] not in "-+":
+            break
+        on = word[0] == "-"
+        position += 1
+        for letter in word[1:]:
+            if letter == "c" and on:
+                parsed.command = True
+            elif letter == "s" and on:
+                parsed.read_input = True
+            elif letter in "il":
+                continue
+            elif letter in "oO":
+                if position >= len(words):
+                    raise CommandError(f"-{letter}: option requires an argument", 2)
+                (parsed.options if letter == "o" else parsed.shopts).append((words[position], on))
+                position += 1
+            else:
+                option = next((full for full, (short, _) in OPTIONS.items() if short == letter), None)
+                if option is None:
+                    raise CommandError(f"{word[0]}{letter}: invalid option", 2)
+                parsed.options.append((option, on))
+    parsed.arguments = list(words[position:])
+    del name
+    return parsed
+
+
+def run_shell_command(shell: Shell, argv: Sequence[str], environment: Mapping[str, str]) -> int:
+    """`sh` and `bash` as commands: -c TEXT, FILE, -s or standard input."""
+    name = argv[0].rpartition("/")[2]
+    words = argv[1:]
+    if "--version" in words[:1]:
+        shell.write("GNU bash, version 5.2.15(1)-release (x86_64-pc-linux-gnu)\n")
+        return 0
+    if "--help" in words[:1]:
+        shell.write(f"Usage: {name} [-abefhkmnptuvxBCEHPT] [-o option] [-O option] [-c command | -s | file] [argument ...]\n")
+        return 0
+    try:
+        parsed = _parse_invocation(name, words)
+    except CommandError as error:
+        shell.fds[2].write(f"{name}: {error.message}\n".encode("utf-8", "surrogateescape"))
+        return error.status
+
+    def prepare(child: Shell) -> None:
+        for option, on in parsed.options:
+            child.set_option(option, on)
+        for option, on in parsed.shopts:
+            if option in child.shopt:
+                child.shopt = {**child.shopt, option: on}
+        child.update_flags()
+
+    if parsed.command:
+        return _run_command_string(shell, name, parsed, environment, prepare)
+    if parsed.arguments and not parsed.read_input:
+        return _run_script_file(shell, name, parsed, environment, prepare)
+    return _run_input(shell, name, parsed, environment, prepare)
+
+
+def _run_command_string(
+    shell: Shell, name: str, parsed: _Invocation, environment: Mapping[str, str], prepare: Callable[[Shell], None]
+) -> int:
+    if not parsed.arguments:
+        shell.write(f"{name}: -c: option requires an argument\n", 2)
+        return 2
+    text, *rest = parsed.arguments
+    child = child_shell(shell, environment, rest[0] if rest else name)
+    child.invocation = rest[0] if rest else name
+    child.positional = rest[1:]
+    prepare(child)
+    return run_child(shell, child, lambda inner: run_commands(inner, text, origin="-c: "))
+
+
+def _run_script_file(
+    shell: Shell, name: str, parsed: _Invocation, environment: Mapping[str, str], prepare: Callable[[Shell], None]
+) -> int:
+    file, *arguments = parsed.arguments
+    path = shell.path(file)
+    fs = shell.fs
+    try:
+        if not fs.exists(path) and "/" not in file:
+            from agentsandbox.interpreter.execution import find_on_path
+
+            path = find_on_path(shell, file, shell.variables.get("PATH")) or path
+        if fs.is_dir(path):
+            shell.write(f"{name}: {file}: Is a directory\n", 2)
+            return 126
+        content = fs.read_bytes(path)
+    except OSError as error:
+        message = os.strerror(error.errno or 5)
+        if name == "sh":
+            shell.write(f"{name}: {file}: {'No such file' if error.errno == 2 else message}\n", 2)
+        else:
+            shell.write(f"{name}: {file}: {message}\n", 2)
+        _hint(shell, file, error)
+        return 127 if error.errno == 2 else 126
+    if b"\0" in content[:80].partition(b"\n")[0]:
+        shell.write(f"{file}: {file}: cannot execute binary file\n", 2)
+        return 126
+    errexit = name == "sh" and shell.machine.script_errexit
+    return run_script_text(
+        shell, decode(content), file, arguments, environment, full_path=path, errexit=errexit, prepare=prepare
+    )
+
+
+def _hint(shell: Shell, file: str, error: OSError) -> None:
+    from agentsandbox.interpreter.execution import _skill_hint
+
+    hint = _skill_hint(shell, file) if error.errno == 2 else None
+    if hint:
+        shell.write(f"{hint}\n", 2)
+
+
+def _run_input(shell: Shell, name: str, parsed: _Invocation, environment: Mapping[str, str], prepare: Callable[[Shell], None]) -> int:
+    """Commands from standard input, read as they are needed so that they share it with the script."""
+    stream = shell.fds.get(0)
+    child = child_shell(shell, environment, name)
+    child.invocation = name
+    child.positional = parsed.arguments
+    prepare(child)
+    if stream is None or getattr(stream, "is_empty_terminal", False):
+        if name == "sh" and not parsed.read_input:
+            shell.write("sh: missing script path\n", 2)
+            return 2
+        return 0
+    return run_child(shell, child, lambda inner: _run_stream(inner, stream))
+
+
+def _run_stream(shell: Shell, stream: object) -> int:
+    """Run commands line by line from a stream."""
+    pending = ""
+    line = 1
+    status = 0
+    while True:
+        data: bytes = stream.readline()  # type: ignore[attr-defined]
+        if not data:
+            break
+        shell.budget.step()
+        pending += decode(data)
+        shell.budget.charge(len(pending))
+        if not _is_complete(shell, pending):
+            continue
+        count = pending.count("\n")
+        text, pending = pending, ""
+        status = run_commands(shell, text, first_line=line)
+        line += count
+    if pending:
+        status = run_commands(shell, pending, first_line=line)
+    return status
+
+
+def _is_complete(shell: Shell, text: str) -> bool:
+    """Whether a text ends where a command ends, so that it can run before more is read."""
+    if text.endswith("\\\n"):
+        return False
+    parser = Parser(text, extglob=shell.extglob, aliases=shell.aliases if shell.shopt["expand_aliases"] else None)
+    try:
+        while parser.next_command() is not None:
+            pass
+    except ShellSyntaxError as error:
+        return "unexpected end of file" not in error.message and "unexpected EOF" not in error.message
+    return not parser.warnings

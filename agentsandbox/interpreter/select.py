@@ -1,0 +1,101 @@
+"""select: a menu on stderr, an answer from stdin."""
+
+from __future__ import annotations
+
+from agentsandbox.errors import Break, Continue
+from agentsandbox.interpreter.dispatch import compile_command
+from agentsandbox.interpreter.flow import leave_loop
+from agentsandbox.interpreter.substitutions import WORDS
+from agentsandbox.streams import decode
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from agentsandbox.interpreter.shell import Shell
+    from agentsandbox.syntax.nodes import Select
+
+__all__ = ["compile_select"]
+
+
+def compile_select(node: Select) -> Callable[[Shell], int]:
+    """The closure of a select loop."""
+    words = [WORDS.fields(word) for word in node.words] if node.words is not None else None
+    body = compile_command(node.body)
+    name = node.name
+
+    def run(shell: Shell) -> int:
+        items: list[str] = []
+        if words is None:
+            items.extend(shell.positional)
+        else:
+            for word in words:
+                word(shell, items)
+        if not items:
+            shell.status = 0
+            return 0
+        status = 0
+        show = True
+        shell.loops += 1
+        try:
+            while True:
+                shell.budget.step()
+                if show:
+                    shell.write(_menu(items, _columns(shell)), 2)
+                shell.write(shell.variables.get("PS3") or "#? ", 2)
+                stream = shell.fds.get(0)
+                line = stream.readline() if stream is not None else b""
+                if not line:
+                    shell.write("\n", 2)
+                    status = 1
+                    break
+                reply = decode(line).rstrip("\n")
+                shell.variables.assign("REPLY", reply)
+                show = not reply.strip()
+                if show:
+                    continue
+                chosen = reply.strip()
+                number = int(chosen) if chosen.isdigit() and len(chosen) < 10 else 0
+                shell.variables.assign(name, items[number - 1] if 1 <= number <= len(items) else "")
+                try:
+                    status = body(shell)
+                except Continue:
+                    if leave_loop(shell):
+                        raise Continue from None
+        except Break:
+            if leave_loop(shell):
+                raise Break from None
+            status = 0
+        finally:
+            shell.loops -= 1
+        shell.status = status
+        return status
+
+    return run
+
+
+def _columns(shell: Shell) -> int:
+    text = shell.variables.get("COLUMNS")
+    return int(text) if text and text.isdigit() and len(text) < 6 else shell.machine.host.columns
+
+
+def _menu(items: list[str], width: int) -> str:
+    """The items numbered, in columns when they fit as bash puts them."""
+    digits = len(str(len(items)))
+    longest = max(map(len, items)) + digits + 2
+    column = longest + 2
+    columns = max(1, width // column)
+    rows = len(items) // columns + (len(items) % columns != 0)
+    columns = len(items) // rows + (len(items) % rows != 0)
+    if rows == 1:
+        rows, columns = columns, 1
+    first_digits = len(str(rows))
+    lines: list[str] = []
+    for row in range(rows):
+        pieces: list[str] = []
+        for at in range(row, len(items), rows):
+            used = first_digits if at < rows else digits
+            entry = f"{at + 1:>{used}}) {items[at]}"
+            pieces.append(entry if at + rows >= len(items) else entry.ljust(column))
+        lines.append("".join(pieces))
+    return "\n".join(lines) + "\n"

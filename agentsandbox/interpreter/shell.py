@@ -1,0 +1,564 @@
+"""The state of a shell, and of the machine its shells share."""
+
+from __future__ import annotations
+
+import os
+import posixpath
+from types import MappingProxyType
+
+from agentsandbox.errors import CommandError, Exit, LimitReached
+from agentsandbox.expansion.arithmetic import evaluate_text
+from agentsandbox.expansion.variables import ARRAY, EXPORT, READONLY, UNSET, IndexedArray, Variables
+from agentsandbox.interpreter.fifos import Fifos
+from agentsandbox.interpreter.jobs import JobTable
+from agentsandbox.interpreter.specials import READERS, SPECIAL_ATTRIBUTES, WRITERS
+from agentsandbox.streams import Buffer, Stream, decode, encode
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from agentsandbox.command import Command, Host
+    from agentsandbox.fs.base import FileSystem
+    from agentsandbox.limits import Budget
+    from agentsandbox.processes import Process, Scheduler
+    from agentsandbox.syntax.nodes import FunctionDefinition
+
+    Run = Callable[["Shell"], int]
+
+__all__ = ["OPTIONS", "SHOPT_DEFAULTS", "Frame", "Function", "Machine", "Shell"]
+
+OPTIONS: dict[str, tuple[str, str]] = {
+    "allexport": ("a", "allexport"),
+    "braceexpand": ("B", "braceexpand"),
+    "emacs": ("", "emacs"),
+    "errexit": ("e", "errexit"),
+    "errtrace": ("E", "errtrace"),
+    "functrace": ("T", "functrace"),
+    "hashall": ("h", "hashall"),
+    "histexpand": ("H", "histexpand"),
+    "history": ("", "history"),
+    "ignoreeof": ("", "ignoreeof"),
+    "interactive-comments": ("", "interactive_comments"),
+    "keyword": ("k", "keyword"),
+    "monitor": ("m", "monitor"),
+    "noclobber": ("C", "noclobber"),
+    "noexec": ("n", "noexec"),
+    "noglob": ("f", "noglob"),
+    "nolog": ("", "nolog"),
+    "notify": ("b", "notify"),
+    "nounset": ("u", "nounset"),
+    "onecmd": ("t", "onecmd"),
+    "physical": ("P", "physical"),
+    "pipefail": ("", "pipefail"),
+    "posix": ("", "posix"),
+    "privileged": ("p", "privileged"),
+    "verbose": ("v", "verbose"),
+    "vi": ("", "vi"),
+    "xtrace": ("x", "xtrace"),
+}
+"""Options of `set -o`: (letter, attribute of Shell)."""
+
+SHOPT_DEFAULTS: Mapping[str, bool] = MappingProxyType(
+    {
+        name: name
+        in (
+            "checkwinsize cmdhist complete_fullquote extquote force_fignore globasciiranges globskipdots hostcomplete "
+            "interactive_comments patsub_replacement progcomp promptvars sourcepath"
+        ).split()
+        for name in (
+            "autocd assoc_expand_once cdable_vars cdspell checkhash checkjobs checkwinsize cmdhist compat31 compat32 compat40 compat41 compat42 "
+            "compat43 compat44 complete_fullquote direxpand dirspell dotglob execfail expand_aliases extdebug extglob extquote failglob "
+            "force_fignore globasciiranges globskipdots globstar gnu_errfmt histappend histreedit histverify hostcomplete huponexit "
+            "inherit_errexit interactive_comments lastpipe lithist localvar_inherit localvar_unset login_shell mailwarn no_empty_cmd_completion "
+            "nocaseglob nocasematch noexpand_translation nullglob patsub_replacement progcomp progcomp_alias promptvars restricted_shell shift_verbose "
+            "sourcepath varredir_close xpg_echo"
+        ).split()
+    }
+)
+
+
+class Function:
+    """A shell function; `run` compiles its body when first called."""
+
+    __slots__ = ("_run", "line", "name", "node", "source")
+
+    def __init__(self, node: FunctionDefinition, source: str) -> None:
+        self.name = node.name
+        self.node = node
+        self.line = node.line
+        self.source = source
+        self._run: Run | None = None
+
+    def body(self) -> Run:
+        """The compiled body."""
+        if self._run is None:
+            from agentsandbox.interpreter.dispatch import compile_command
+
+            self._run = compile_command(self.node.body)
+        return self._run
+
+
+class Frame:
+    """An active function or sourced file, for `caller`, FUNCNAME, BASH_LINENO and `return`."""
+
+    __slots__ = ("call_line", "function", "is_function", "name", "source")
+
+    def __init__(self, name: str, source: str, call_line: int, *, is_function: bool, function: Function | None = None) -> None:
+        self.name = name
+        self.source = source
+        self.call_line = call_line
+        self.is_function = is_function
+        self.function = function
+
+
+class Machine:
+    """What all shells of a sandbox share."""
+
+    __slots__ = (
+        "budget",
+        "commands",
+        "fifos",
+        "fs",
+        "hints",
+        "history",
+        "host",
+        "on_command",
+        "on_skill_script",
+        "scheduler",
+        "script_errexit",
+        "skill_mounts",
+        "user",
+    )
+
+    def __init__(
+        self,
+        *,
+        fs: FileSystem,
+        host: Host,
+        scheduler: Scheduler,
+        budget: Budget,
+        commands: Mapping[str, Command],
+        script_errexit: bool,
+        user: str,
+    ) -> None:
+        self.fs = fs
+        self.host = host
+        self.scheduler = scheduler
+        self.budget = budget
+        self.commands = commands
+        """The host's own commands; ours are found by name."""
+        self.script_errexit = script_errexit
+        self.user = user
+        self.fifos = Fifos(scheduler)
+        self.hints = True
+        """Whether "command not found" says what there is instead."""
+        self.history: list[str] = []
+        self.on_command: Callable[[Shell, Sequence[str], int], str | None] | None = None
+        """Asked before each simple command: None allows it, a text denies it."""
+        self.skill_mounts: tuple[tuple[str, str], ...] = ()
+        """(path, name) of each mounted skill."""
+        self.on_skill_script: Callable[[str, str], None] | None = None
+
+    def find_command(self, name: str) -> Command | None:
+        """The command of that name: the host's, or ours."""
+        found = self.commands.get(name)
+        if found is not None:
+            return found
+        from agentsandbox.commands import find_command
+
+        return find_command(name)
+
+    def open_descriptor(self, path: str) -> Stream | None:
+        """/dev/fd/N, /dev/stdin … of the process that runs; None for another path. ENOENT for one that is closed."""
+        name = path.rpartition("/")[2]
+        number = _STANDARD.get(name)
+        if number is None:
+            if not name.isdigit() or len(name) > 6:
+                return None
+            number = int(name)
+        table = self.scheduler.current.descriptors
+        stream = table.get(number) if table is not None else None
+        if stream is None:
+            raise FileNotFoundError(2, os.strerror(2), path)
+        stream.acquire()
+        return stream
+
+    def skill_at(self, path: str) -> tuple[str, str] | None:
+        """(mount path, name) of the skill that a path belongs to."""
+        for mount, name in self.skill_mounts:
+            if path == mount or path.startswith(mount + "/"):
+                return mount, name
+        return None
+
+
+class Shell:
+    """One shell: the main one, a subshell, or a script's."""
+
+    __slots__ = (
+        "aliases", "allexport", "attributes", "background", "base_fds", "braceexpand", "break_levels", "budget", "check", "command_text",
+        "cwd", "default_ifs", "directories", "disabled", "emacs", "errexit", "errtrace", "exported_functions", "extglob", "fds", "frames", "fs", "functions",
+        "function_traps", "functrace", "getopts_position", "hashall", "hashed", "histexpand", "history", "ifs", "ignore", "ignoreeof", "in_trap", "interactive_comments",
+        "invocation", "jobs", "keeps_fds", "keyword", "last_argument", "level", "line", "loops", "machine", "monitor", "name", "noclobber", "noexec", "noglob", "nolog",
+        "notify", "nounset", "onecmd", "outer_traps", "owned", "pending_traps", "physical", "pid", "pipefail", "plain_ifs", "posix", "positional", "privileged",
+        "process", "process_files", "random", "readonly_functions", "seconds_base", "shopt", "slow", "source", "status", "substitution_status", "top_pid", "trace_level",
+        "trap_line", "traps", "umask", "values", "variables", "verbose", "vi", "xtrace",
+    )
+
+    def __init__(self, machine: Machine, environment: Mapping[str, str], cwd: str, fds: dict[int, Stream], name: str = "bash") -> None:
+        self.machine = machine
+        self.fs = machine.fs
+        self.budget = machine.budget
+        self.name = name
+        self.source = "environment"
+        """Where function definitions come from: a file, or "environment" for the text of `execute`."""
+        self.invocation = "bash"
+        """What error messages begin with."""
+        self.cwd = cwd
+        self.fds = fds
+        self.base_fds = fds
+        """The descriptors this shell began with."""
+        self.owned: dict[int, Stream] = {}
+        """Streams that `exec` opened in this shell, by descriptor."""
+        self.positional: list[str] = []
+        self.process_files: list[tuple[int, Stream, Process]] = []
+        """Process substitutions in use: descriptor, our end of the pipe, process."""
+        self.status = 0
+        self.substitution_status: int | None = None
+        self.line = 1
+        self.umask = 0o022
+        self.functions: dict[str, Function] = {}  # replaced, never changed
+        self.readonly_functions: frozenset[str] = frozenset()
+        self.exported_functions: frozenset[str] = frozenset()
+        self.function_traps: set[int] = set()
+        """Depths of the functions that set a RETURN trap themselves."""
+        self.aliases: dict[str, str] = {}
+        self.hashed: dict[str, tuple[str, int]] = {}
+        self.traps: dict[str, str] = {}
+        self.outer_traps: dict[str, str] = {}
+        self.pending_traps: list[str] = []
+        self.in_trap = 0
+        self.trap_line: int | None = None
+        self.trace_level = 0
+        """Command substitutions around this shell, shown by `set -x`."""
+        self.frames: list[Frame] = []
+        self.directories: list[str] = []
+        self.disabled: frozenset[str] = frozenset()
+        self.loops = 0
+        self.break_levels = 0
+        self.ignore = 0
+        self.level = 0
+        self.history = False
+        self.getopts_position = 0
+        self.last_argument = ""
+        self.keeps_fds = False
+        self.command_text = ""
+        self.background: Process | None = None
+        self.jobs: JobTable = JobTable()
+        self.process: Process = machine.scheduler.main
+        self.top_pid = self.pid = self.process.pid
+        self.random = machine.host.random.randrange(32768)
+        self.seconds_base = machine.host.clock()
+        for _, attribute in OPTIONS.values():
+            setattr(self, attribute, attribute in ("braceexpand", "hashall", "interactive_comments"))
+        self.shopt: Mapping[str, bool] = SHOPT_DEFAULTS
+        self.extglob = False
+        self.check = self.slow = False
+        self.set_ifs(None)
+        self.variables = Variables(machine.budget.value_bytes, self, READERS, WRITERS)
+        self.values = self.variables.values
+        self.attributes = self.variables.attributes
+        self._initial_variables(environment)
+        self.update_flags()
+
+    if TYPE_CHECKING:
+        allexport: bool
+        braceexpand: bool
+        emacs: bool
+        errexit: bool
+        errtrace: bool
+        functrace: bool
+        hashall: bool
+        histexpand: bool
+        ignoreeof: bool
+        interactive_comments: bool
+        keyword: bool
+        monitor: bool
+        noclobber: bool
+        noexec: bool
+        noglob: bool
+        nolog: bool
+        notify: bool
+        nounset: bool
+        onecmd: bool
+        physical: bool
+        pipefail: bool
+        posix: bool
+        privileged: bool
+        verbose: bool
+        vi: bool
+        xtrace: bool
+
+    def _initial_variables(self, environment: Mapping[str, str]) -> None:
+        values, attributes = self.values, self.attributes
+        for name, text in environment.items():
+            if name.startswith("BASH_FUNC_") and name.endswith("%%"):
+                self._import_function(name[10:-2], text)
+                continue
+            if not name.isidentifier() or name == "_":
+                continue
+            values[name] = text
+            attributes[name] = EXPORT
+        values["IFS"] = " \t\n"
+        values.setdefault("PATH", "/usr/local/bin:/usr/bin:/bin")
+        values["BASH"] = "/bin/bash"
+        values["BASH_VERSION"] = "5.2.15(1)-release"
+        values["BASH_VERSINFO"] = IndexedArray.of(["5", "2", "15", "1", "release", "x86_64-pc-linux-gnu"])
+        attributes["BASH_VERSINFO"] = ARRAY | READONLY
+        values["HOSTNAME"] = self.machine.host.hostname
+        values["HOSTTYPE"] = "x86_64"
+        values["MACHTYPE"] = "x86_64-pc-linux-gnu"
+        values["OSTYPE"] = "linux-gnu"
+        values["OPTIND"] = "1"
+        values["OPTERR"] = "1"
+        values["PS4"] = environment.get("PS4", "+ ")
+        level = environment.get("SHLVL", "0")
+        values["SHLVL"] = str(int(level) + 1 if level.isdigit() and len(level) < 4 else 1)
+        attributes["SHLVL"] = EXPORT
+        values["PWD"] = self.cwd
+        attributes["PWD"] = EXPORT
+        if "OLDPWD" not in environment:
+            values["OLDPWD"] = UNSET
+            attributes["OLDPWD"] = EXPORT
+        for name, flags in SPECIAL_ATTRIBUTES.items():
+            attributes[name] = attributes.get(name, 0) | flags
+
+    def _import_function(self, name: str, text: str) -> None:
+        from agentsandbox.errors import ShellSyntaxError
+        from agentsandbox.syntax.nodes import FunctionDefinition
+        from agentsandbox.syntax.parser import parse
+
+        try:
+            commands = parse(f"{name} {text}").commands
+        except ShellSyntaxError:
+            return
+        if len(commands) == 1 and isinstance(commands[0], FunctionDefinition):
+            self.functions = {**self.functions, name: Function(commands[0], "environment")}
+
+    # subshells
+
+    def fork(self) -> Shell:
+        """A subshell's copy. Descriptors are shared: what it opens with `exec` it owns alone."""
+        twin = Shell.__new__(Shell)
+        for slot in _COPIED:
+            setattr(twin, slot, getattr(self, slot))
+        twin.variables = self.variables.fork(twin)
+        twin.values = twin.variables.values
+        twin.attributes = twin.variables.attributes
+        twin.owned = {}
+        twin.base_fds = self.fds
+        twin.positional = self.positional
+        twin.frames = self.frames.copy()
+        twin.directories = self.directories.copy()
+        twin.aliases = self.aliases.copy()
+        twin.hashed = self.hashed.copy()
+        twin.process_files = []
+        twin.function_traps = set()
+        twin.pending_traps = []
+        twin.jobs = JobTable(self.jobs)
+        twin.level = self.level + 1
+        twin.loops = 0
+        twin.pid = self.machine.scheduler.new_pid()
+        if self.traps:
+            kept = {name: text for name, text in self.traps.items() if not text}
+            twin.outer_traps = self.traps
+            if self.errtrace and "ERR" in self.traps:
+                kept["ERR"] = self.traps["ERR"]
+            if self.functrace:
+                kept.update((name, self.traps[name]) for name in ("DEBUG", "RETURN") if name in self.traps)
+            twin.traps = kept
+            twin.update_flags()
+        else:
+            twin.traps = {}
+        return twin
+
+    def finish(self) -> None:
+        """Give back what `exec` opened in this shell."""
+        owned, self.owned = self.owned, {}
+        for stream in owned.values():
+            stream.release()
+
+    # options
+
+    def update_flags(self) -> None:
+        """Recompute what compiled code looks at."""
+        self.check = self.errexit or "ERR" in self.traps
+        self.slow = (
+            self.xtrace
+            or "DEBUG" in self.traps
+            or self.machine.on_command is not None
+            or bool(self.disabled)
+            or self.noexec
+            or not _INLINED.isdisjoint(self.functions)
+        )
+        self.extglob = self.shopt["extglob"]
+
+    def option_letters(self) -> str:
+        """The value of `$-`."""
+        letters = "".join(sorted((letter for letter, attribute in OPTIONS.values() if letter and getattr(self, attribute)), key=lambda letter: (letter.isupper(), letter)))
+        return letters + ("c" if self.invocation == "bash" and self.source == "environment" else "")
+
+    def set_option(self, name: str, on: bool) -> bool:
+        """Set an option of `set -o`; false if there is none of that name."""
+        entry = OPTIONS.get(name)
+        if entry is None:
+            return False
+        setattr(self, entry[1], on)
+        if name == "posix" and on:
+            self.variables.assign("POSIXLY_CORRECT", "y")
+        self.update_flags()
+        return True
+
+    # words
+
+    def set_ifs(self, value: str | None) -> None:
+        """Take over a new IFS; None is the default."""
+        self.ifs = " \t\n" if value is None else value
+        self.default_ifs = self.ifs == " \t\n"
+        self.plain_ifs = not any(char.isalnum() for char in self.ifs)
+
+    def arithmetic(self, text: str) -> int:
+        """The value of an arithmetic expression."""
+        if "$" in text or "`" in text or '"' in text or "\\" in text or "'" in text:
+            text = self.expand_text(text)
+        return evaluate_text(self, text)
+
+    def expand_text(self, text: str) -> str:
+        """A text expanded as inside double quotes: subscripts, PS4, here-documents built at run time."""
+        from agentsandbox.interpreter.substitutions import expand_quoted_text
+
+        return expand_quoted_text(self, text)
+
+    def shell_pid(self) -> int:
+        """The value of `$$`."""
+        return self.top_pid
+
+    def background_pid(self) -> int | None:
+        """The value of `$!`."""
+        return self.background.pid if self.background is not None else None
+
+    def function_names(self) -> list[str]:
+        """The names of all functions, sorted."""
+        return sorted(self.functions)
+
+    def home_of(self, user: str) -> str | None:
+        """The home directory of a user, of the shell's own for ""."""
+        if user in ("", self.machine.user):
+            return f"/home/{self.machine.user}"
+        try:
+            passwd = self.fs.read_text("/etc/passwd")
+        except OSError:
+            return None
+        for entry in passwd.splitlines():
+            fields = entry.split(":")
+            if len(fields) > 5 and fields[0] == user:
+                return fields[5]
+        return None
+
+    def directory(self, number: str) -> str | None:
+        """~N, ~+N, ~-N: an entry of the directory stack."""
+        stack = [self.cwd, *self.directories]
+        index = int(number.lstrip("+-")) if len(number) < 9 else len(stack)
+        if number.startswith("-"):
+            index = len(stack) - 1 - index
+        return stack[index] if 0 <= index < len(stack) else None
+
+    def prompt(self, text: str) -> str:
+        """A text with the escapes of prompts expanded."""
+        from agentsandbox.interpreter.prompts import expand_prompt
+
+        return expand_prompt(self, text)
+
+    # files
+
+    def path(self, name: str) -> str:
+        """The absolute path that a name means here."""
+        if name.startswith("/"):
+            return name
+        if not name:
+            raise FileNotFoundError(2, os.strerror(2), name)
+        return f"{self.cwd}/{name}" if self.cwd != "/" else f"/{name}"
+
+    # output
+
+    def write(self, text: str, descriptor: int = 1) -> None:
+        """Write to a descriptor; EBADF if it is closed."""
+        stream = self.fds.get(descriptor)
+        if stream is None:
+            raise OSError(9, os.strerror(9))
+        stream.write(encode(text))
+
+    def complain(self, message: str, line: int | None = None) -> None:
+        """Report an error on stderr as bash words it: "bash: line 3: message"."""
+        stream = self.fds.get(2)
+        if stream is not None:
+            try:
+                stream.write(encode(f"{self.error_prefix(line)}{message}\n"))
+            except OSError:
+                return
+
+    def error_prefix(self, line: int | None = None) -> str:
+        """ "bash: line 3: " """
+        shown = self.line if line is None else line
+        source = self.frames[-1].source if self.frames and self.frames[-1].source != "environment" else self.invocation
+        return f"{source}: line {shown}: "
+
+    def warn(self, message: str) -> None:
+        """As `complain`, for warnings."""
+        self.complain(f"warning: {message}")
+
+    # directories
+
+    def change_directory(self, path: str) -> None:
+        """Set the working directory and PWD."""
+        self.cwd = path
+        self.variables.values["PWD"] = path
+        self.attributes["PWD"] = self.attributes.get("PWD", 0) | EXPORT
+        self.variables.add("PWD", EXPORT)
+
+    def logical_path(self, name: str) -> str:
+        """A path from here, "." and ".." resolved by text, as `cd` does without -P."""
+        joined = name if name.startswith("/") else posixpath.join(self.cwd, name)
+        normal = posixpath.normpath(joined)
+        return normal[1:] if normal.startswith("//") else normal
+
+    def capture(self, run: Callable[[Shell], int]) -> tuple[int, str]:
+        """Run something in a subshell and collect its output as text."""
+        from agentsandbox.interpreter.subshells import run_subshell
+
+        buffer = Buffer(self.budget.value_bytes)
+        status = run_subshell(self, run, {**self.fds, 1: buffer})
+        return status, decode(buffer.getvalue())
+
+    def fail(self, message: str, status: int = 1) -> CommandError:
+        """An error for a builtin to raise."""
+        return CommandError(message, status)
+
+    def exit(self, status: int) -> Exit:
+        """The unwind that ends this shell."""
+        return Exit(status & 255)
+
+    def deeper(self) -> None:
+        """One call deeper, as `Budget.deeper`."""
+        if self.budget.depth >= self.budget.max_depth:
+            raise LimitReached("depth")
+        self.budget.depth += 1
+
+
+_STANDARD = {"stdin": 0, "stdout": 1, "stderr": 2}
+_INLINED = frozenset((":", "true", "false", "echo", "[", "test", "local", "break", "continue", "return"))
+_OWN = frozenset(
+    "variables values attributes owned base_fds frames directories aliases hashed process_files function_traps pending_traps jobs level loops pid traps".split()
+)
+_COPIED = tuple(slot for slot in Shell.__slots__ if slot not in _OWN)
+

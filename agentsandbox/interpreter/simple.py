@@ -1,0 +1,273 @@
+"""Simple commands (POSIX 2.9.1): expansion, redirection, assignment, and the search for what a name means."""
+
+from __future__ import annotations
+
+from agentsandbox.errors import CommandError
+from agentsandbox.expansion.errors import ExpansionError
+from agentsandbox.interpreter.assignments import BoundAssignment, bind_assignment, compile_assignment
+from agentsandbox.interpreter.builtins import find_builtin
+from agentsandbox.interpreter.dispatch import compiles
+from agentsandbox.interpreter.execution import run_external
+from agentsandbox.interpreter.failures import command_failed, expansion_failed
+from agentsandbox.interpreter.functions import call_function
+from agentsandbox.interpreter.inline import inline_command
+from agentsandbox.interpreter.redirections import RedirectionError, compile_redirections, release_all
+from agentsandbox.interpreter.substitutions import WORDS, finish_process_substitutions
+from agentsandbox.syntax.nodes import Assignment, SimpleCommand
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from agentsandbox.interpreter.shell import Shell
+    from agentsandbox.streams import Stream
+
+    Run = Callable[[Shell], int]
+
+__all__ = ["run_words"]
+
+
+@compiles(SimpleCommand)
+def _simple(node: SimpleCommand) -> Run:
+    if not node.words:
+        return _assignments_only(node)
+    general = _general(node)
+    if node.assignments:
+        return general
+    inlined = inline_command(node, general)
+    return general if inlined is None else inlined
+
+
+def _assignments_only(node: SimpleCommand) -> Run:
+    assignments = [compile_assignment(assignment) for assignment in node.assignments]
+    redirections = compile_redirections(node.redirections) if node.redirections else None
+    line = node.line
+    bound = [bind_assignment(assignment) for assignment in node.assignments]
+    sources = [assignment.source for assignment in node.assignments]
+    only = assignments[0] if len(assignments) == 1 else None
+
+    def assign(shell: Shell) -> int:
+        shell.line = line
+        shell.substitution_status = None
+        if shell.slow:
+            _before(shell, " ".join(sources), line)
+        try:
+            if only is not None and not shell.xtrace:
+                only(shell)
+            elif shell.xtrace:
+                _assign_traced(shell, bound)
+            else:
+                for assignment in assignments:
+                    assignment(shell)
+            status = shell.substitution_status or 0
+            if redirections is not None:
+                _, opened = redirections(shell)
+                release_all(opened)
+        except ExpansionError as error:
+            status = expansion_failed(shell, error)
+        except RedirectionError as error:
+            shell.complain(error.message)
+            status = 1
+        if shell.allexport:
+            from agentsandbox.expansion.variables import EXPORT
+
+            for assignment_node in node.assignments:
+                shell.variables.add(assignment_node.name, EXPORT)
+        shell.status = status
+        if status and shell.check:
+            command_failed(shell, status, line)
+        return status
+
+    return assign
+
+
+def _assign_traced(shell: Shell, bound: list[Callable[[Shell], BoundAssignment]]) -> None:
+    from agentsandbox.interpreter.tracing import trace_text
+
+    for bind in bound:
+        assignment = bind(shell)
+        trace_text(shell, assignment.text())
+        assignment.apply(shell)
+
+
+def _before(shell: Shell, text: str, line: int) -> None:
+    from agentsandbox.interpreter.traps import before_command
+
+    before_command(shell, text, line)
+
+
+def _source_text(node: SimpleCommand) -> str:
+    from agentsandbox.syntax.printer import print_command
+
+    return print_command(node)
+
+
+def _general(node: SimpleCommand) -> Run:
+    """A command with words, by all the rules."""
+    words: list[Callable[[Shell, list[str]], None]] = []
+    bindings: dict[int, Callable[[Shell], BoundAssignment]] = {}
+    for number, word in enumerate(node.words):
+        if isinstance(word, Assignment):
+            bindings[number] = bind_assignment(word)
+        else:
+            words.append(WORDS.fields(word))
+    binders = [bind_assignment(assignment) for assignment in node.assignments]
+    redirections = compile_redirections(node.redirections) if node.redirections else None
+    line = node.line
+    order = [bindings.get(number) for number in range(len(node.words))] if bindings else None
+    text: list[str] = []
+
+    def run(shell: Shell) -> int:
+        shell.line = line
+        mark = len(shell.process_files)
+        saved = shell.fds
+        opened: list[Stream] = []
+        try:
+            if shell.slow:
+                if not text:
+                    text.append(_source_text(node))
+                _before(shell, text[0], line)
+            shell.substitution_status = None
+            argv: list[str] = []
+            declared: list[str | BoundAssignment] | None = None
+            if order is None:
+                for word in words:
+                    word(shell, argv)
+            else:
+                declared = _declared_words(shell, order, words)
+                argv = [item if isinstance(item, str) else item.text() for item in declared]
+            if redirections is not None:
+                shell.fds, opened = redirections(shell)
+            if not argv:
+                for bind in binders:
+                    bind(shell).apply(shell)
+                status = shell.substitution_status or 0
+            else:
+                bound = [bind(shell) for bind in binders] if binders else []
+                status = run_words(shell, argv, bound, declared=declared)
+        except ExpansionError as error:
+            status = expansion_failed(shell, error)
+        except RedirectionError as error:
+            shell.complain(error.message, line)
+            status = 1
+        finally:
+            if shell.keeps_fds:  # `exec` made its redirections permanent
+                shell.keeps_fds = False
+            else:
+                shell.fds = saved
+            if opened:
+                release_all(opened)
+            if len(shell.process_files) > mark:
+                finish_process_substitutions(shell, mark)
+        shell.status = status
+        if shell.pending_traps:
+            from agentsandbox.interpreter.traps import run_pending_traps
+
+            run_pending_traps(shell)
+        if status and shell.check:
+            command_failed(shell, status, line)
+        return status
+
+    return run
+
+
+def _declared_words(
+    shell: Shell, order: list[Callable[[Shell], BoundAssignment] | None], words: list[Callable[[Shell, list[str]], None]]
+) -> list[str | BoundAssignment]:
+    """The words of `declare` and its kin: assignments stay whole, other words expand to fields."""
+    declared: list[str | BoundAssignment] = []
+    plain = iter(words)
+    for bind in order:
+        if bind is not None:
+            declared.append(bind(shell))
+            continue
+        fields: list[str] = []
+        next(plain)(shell, fields)
+        declared.extend(fields)
+    return declared
+
+
+def run_words(
+    shell: Shell,
+    argv: list[str],
+    assignments: Sequence[BoundAssignment] = (),
+    *,
+    declared: list[str | BoundAssignment] | None = None,
+    functions: bool = True,
+) -> int:
+    """Run expanded words: a function, a builtin or a command of the PATH, in this order."""
+    name = argv[0]
+    if shell.slow:
+        denied = _check_policy(shell, argv, assignments)
+        if denied is not None:
+            return denied
+    if functions and name in shell.functions:
+        if not assignments:
+            return call_function(shell, shell.functions[name], argv)
+        return _with_assignments(shell, assignments, lambda: call_function(shell, shell.functions[name], argv))
+    builtin = find_builtin(name) if name not in shell.disabled else None
+    if builtin is None:
+        status = _run_external(shell, argv, assignments)
+        shell.last_argument = argv[-1]
+        return status
+    arguments = declared if declared is not None and builtin.declares else argv
+    if not assignments:
+        status = builtin.call(shell, arguments)
+    else:
+        status = _with_assignments(shell, assignments, lambda: builtin.call(shell, arguments))
+    shell.last_argument = argv[-1]
+    return status
+
+
+def _check_policy(shell: Shell, argv: list[str], assignments: Sequence[BoundAssignment]) -> int | None:
+    """`set -x`, `set -n` and the host's policy; a status when the command must not run."""
+    if shell.xtrace:
+        from agentsandbox.interpreter.tracing import trace_words
+
+        trace_words(shell, assignments, argv)
+    if shell.noexec:
+        return 0
+    policy = shell.machine.on_command
+    if policy is not None:
+        message = policy(shell, argv, shell.line)
+        if message is not None:
+            shell.complain(f"{argv[0]}: {message}")
+            return 126
+    return None
+
+
+def _with_assignments(shell: Shell, assignments: Sequence[BoundAssignment], run: Callable[[], int]) -> int:
+    """Run with variables that hold only meanwhile, exported."""
+    from agentsandbox.expansion.variables import EXPORT
+
+    variables = shell.variables
+    scope: dict[str, tuple[object, int]] = {}
+    for assignment in assignments:
+        variables.save_in(scope, assignment.name)
+        assignment.apply(shell)
+        if not isinstance(assignment.value, list):
+            variables.add(assignment.name, EXPORT)
+    variables.temporary.append(scope)
+    try:
+        return run()
+    finally:
+        variables.temporary.remove(scope)
+        variables.restore(scope)
+
+
+def _run_external(shell: Shell, argv: list[str], assignments: Sequence[BoundAssignment]) -> int:
+    environment = shell.variables.environment()
+    if assignments:
+        environment = environment.copy()
+        for assignment in assignments:
+            if isinstance(assignment.value, list) or assignment.subscript is not None:
+                continue
+            text = str(assignment.value)
+            if assignment.append:
+                text = (environment.get(assignment.name) or "") + text
+            environment[assignment.name] = text
+    try:
+        return run_external(shell, argv, environment, path=environment.get("PATH") if assignments else None)
+    except CommandError as error:
+        shell.complain(error.message)
+        return error.status

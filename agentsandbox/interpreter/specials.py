@@ -1,0 +1,137 @@
+"""Variables that the shell itself computes or listens to: RANDOM, SECONDS, FUNCNAME, IFS, OPTIND …"""
+
+from __future__ import annotations
+
+from agentsandbox.expansion.variables import ARRAY, ASSOCIATIVE, READONLY, SPECIAL, AssociativeArray, IndexedArray
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from agentsandbox.interpreter.shell import Shell
+
+__all__ = ["READERS", "SPECIAL_ATTRIBUTES", "WRITERS", "PipelineStatus"]
+
+
+class PipelineStatus(int):
+    """`$?` right after a pipeline: it remembers the status of each stage for PIPESTATUS."""
+
+    statuses: list[int]
+
+
+def _random(shell: Shell) -> int:
+    shell.random = (shell.random * 1103515245 + 12345) & 0x7FFFFFFF
+    return (shell.random >> 16) & 0x7FFF
+
+
+def _pipestatus(shell: Shell) -> IndexedArray:
+    status = shell.status
+    statuses = status.statuses if isinstance(status, PipelineStatus) else [int(status)]
+    return IndexedArray.of([str(each) for each in statuses])
+
+
+def _is_file(shell: Shell) -> bool:
+    """Whether the shell runs a script file, which stands at the bottom of the call stack as "main"."""
+    return shell.source != "environment"
+
+
+def _functions(shell: Shell) -> IndexedArray | None:
+    if not any(frame.is_function for frame in shell.frames):
+        return None
+    names = [frame.name for frame in reversed(shell.frames)]
+    return IndexedArray.of([*names, "main"] if _is_file(shell) else names)
+
+
+def _sources(shell: Shell) -> IndexedArray:
+    listed = [frame.source for frame in reversed(shell.frames)]
+    return IndexedArray.of([*listed, shell.source] if _is_file(shell) else listed)
+
+
+def _call_lines(shell: Shell) -> IndexedArray:
+    listed = [str(frame.call_line) for frame in reversed(shell.frames)]
+    return IndexedArray.of([*listed, "0"] if _is_file(shell) else listed)
+
+
+def _options(shell: Shell) -> str:
+    from agentsandbox.interpreter.shell import OPTIONS
+
+    return ":".join(sorted(name for name, (_, attribute) in OPTIONS.items() if getattr(shell, attribute)))
+
+
+def _now(shell: Shell) -> str:
+    micros = int(shell.machine.host.clock() * 1_000_000)
+    return f"{micros // 1_000_000}.{micros % 1_000_000:06d}"
+
+
+READERS: dict[str, Callable[[Shell], object]] = {
+    "RANDOM": _random,
+    "SRANDOM": lambda shell: shell.machine.host.random.getrandbits(32),
+    "SECONDS": lambda shell: int(shell.machine.host.clock() - shell.seconds_base),
+    "EPOCHSECONDS": lambda shell: int(shell.machine.host.clock()),
+    "EPOCHREALTIME": _now,
+    "LINENO": lambda shell: shell.line if shell.trap_line is None else shell.trap_line,
+    "BASHPID": lambda shell: shell.pid,
+    "PPID": lambda shell: shell.top_pid - 1,
+    "UID": lambda shell: 1000,
+    "EUID": lambda shell: 1000,
+    "BASH_SUBSHELL": lambda shell: shell.level,
+    "BASH_COMMAND": lambda shell: shell.command_text,
+    "PIPESTATUS": _pipestatus,
+    "FUNCNAME": _functions,
+    "BASH_SOURCE": _sources,
+    "BASH_LINENO": _call_lines,
+    "BASH_ARGV0": lambda shell: shell.name,
+    "DIRSTACK": lambda shell: IndexedArray.of([shell.cwd, *shell.directories]),
+    "GROUPS": lambda shell: IndexedArray.of(["1000"]),
+    "SHELLOPTS": _options,
+    "BASHOPTS": lambda shell: ":".join(sorted(name for name, on in shell.shopt.items() if on)),
+    "BASH_ALIASES": lambda shell: AssociativeArray(dict(shell.aliases)),
+    "BASH_CMDS": lambda shell: AssociativeArray({name: entry[0] for name, entry in shell.hashed.items()}),
+    "COMP_WORDBREAKS": lambda shell: " \t\n\"'><=;|&(:",
+    "_": lambda shell: shell.last_argument,
+}
+
+
+def _seed(shell: Shell, value: str | None) -> None:
+    shell.random = shell.arithmetic(value) if value else 0
+
+
+def _reset_seconds(shell: Shell, value: str | None) -> None:
+    shell.seconds_base = shell.machine.host.clock() - (shell.arithmetic(value) if value else 0)
+
+
+def _reset_getopts(shell: Shell, value: str | None) -> None:
+    del value
+    shell.getopts_position = 0
+
+
+def _rename(shell: Shell, value: str | None) -> None:
+    shell.name = value or shell.name
+
+
+def _forget_paths(shell: Shell, value: str | None) -> None:
+    del value
+    shell.hashed.clear()
+
+
+def _posix(shell: Shell, value: str | None) -> None:
+    shell.posix = value is not None
+
+
+WRITERS: dict[str, Callable[[Shell, str | None], None]] = {
+    "IFS": lambda shell, value: shell.set_ifs(value),
+    "RANDOM": _seed,
+    "SECONDS": _reset_seconds,
+    "OPTIND": _reset_getopts,
+    "BASH_ARGV0": _rename,
+    "PATH": _forget_paths,
+    "POSIXLY_CORRECT": _posix,
+}
+
+SPECIAL_ATTRIBUTES: dict[str, int] = dict.fromkeys((*READERS, *WRITERS), SPECIAL)
+for _name in ("PPID", "UID", "EUID", "SHELLOPTS", "BASHOPTS"):
+    SPECIAL_ATTRIBUTES[_name] |= READONLY
+for _name in ("PIPESTATUS", "FUNCNAME", "BASH_SOURCE", "BASH_LINENO", "DIRSTACK", "GROUPS"):
+    SPECIAL_ATTRIBUTES[_name] |= ARRAY
+for _name in ("BASH_ALIASES", "BASH_CMDS"):
+    SPECIAL_ATTRIBUTES[_name] |= ASSOCIATIVE

@@ -1,0 +1,173 @@
+"""Subshells, background jobs and coprocesses: shells that begin as a copy of another one."""
+
+from __future__ import annotations
+
+from agentsandbox.errors import Break, Continue, Exit, Killed, PipeClosed, Return
+from agentsandbox.expansion.errors import ExpansionError
+from agentsandbox.expansion.variables import IndexedArray
+from agentsandbox.interpreter.dispatch import compile_command, compiles
+from agentsandbox.interpreter.failures import command_failed
+from agentsandbox.interpreter.redirections import redirected
+from agentsandbox.streams import BytesReader, Pipe, PipeReader, Stream
+from agentsandbox.syntax.nodes import AndOr, Background, Coproc, Subshell
+from agentsandbox.syntax.printer import print_command
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from agentsandbox.interpreter.shell import Shell
+    from agentsandbox.processes import Process
+
+    Run = Callable[[Shell], int]
+
+__all__ = ["run_in_shell", "run_subshell", "start_subshell"]
+
+
+def run_in_shell(shell: Shell, run: Run) -> int:
+    """Run something as all that a shell does: what unwinds to its top ends it, and its EXIT trap runs."""
+    try:
+        status = run(shell)
+    except Exit as end:
+        status = end.status
+    except Return:
+        status = shell.status
+    except (Break, Continue):
+        status = 0
+    except ExpansionError as error:
+        if error.message:
+            shell.complain(error.message)
+        status = error.status
+    except PipeClosed:
+        shell.traps = {}
+        shell.finish()
+        raise
+    if shell.traps:
+        from agentsandbox.interpreter.traps import run_exit_trap
+
+        status = run_exit_trap(shell, status)
+    if shell.owned:
+        shell.finish()
+    return status & 255
+
+
+def run_subshell(shell: Shell, run: Run, fds: dict[int, Stream], *, substitution: bool = False) -> int:
+    """Run in a copy of the shell, on the caller's stack."""
+    child = shell.fork()
+    child.fds = fds
+    if substitution:
+        child.trace_level += 1
+        if child.errexit and not child.shopt["inherit_errexit"] and not child.posix:
+            child.errexit = False
+            child.update_flags()
+    budget = shell.budget
+    if budget.depth >= budget.max_depth:
+        budget.deeper()
+    budget.depth += 1
+    try:
+        return run_in_shell(child, run)
+    except PipeClosed:
+        return 141
+    except Killed as end:
+        if child.pid != end.target:
+            raise
+        return 128 + end.signal
+    finally:
+        budget.depth -= 1
+        child.variables.owner = None
+
+
+def start_subshell(
+    shell: Shell, run: Run, fds: dict[int, Stream], name: str, *, give_back: Sequence[Stream] = (), detach_input: bool = False
+) -> Process:
+    """Run in a copy of the shell as a process of its own. It holds every stream of its table until it ends."""
+    child = shell.fork()
+    if detach_input:
+        fds = {**fds, 0: BytesReader(b"")}
+    child.fds = fds
+    held = list(fds.values())
+    for stream in held:
+        stream.acquire()
+    for stream in give_back:
+        stream.release()
+    child.ignore = shell.ignore
+    scheduler = shell.machine.scheduler
+
+    def body() -> int:
+        from agentsandbox.interpreter.traps import signal_handler
+
+        child.process = scheduler.current
+        child.process.on_signal = signal_handler(child)
+        try:
+            return run_in_shell(child, run)
+        finally:
+            child.finish()
+            for stream in held:
+                stream.release()
+
+    process = scheduler.start(body, name, child.pid)
+    child.process = process
+    return process
+
+
+@compiles(Subshell)
+def _subshell(node: Subshell) -> Run:
+    body = compile_command(node.body)
+    line = node.line
+
+    def run_node(shell: Shell) -> int:
+        status = run_subshell(shell, body, shell.fds)
+        shell.status = status
+        if status and shell.check:
+            command_failed(shell, status, line)
+        return status
+
+    return redirected(node.redirections, run_node)
+
+
+@compiles(Background)
+def _background(node: Background) -> Run:
+    run = compile_command(node.command)
+    text: list[str] = []
+    simple = not isinstance(node.command, AndOr) or len(node.command.rest) < 100
+
+    def start(shell: Shell) -> int:
+        if not text:
+            text.append(print_command(node.command) if simple else "…")
+        process = start_subshell(shell, run, shell.fds, text[0], detach_input=True)
+        shell.background = process
+        shell.jobs.add(process, text[0])
+        shell.status = 0
+        return 0
+
+    return start
+
+
+@compiles(Coproc)
+def _coproc(node: Coproc) -> Run:
+    run = compile_command(node.body)
+    name = node.name
+
+    def start(shell: Shell) -> int:
+        scheduler = shell.machine.scheduler
+        to_child, from_child = Pipe(scheduler), Pipe(scheduler)
+        child_input, our_input = PipeReader(to_child), PipeReader(from_child)
+        text = print_command(node)
+        process = start_subshell(
+            shell, run, {**shell.fds, 0: child_input, 1: from_child}, text, give_back=[child_input, from_child]
+        )
+        reading, writing = 63, 60
+        while reading in shell.fds or writing in shell.fds:
+            reading -= 1
+            writing -= 1
+        shell.fds = {**shell.fds, reading: our_input, writing: to_child}
+        shell.owned[reading] = our_input
+        shell.owned[writing] = to_child
+        shell.variables.replace(name, IndexedArray.of([str(reading), str(writing)]))
+        shell.variables.assign(f"{name}_PID", str(process.pid))
+        shell.background = process
+        shell.jobs.add(process, text)
+        shell.status = 0
+        return 0
+
+    return start

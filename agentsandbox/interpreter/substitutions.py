@@ -1,0 +1,196 @@
+"""Command and process substitution, and the compiler of words that knows them."""
+
+from __future__ import annotations
+
+import functools
+
+from agentsandbox.expansion.words import WordCompiler
+from agentsandbox.interpreter.dispatch import compile_command
+from agentsandbox.streams import Buffer, Pipe, PipeReader, decode
+from agentsandbox.syntax.nodes import Command, HereDocument, SimpleCommand, Word
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from agentsandbox.interpreter.shell import Shell
+
+    Run = Callable[[Shell], int]
+
+__all__ = ["WORDS", "expand_quoted_text", "finish_process_substitutions"]
+
+
+def substitute(shell: Shell, run: Run, *, in_place: bool) -> str:
+    """The output of a command without its trailing newlines; `$?` becomes its status."""
+    from agentsandbox.interpreter.subshells import run_subshell
+
+    budget = shell.budget
+    buffer = Buffer(budget.value_bytes)
+    if budget.depth >= budget.max_depth:
+        budget.deeper()
+    budget.depth += 1
+    budget.left -= 1
+    if budget.left < 0:
+        budget.tick()
+    try:
+        if in_place and not shell.slow and not shell.check:
+            saved = shell.fds
+            shell.fds = {**saved, 1: buffer}
+            try:
+                status = run(shell)
+            finally:
+                shell.fds = saved
+        else:
+            status = run_subshell(shell, run, {**shell.fds, 1: buffer}, substitution=True)
+    finally:
+        budget.depth -= 1
+    shell.substitution_status = shell.status = status
+    chunks = buffer.chunks
+    data = chunks[0] if len(chunks) == 1 else b"".join(chunks)
+    if b"\0" in data:
+        shell.warn("command substitution: ignored null byte in input")
+        data = data.replace(b"\0", b"")
+    return decode(data.rstrip(b"\n"))
+
+
+_PURE = frozenset(("echo", "printf", "pwd", "basename", "dirname", "cat", "date", "head", "tail", "wc", "tr", "cut", "grep", "sed", "awk", "jq", "seq", "expr", "sort", "uname", "whoami", "hostname", "id", "ls", "find"))
+"""Commands that leave no trace in the shell, so that a substitution of one needs no subshell."""
+
+
+def _is_pure(body: Command) -> bool:
+    if not isinstance(body, SimpleCommand) or body.assignments or body.redirections or not body.words:
+        return False
+    first = body.words[0]
+    if not isinstance(first, Word) or first.source not in _PURE:
+        return False
+    return all(isinstance(word, Word) and _has_no_side_effects(word.source) for word in body.words[1:]) and not any(
+        isinstance(word, Word) and word.source.startswith("-v") for word in body.words[1:]
+    )
+
+
+def _has_no_side_effects(source: str) -> bool:
+    """Whether expanding a word only reads; by its text, erring on the safe side."""
+    return not any(mark in source for mark in ("$(", "`", "=", "<(", ">(", "++", "--", "?}", ":?", "RANDOM", "SRANDOM"))
+
+
+def _command_substitution(body: Command | None) -> Callable[[Shell], str]:
+    if body is None:
+
+        def nothing(shell: Shell) -> str:
+            shell.substitution_status = 0
+            return ""
+
+        return nothing
+    file = _read_file(body)
+    if file is not None:
+        return file
+    run = compile_command(body)
+    pure = _is_pure(body)
+    name = body.words[0].source if pure else ""  # type: ignore[attr-defined]
+
+    def expand(shell: Shell) -> str:
+        return substitute(shell, run, in_place=pure and name not in shell.functions and not shell.aliases)
+
+    return expand
+
+
+def _read_file(body: Command) -> Callable[[Shell], str] | None:
+    """$(< file)"""
+    if not isinstance(body, SimpleCommand) or body.words or body.assignments or len(body.redirections) != 1:
+        return None
+    redirection = body.redirections[0]
+    if redirection.operator != "<" or isinstance(redirection.target, HereDocument) or redirection.descriptor not in (None, 0):
+        return None
+    name = WORDS.fields(redirection.target)
+
+    def cat(shell: Shell) -> int:
+        from agentsandbox.interpreter.redirections import open_file
+
+        found: list[str] = []
+        name(shell, found)
+        if len(found) != 1:
+            shell.complain(f"{redirection.target.source}: ambiguous redirect")  # type: ignore[union-attr]
+            return 1
+        try:
+            stream = open_file(shell, found[0], "<")
+            try:
+                for block in stream.blocks():
+                    shell.fds[1].write(block)
+            finally:
+                stream.release()
+        except OSError as error:
+            import os
+
+            shell.complain(f"{found[0]}: {os.strerror(error.errno or 5)}")
+            return 1
+        return 0
+
+    return lambda shell: substitute(shell, cat, in_place=False)
+
+
+def _process_substitution(body: Command | None, direction: str) -> Callable[[Shell], str]:
+    run = compile_command(body) if body is not None else (lambda shell: 0)
+
+    def start(shell: Shell) -> str:
+        from agentsandbox.interpreter.subshells import start_subshell
+
+        pipe = Pipe(shell.machine.scheduler)
+        reader = PipeReader(pipe)
+        ours, theirs = (reader, pipe) if direction == "<" else (pipe, reader)
+        number = 63
+        while number in shell.fds:
+            number -= 1
+        child_fds = {**shell.fds, (1 if direction == "<" else 0): theirs}
+        process = start_subshell(shell, run, child_fds, "process substitution", give_back=[theirs])
+        shell.background = process
+        shell.fds = {**shell.fds, number: ours}
+        shell.process_files.append((number, ours, process))
+        return f"/dev/fd/{number}"
+
+    return start
+
+
+def finish_process_substitutions(shell: Shell, mark: int) -> None:
+    """Close our ends of the pipes of a command that has ended, and wait for processes that it wrote to."""
+    finished = shell.process_files[mark:]
+    del shell.process_files[mark:]
+    numbers = {number for number, _, _ in finished}
+    shell.fds = {number: stream for number, stream in shell.fds.items() if number not in numbers}
+    for _, stream, process in finished:
+        stream.release()
+        if isinstance(stream, Pipe) and stream.references <= 0:
+            shell.machine.scheduler.wait(process)
+
+
+WORDS = WordCompiler(_command_substitution, _process_substitution)
+
+
+@functools.lru_cache(maxsize=256)
+def _quoted_text(text: str) -> Callable[[Shell], str]:
+    from agentsandbox.syntax.parser import Parser
+    from agentsandbox.syntax.words import HERE
+
+    parser = Parser(text)
+    parts = parser.scan(HERE, "")
+    return WORDS.string(Word(parts, text))
+
+
+def expand_quoted_text(shell: Shell, text: str) -> str:
+    """Expand a text as a here-document is expanded, quotes inside ${…} removed."""
+    from agentsandbox.errors import ShellSyntaxError
+    from agentsandbox.expansion.errors import ExpansionError
+
+    if '"' in text or "'" in text:
+        text = _without_quotes(text)
+    try:
+        return _quoted_text(text)(shell)
+    except ShellSyntaxError as error:
+        raise ExpansionError(error.message) from None
+
+
+def _without_quotes(text: str) -> str:
+    """Drop the quotes around a subscript such as ["a b"] or ['k']."""
+    if len(text) > 1 and text[0] == text[-1] and text[0] in "'\"":
+        return text[1:-1]
+    return text.replace('"', "")
+

@@ -1,0 +1,19 @@
+"""The second line behind "command not found": that the sandbox has no such command, and what comes near."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from agentsandbox.interpreter.shell import Shell
+
+__all__ = ["suggest"]
+
+
+def suggest(shell: Shell, name: str) -> str | None:
+    """What to tell about a name that is no command; None where there is nothing helpful to say."""
+    from agentsandbox.commands._unavailable import unavailable_hint
+
+    hint = unavailable_hint(name)
+    if hint is not None:
+        return f"{name} is not available in this sandbox: {hint}"
+    return None

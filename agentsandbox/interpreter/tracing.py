@@ -1,0 +1,44 @@
+"""`set -x`: each command as it is about to run, quoted so that it could be run again."""
+
+from __future__ import annotations
+
+from agentsandbox.quoting import trace_quote
+from agentsandbox.streams import encode
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from agentsandbox.interpreter.assignments import BoundAssignment
+    from agentsandbox.interpreter.shell import Shell
+
+__all__ = ["trace_text", "trace_words"]
+
+
+def trace_text(shell: Shell, text: str) -> None:
+    """Write "+ text" to the trace descriptor; the first character of PS4 is repeated for each level of substitution."""
+    number = shell.variables.get("BASH_XTRACEFD")
+    stream = shell.fds.get(int(number) if number and number.isdigit() else 2)
+    if stream is None:
+        return
+    prefix = shell.variables.get("PS4")
+    if prefix is None:
+        prefix = "+ "
+    if "$" in prefix or "`" in prefix or "\\" in prefix:
+        xtrace, shell.xtrace = shell.xtrace, False
+        status = shell.status
+        try:
+            prefix = shell.expand_text(prefix)
+        finally:
+            shell.xtrace = xtrace
+            shell.status = status
+    if shell.trace_level and prefix:
+        prefix = prefix[0] * shell.trace_level + prefix
+    stream.write(encode(f"{prefix}{text}\n"))
+
+
+def trace_words(shell: Shell, assignments: Sequence[BoundAssignment], argv: Sequence[str]) -> None:
+    """Trace a simple command."""
+    for assignment in assignments:
+        trace_text(shell, assignment.text())
+    trace_text(shell, " ".join([trace_quote(word) for word in argv]))

@@ -1,0 +1,98 @@
+"""Traps: EXIT, ERR, DEBUG, RETURN and signals."""
+
+from __future__ import annotations
+
+from agentsandbox.errors import Exit, Return
+from agentsandbox.processes import SIGNALS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from agentsandbox.interpreter.shell import Shell
+
+__all__ = ["before_command", "run_exit_trap", "run_pending_traps", "run_trap", "signal_handler"]
+
+
+def run_trap(shell: Shell, name: str, line: int | None = None) -> int:
+    """Run a trap's commands; `$?` is afterwards what it was before."""
+    text = shell.traps.get(name)
+    if not text:
+        return shell.status
+    from agentsandbox.interpreter.scripts import run_commands
+
+    status = shell.status
+    saved_line, saved_trap = shell.line, shell.trap_line
+    shell.in_trap += 1
+    traps = shell.traps
+    if name in ("DEBUG", "ERR"):  # a trap does not trap itself
+        shell.traps = {other: commands for other, commands in traps.items() if other != name}
+        shell.update_flags()
+        during = shell.traps
+    budget = shell.budget
+    budget.deeper()
+    try:
+        run_commands(shell, text, first_line=saved_line if line is None else line)
+        return shell.status
+    finally:
+        budget.shallower()
+        shell.in_trap -= 1
+        shell.line, shell.trap_line = saved_line, saved_trap
+        shell.status = status
+        if name in ("DEBUG", "ERR"):
+            if shell.traps is during:
+                shell.traps = traps
+            elif name in traps:
+                shell.traps = {**shell.traps, name: shell.traps.get(name, traps[name])}
+            shell.update_flags()
+
+
+def run_exit_trap(shell: Shell, status: int) -> int:
+    """Run the EXIT trap of a shell that ends; its final status."""
+    if shell.pending_traps:
+        run_pending_traps(shell)
+    text = shell.traps.get("EXIT")
+    if not text:
+        return status
+    shell.traps = {name: commands for name, commands in shell.traps.items() if name != "EXIT"}
+    shell.status = status
+    from agentsandbox.interpreter.scripts import run_commands
+
+    try:
+        run_commands(shell, text)
+    except Exit as end:
+        return end.status
+    except Return:
+        return shell.status
+    return status
+
+
+def before_command(shell: Shell, text: str, line: int) -> None:
+    """What is due before a command where `shell.slow` is set: the DEBUG trap, BASH_COMMAND."""
+    if not shell.in_trap:
+        shell.command_text = text
+    if "DEBUG" in shell.traps and not shell.in_trap:
+        shell.line = line
+        run_trap(shell, "DEBUG", line)
+
+
+def signal_handler(shell: Shell) -> Callable[[int], bool]:
+    """What a process does with signals: true for those that the shell traps or ignores."""
+
+    def handle(signal: int) -> bool:
+        name = SIGNALS.get(signal, "")
+        text = shell.traps.get(name)
+        if text is None or name in ("KILL", "STOP"):
+            return False
+        if text:
+            shell.pending_traps.append(name)
+        return True
+
+    return handle
+
+
+def run_pending_traps(shell: Shell) -> None:
+    """Run the traps of signals that have arrived."""
+    while shell.pending_traps:
+        name = shell.pending_traps.pop(0)
+        run_trap(shell, name)

@@ -1,0 +1,297 @@
+"""Shell patterns (POSIX 2.13, bash's extglob) as compiled matchers.
+
+A pattern's `*` before fixed text becomes an atomic group, so that a pattern without extended operators takes time linear
+in its stars. In a pattern a backslash quotes the next character; what a script quoted arrives here so quoted.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+
+from agentsandbox.errors import LimitReached
+
+__all__ = ["ShellPattern", "compile_glob", "compile_shell_pattern", "has_magic", "quote_glob", "translate"]
+
+CLASSES = {
+    "alnum": r"^\W_", "alpha": r"^\W\d_", "blank": r" \t", "cntrl": r"\x00-\x1f\x7f", "digit": "0-9",
+    "graph": r"!-~\xa1-\U0010ffff", "lower": "a-zß-öø-ÿ", "print": r" -~\xa0-\U0010ffff",
+    "punct": r"!-/:-@\[-`{-~", "space": r"\s", "upper": "A-ZÀ-ÖØ-Þ", "word": r"\w", "xdigit": "0-9A-Fa-f",
+}
+_SIMPLE_CLASSES = {
+    "alnum": "0-9A-Za-zªµºÀ-ÖØ-öø-ˁͰ-ʹͶͷͺ-ͽͿΆΈ-ΊΌΎ-ΡΣ-ϵϷ-ҁҊ-ԯ", "alpha": "A-Za-zªµºÀ-ÖØ-öø-ˁͰ-ʹͶͷͺ-ͽͿΆΈ-ΊΌΎ-ΡΣ-ϵϷ-ҁҊ-ԯ",
+}
+_MAGIC = re.compile(r"[*?\[]|[?*+@!]\(|\\")
+_SPECIAL = frozenset("*?[\\")
+MAX_PATTERN = 65536
+
+
+def has_magic(pattern: str) -> bool:
+    """Whether it could match anything but itself."""
+    return _MAGIC.search(pattern) is not None
+
+
+def quote_glob(text: str) -> str:
+    """A pattern that matches just `text`."""
+    return _QUOTE.sub(r"\\\g<0>", text) if _QUOTE.search(text) else text
+
+
+_EXTENDED = re.compile(r"[?*+@!]\(")
+_QUOTE = re.compile(r"[*?\[\]\\()|!+@^-]")
+
+
+class ShellPattern:
+    """A compiled pattern: `match(text)` for the whole text; `prefix` and `suffix` for what ${x#…} and ${x%…} cut off."""
+
+    __slots__ = ("_lazy", "_suffix", "extended", "flags", "literal", "regex", "source")
+
+    def __init__(self, source: str, regex: re.Pattern[str], literal: str | None, extended: bool) -> None:
+        self.source = source
+        self.regex = regex
+        self.literal = literal
+        self.extended = extended
+        self._lazy: re.Pattern[str] | None = None
+        self._suffix: tuple[re.Pattern[str], re.Pattern[str]] | None = None
+
+    def match(self, text: str) -> bool:
+        """Whether the pattern matches all of `text`."""
+        if self.literal is not None:
+            return text == self.literal
+        return self.regex.fullmatch(text) is not None
+
+    def prefix_end(self, text: str, *, longest: bool) -> int:
+        """Where the shortest or longest beginning of `text` that matches ends; -1 for none."""
+        if self.literal is not None:
+            return len(self.literal) if text.startswith(self.literal) else -1
+        if self.extended:
+            ends = range(len(text), -1, -1) if longest else range(len(text) + 1)
+            return next((end for end in ends if self.regex.fullmatch(text, 0, end)), -1)
+        if longest:
+            match = self.regex.match(text)
+        else:
+            if self._lazy is None:
+                self._lazy = re.compile(translate(self.source, lazy=True), self.regex.flags & ~re.UNICODE)
+            match = self._lazy.match(text)
+        return match.end() if match is not None else -1
+
+    def suffix_start(self, text: str, *, longest: bool) -> int:
+        """Where the shortest or longest end of `text` that matches starts; -1 for none."""
+        if self.literal is not None:
+            return len(text) - len(self.literal) if text.endswith(self.literal) else -1
+        if self.extended:
+            starts = range(len(text) + 1) if longest else range(len(text), -1, -1)
+            return next((start for start in starts if self.regex.fullmatch(text, start)), -1)
+        if self._suffix is None:
+            body = f"(?:{self.regex.pattern})\\Z"
+            flags = self.regex.flags & ~re.UNICODE
+            self._suffix = re.compile(body, flags), re.compile(f"(?:.*)({body})", flags)
+        if longest:
+            match = self._suffix[0].search(text)
+            return match.start() if match is not None else -1
+        match = self._suffix[1].match(text)
+        return match.start(1) if match is not None else -1
+
+
+@functools.lru_cache(maxsize=2048)
+def compile_glob(
+    pattern: str, *, ignore_case: bool = False, pathname: bool = False, period: bool = False, extglob: bool = True
+) -> re.Pattern[str]:
+    """A compiled expression that matches, with `fullmatch` or `match`, whole strings by a shell pattern.
+
+    pathname  `*`, `?` and […] do not match "/"      period  a leading "." must be matched by a "."
+    extglob   bash's `@(…)` and its like are operators; for `fnmatch(3)` they are not
+    """
+    flags = re.DOTALL | (re.IGNORECASE if ignore_case else 0)
+    try:
+        return re.compile(translate(pattern, pathname=pathname, period=period, extglob=extglob) + r"\Z", flags)
+    except (re.error, RecursionError, OverflowError):
+        raise LimitReached("value_bytes", "the pattern is too complex") from None
+
+
+@functools.lru_cache(maxsize=2048)
+def compile_shell_pattern(pattern: str, ignore_case: bool = False, extglob: bool = True) -> ShellPattern:
+    """A pattern of `case`, [[ == ]] or ${x#…}."""
+    literal = None
+    if not ignore_case and not _MAGIC.search(pattern):
+        literal = pattern
+    flags = re.DOTALL | (re.IGNORECASE if ignore_case else 0)
+    try:
+        regex = re.compile(translate(pattern, extglob=extglob), flags)
+    except (re.error, RecursionError, OverflowError):
+        raise LimitReached("value_bytes", "the pattern is too complex") from None
+    return ShellPattern(pattern, regex, literal, extglob and _EXTENDED.search(pattern) is not None)
+
+
+def translate(pattern: str, *, pathname: bool = False, period: bool = False, extglob: bool = True, lazy: bool = False) -> str:
+    """The pattern as a Python regular expression without anchors; `lazy` prefers the shortest match to the longest."""
+    if len(pattern) > MAX_PATTERN:
+        raise LimitReached("value_bytes", "the pattern is too long")
+    return _Translator(pattern, pathname, extglob, lazy).translate(period)
+
+
+class _Translator:
+    def __init__(self, pattern: str, pathname: bool, extglob: bool, lazy: bool = False) -> None:
+        self.pattern = pattern
+        self.lazy = lazy
+        self.position = 0
+        self.any = "[^/]" if pathname else "."
+        self.pathname = pathname
+        self.extglob = extglob
+        self.depth = 0
+
+    def translate(self, period: bool) -> str:
+        prefix = r"(?!\.)" if period and not self.pattern.startswith((".", "\\.")) else ""
+        return prefix + self._sequence("")
+
+    def _sequence(self, stop: str) -> str:
+        """Up to an unquoted character of `stop`. Stars are collected so that each but the last can be atomic."""
+        pieces: list[str] = []  # between stars
+        fixed: list[str] = []
+        simple = True
+        pattern, size = self.pattern, len(self.pattern)
+        while self.position < size:
+            char = pattern[self.position]
+            if char in stop:
+                break
+            following = pattern[self.position + 1 : self.position + 2]
+            if self.extglob and following == "(" and char in "?*+@!" and self._closes(self.position + 1):
+                fixed.append(self._extended(char))
+                simple = False
+                continue
+            self.position += 1
+            if char == "*":
+                pieces.append("".join(fixed))
+                fixed = []
+            elif char == "?":
+                fixed.append(self.any)
+            elif char == "[":
+                fixed.append(self._bracket())
+            elif char == "\\":
+                fixed.append(re.escape(following) if following else r"\\")
+                self.position += 1
+            else:
+                fixed.append(re.escape(char))
+        pieces.append("".join(fixed))
+        return self._join(pieces, simple and not stop)
+
+    def _join(self, pieces: list[str], atomic: bool) -> str:
+        first, *rest = pieces
+        if not rest:
+            return first
+        star = f"{self.any}*?" if self.lazy else f"{self.any}*"
+        if not atomic:
+            return first + "".join(star + piece for piece in rest if piece or piece is rest[-1])
+        *middle, last = rest
+        return first + "".join(f"(?>{self.any}*?{piece})" for piece in middle if piece) + star + last
+
+    def _closes(self, start: int) -> bool:
+        """Whether the parenthesis at `start` is closed."""
+        depth = 0
+        position = start
+        while position < len(self.pattern):
+            char = self.pattern[position]
+            if char == "\\":
+                position += 1
+            elif char == "(":
+                depth += 1
+            elif char == ")":
+                depth -= 1
+                if not depth:
+                    return True
+            position += 1
+        return False
+
+    def _extended(self, operator: str) -> str:
+        self.position += 2
+        self.depth += 1
+        if self.depth > 50:
+            raise LimitReached("depth", "the pattern nests too deeply")
+        alternatives: list[str] = []
+        while True:
+            alternatives.append(self._sequence("|)"))
+            ended = self.pattern[self.position : self.position + 1] != "|"
+            self.position += 1
+            if ended:
+                break
+        self.depth -= 1
+        body = "|".join(alternatives)
+        if operator == "!":
+            rest_start = self.position
+            rest = self._peek_rest()
+            self.position = rest_start
+            return f"(?:(?!(?:{body}){rest}){self.any}*)"
+        return f"(?:{body})" + {"@": "", "?": "?", "*": "*", "+": "+"}[operator]
+
+    def _peek_rest(self) -> str:
+        """What follows a !(…), which must not match behind it together with one of its alternatives."""
+        inner = _Translator(self.pattern, self.pathname, self.extglob)
+        inner.position = self.position
+        inner.depth = self.depth + 1
+        if inner.depth > 10:
+            return r"\Z"
+        rest = inner._sequence(")|" if self.depth else "")
+        return rest + (r"\Z" if not self.depth else "")
+
+    def _bracket(self) -> str:
+        """A bracket expression; the position is behind "["."""
+        pattern = self.pattern
+        start = self.position
+        position = start
+        negated = pattern[position : position + 1] in ("!", "^") and position < len(pattern)
+        if negated:
+            position += 1
+        items: list[str] = []
+        classes: list[str] = []
+        first = True
+        while True:
+            char = pattern[position : position + 1]
+            if not char or (char == "/" and self.pathname):
+                return re.escape("[")  # not closed: a bracket is a bracket
+            if char == "]" and not first:
+                position += 1
+                break
+            first = False
+            if char == "[" and pattern[position + 1 : position + 2] in (":", "=", "."):
+                kind = pattern[position + 1]
+                end = pattern.find(kind + "]", position + 2)
+                if end >= 0:
+                    name = pattern[position + 2 : end]
+                    position = end + 2
+                    if kind == ":":
+                        if name in CLASSES:
+                            classes.append(_SIMPLE_CLASSES.get(name, CLASSES[name]))
+                        continue
+                    char = name
+                    items.append(_escape_item(char))
+                    continue
+            if char == "\\" and position + 1 < len(pattern):
+                position += 1
+                char = pattern[position]
+            position += 1
+            if pattern[position : position + 1] == "-" and pattern[position + 1 : position + 2] not in ("]", ""):
+                high_at = position + 1
+                high = pattern[high_at]
+                if high == "\\" and high_at + 1 < len(pattern):
+                    high_at += 1
+                    high = pattern[high_at]
+                elif pattern.startswith("[.", high_at):
+                    end = pattern.find(".]", high_at)
+                    if end >= 0:
+                        high = pattern[high_at + 2 : end] or high
+                        high_at = end + 1
+                position = high_at + 1
+                if char <= high:
+                    items.append(f"{_escape_item(char)}-{_escape_item(high)}")
+                continue
+            items.append(_escape_item(char))
+        self.position = position
+        inside = "".join(items) + "".join(classes)
+        if not inside:
+            return self.any if negated else r"(?!)"
+        slash = "/" if self.pathname and negated else ""
+        body = f"[{'^' if negated else ''}{inside}{slash}]"
+        return f"(?!/){body}" if self.pathname and not negated else body
+
+
+def _escape_item(char: str) -> str:
+    return "\\" + char if len(char) == 1 and char in r"\]^-[&~|" else (re.escape(char) if len(char) == 1 else char[:1])

@@ -1,0 +1,552 @@
+"""`Sandbox`: a filesystem, a shell and mounted skills, inside this process."""
+
+from __future__ import annotations
+
+import functools
+import os
+import random as random_module
+import sys
+import threading
+import time
+from time import monotonic
+
+from agentsandbox.command import Command, Host
+from agentsandbox.errors import ClosedError, Exit, Killed, LimitReached, PipeClosed
+from agentsandbox.fs.memory import MemoryFileSystem
+from agentsandbox.limits import DEFAULT_LIMITS, Budget, Limits
+from agentsandbox.processes import Scheduler
+from agentsandbox.result import ExecutionResult
+from agentsandbox.streams import BytesReader, Capture, OutputLog, Stream, encode
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import Any, Literal
+
+    from agentsandbox.fs.trees import FrozenTree
+    from agentsandbox.interpreter.shell import Shell
+    from agentsandbox.options import SandboxOptions
+    from agentsandbox.skills import SkillInfo
+
+    Jobs = Literal["detach", "wait", "kill"]
+
+__all__ = ["DEFAULTS", "Sandbox", "Snapshot"]
+
+DEFAULTS: dict[str, Any] = {
+    "skills": (),
+    "skills_mount_path": "/.sandbox/skills",
+    "skills_writable": False,
+    "files": {},
+    "mounts": {},
+    "env": {},
+    "cwd": "/workspace",
+    "user": "agent",
+    "hostname": "sandbox",
+    "commands": (),
+    "limits": DEFAULT_LIMITS,
+    "network": None,
+    "script_errexit": True,
+    "jobs": "detach",
+    "on_command": None,
+    "on_event": None,
+    "clock": None,
+    "seed": None,
+}
+"""Every option and its default; `SandboxOptions` is the same as a pydantic model."""
+
+RECURSION = 24_000
+"""Python frames that the deepest script may need: `Limits.depth` levels of some twenty frames each."""
+
+_recursion_lock = threading.Lock()
+
+
+class Snapshot:
+    """The state of a sandbox at one moment: files and working directory. Cheap, opaque, for the sandbox it came from or a fork."""
+
+    __slots__ = ("cwd", "files")
+
+    def __init__(self, files: object, cwd: str) -> None:
+        self.files = files
+        self.cwd = cwd
+
+
+class _Input(BytesReader):
+    """The standard input of an execution."""
+
+    __slots__ = ("is_empty_terminal",)
+
+    def __init__(self, data: bytes, given: bool) -> None:
+        super().__init__(data)
+        self.is_empty_terminal = not given
+
+
+class Sandbox:
+    """An isolated computer for one agent. Creating one costs microseconds; state persists between calls as in a terminal.
+
+    Options are given as a `SandboxOptions`, one by one, or both (single ones win). A sandbox may be used from several
+    threads and tasks: executions queue up. `execute` never raises for what a script does.
+    """
+
+    def __init__(self, id: str | None = None, options: SandboxOptions | None = None, **overrides: Any) -> None:
+        settings = DEFAULTS if options is None else options.settings()
+        if overrides:
+            unknown = overrides.keys() - DEFAULTS.keys()
+            if unknown:
+                raise TypeError(_unknown_option(sorted(unknown)[0]))
+            settings = {**settings, **overrides}
+            _check(settings)
+        self._id = id
+        self._settings = settings
+        self._lock = threading.RLock()
+        self._shell: Shell | None = None
+        self._closed = False
+        self._mounted: tuple[SkillInfo, ...] = ()
+        self._clock: Callable[[], float] = settings["clock"] or time.time
+        self._created = monotonic()
+        self._executions = 0
+        self.fs: MemoryFileSystem = _new_filesystem(settings, self._clock)
+        self._cwd: str = settings["cwd"]
+        self.fs.makedirs(self._cwd)
+        if settings["mounts"] or settings["files"]:
+            self._place_files()
+        if settings["skills"]:
+            from agentsandbox.skills.mount import mount_skills
+
+            self._mounted = mount_skills(
+                self.fs, settings["skills"], settings["skills_mount_path"], settings["skills_writable"]
+            )
+
+    def _place_files(self) -> None:
+        for path, filesystem in self._settings["mounts"].items():
+            parent = path.rstrip("/").rpartition("/")[0] or "/"
+            self.fs.makedirs(parent)
+            self.fs.mount(path, filesystem)
+        for path, content in self._settings["files"].items():
+            full = path if path.startswith("/") else f"{self._cwd.rstrip('/')}/{path}"
+            self.fs.makedirs(full.rpartition("/")[0] or "/")
+            self.fs.write_bytes(full, encode(content) if isinstance(content, str) else bytes(content))
+
+    # properties
+
+    @property
+    def id(self) -> str:
+        """The name of this sandbox, made up if none was given."""
+        if self._id is None:
+            self._id = f"{random_module.getrandbits(48):012x}"
+        return self._id
+
+    @property
+    def cwd(self) -> str:
+        """The shell's working directory."""
+        return self._shell.cwd if self._shell is not None else self._cwd
+
+    @property
+    def env(self) -> dict[str, str]:
+        """The exported variables, a copy."""
+        return dict(self._main_shell().variables.environment())
+
+    @property
+    def history(self) -> tuple[ExecutionResult, ...]:
+        """The results of the last executions, oldest first (at most 100)."""
+        return tuple(self._history)
+
+    def get_mounted_skills(self) -> tuple[SkillInfo, ...]:
+        """The mounted skills in the order given."""
+        return self._mounted
+
+    # executing
+
+    def execute(
+        self,
+        script: str,
+        *,
+        stdin: str | bytes | None = None,
+        timeout: float | None = None,
+        env: Mapping[str, str] | None = None,
+        cwd: str | None = None,
+        args: Sequence[str] = (),
+        isolated: bool = False,
+        on_output: Callable[[str, bytes], None] | None = None,
+    ) -> ExecutionResult:
+        """Run a script and return what it did, whatever it did.
+
+        stdin      what the script reads; nothing by default
+        timeout    seconds, never more than the sandbox's own limit
+        env, cwd   for this call alone
+        args       $1, $2 …
+        isolated   leave no trace in the shell's state (files stay)
+        on_output  called with "stdout" or "stderr" and each chunk as it appears
+        """
+        with self._lock:
+            return self._execute(script, stdin, timeout, env, cwd, args, isolated, on_output)
+
+    def _execute(
+        self,
+        script: str,
+        stdin: str | bytes | None,
+        timeout: float | None,
+        env: Mapping[str, str] | None,
+        cwd: str | None,
+        args: Sequence[str],
+        isolated: bool,
+        on_output: Callable[[str, bytes], None] | None,
+        pause: Callable[..., Any] | None = None,
+    ) -> ExecutionResult:
+        if self._closed:
+            raise ClosedError("this sandbox is closed")
+        if not isinstance(script, str):
+            raise TypeError(f"a script is a str, not {type(script).__name__}")
+        shell = self._main_shell()
+        began = monotonic()
+        budget = Budget(self._settings["limits"], timeout=timeout)
+        listener = None
+        if on_output is not None:
+            callback = on_output
+
+            def listener(number: int, data: bytes) -> None:
+                callback("stdout" if number == 1 else "stderr", data)
+
+        log = OutputLog(budget.limits.output_bytes, listener)
+        self._out.log = self._err.log = log
+        shell = self._prepare(shell, budget, stdin, env, cwd, args, isolated, pause)
+        self.fs.uid = 1000
+        try:
+            status, limit = _run_guarded(shell, script, self._settings["jobs"])
+        finally:
+            self.fs.uid = 0  # the host program may do everything
+        if not isolated:
+            self._shell_after(shell)
+        result = ExecutionResult(log.entries, status, script=script, duration=monotonic() - began, limit=limit)
+        self._executions += 1
+        self._history.append(result)
+        if len(self._history) > 100:
+            del self._history[0]
+        return result
+
+    def _prepare(
+        self,
+        shell: Shell,
+        budget: Budget,
+        stdin: str | bytes | None,
+        env: Mapping[str, str] | None,
+        cwd: str | None,
+        args: Sequence[str],
+        isolated: bool,
+        pause: Callable[..., Any] | None,
+    ) -> Shell:
+        machine = shell.machine
+        machine.budget = shell.budget = budget
+        shell.variables.limit = budget.value_bytes
+        scheduler = machine.scheduler
+        scheduler.pause = pause
+        scheduler.begin(budget)
+        data = b"" if stdin is None else (encode(stdin) if isinstance(stdin, str) else bytes(stdin))
+        source = _Input(data, stdin is not None)
+        shell.fds = {**shell.fds, 0: source} if 0 not in shell.owned else shell.fds
+        shell.base_fds = {**shell.base_fds, 0: source}
+        self._restore: list[Callable[[], None]] = []
+        if isolated:
+            shell = shell.fork()
+            shell.level = 0
+            shell.pid = shell.top_pid
+        if env:
+            from agentsandbox.expansion.variables import EXPORT
+
+            scope: dict[str, tuple[object, int]] = {}
+            for name, value in env.items():
+                shell.variables.save_in(scope, name)
+                shell.variables.assign(name, value)
+                shell.variables.add(name, EXPORT)
+            self._restore.append(lambda: shell.variables.restore(scope))
+        if cwd is not None:
+            before = shell.cwd
+            path = shell.logical_path(cwd)
+            if not self.fs.is_dir(path):
+                raise FileNotFoundError(2, os.strerror(2), cwd)
+            shell.change_directory(path)
+            self._restore.append(lambda: shell.change_directory(before))
+        if args:
+            positional = shell.positional
+            shell.positional = list(args)
+            self._restore.append(lambda: setattr(shell, "positional", positional))
+        return shell
+
+    def _shell_after(self, shell: Shell) -> None:
+        """What a call leaves behind is what a terminal would keep; what was for this call alone goes."""
+        for restore in reversed(self._restore):
+            restore()
+        shell.loops = shell.ignore = 0
+        shell.frames.clear()
+        shell.variables.scopes.clear()
+        shell.variables.temporary.clear()
+        shell.process_files.clear()
+        shell.pending_traps.clear()
+        shell.in_trap = 0
+        self._cwd = shell.cwd
+
+    async def aexecute(
+        self,
+        script: str,
+        *,
+        stdin: str | bytes | None = None,
+        timeout: float | None = None,
+        env: Mapping[str, str] | None = None,
+        cwd: str | None = None,
+        args: Sequence[str] = (),
+        isolated: bool = False,
+        on_output: Callable[[str, bytes], None] | None = None,
+    ) -> ExecutionResult:
+        """As `execute`, for an event loop (asyncio or trio), which gets a turn every few milliseconds.
+
+        Cancelling the task ends the script at once and leaves the sandbox usable; what it had written is in `history`.
+        """
+        from agentsandbox.driver import drive
+
+        return await drive(
+            self,
+            lambda pause: self._execute(script, stdin, timeout, env, cwd, args, isolated, on_output, pause),
+        )
+
+    # the machine
+
+    def _main_shell(self) -> Shell:
+        if self._shell is None:
+            self._start()
+        assert self._shell is not None
+        return self._shell
+
+    def _start(self) -> None:
+        """Make the shell, when it is first needed."""
+        from agentsandbox.commands import names
+        from agentsandbox.interpreter.shell import Machine, Shell
+
+        settings = self._settings
+        budget = Budget(settings["limits"])
+        scheduler = Scheduler(budget)
+        rng = random_module.Random(settings["seed"])
+        commands = {command.name: command for command in settings["commands"]}
+        host = Host(
+            clock=self._clock,
+            random=rng,
+            scheduler=scheduler,
+            user=settings["user"],
+            hostname=settings["hostname"],
+            network=settings["network"],
+            commands=lambda: sorted({*names(), *commands}),
+        )
+        machine = Machine(
+            fs=self.fs,
+            host=host,
+            scheduler=scheduler,
+            budget=budget,
+            commands=commands,
+            script_errexit=settings["script_errexit"],
+            user=settings["user"],
+        )
+        self.fs.descriptors = machine.open_descriptor
+        self.fs.open_fifo = machine.fifos.open
+        machine.skill_mounts = tuple((info.mount_path, info.name) for info in self._mounted)
+        log = OutputLog(0)
+        self._out, self._err = Capture(log, 1), Capture(log, 2)
+        self._history: list[ExecutionResult] = []
+        user = settings["user"]
+        environment = {
+            "HOME": f"/home/{user}",
+            "USER": user,
+            "LOGNAME": user,
+            "SHELL": "/bin/bash",
+            "PATH": "/usr/local/bin:/usr/bin:/bin",
+            "LANG": "C.UTF-8",
+            "TERM": "dumb",
+            **settings["env"],
+        }
+        fds: dict[int, Stream] = {0: _Input(b"", False), 1: self._out, 2: self._err}
+        self._shell = Shell(machine, environment, self._cwd, fds)
+        policy = settings["on_command"]
+        if policy is not None:
+            from agentsandbox.policy import ask
+
+            machine.on_command = lambda shell, argv, line: ask(policy, shell, argv, line)
+            self._shell.update_flags()
+
+    # state
+
+    def snapshot(self) -> Snapshot:
+        """The files and working directory as they are now. O(1)."""
+        with self._lock:
+            return Snapshot(self.fs.snapshot(), self.cwd)
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """Go back to a snapshot."""
+        with self._lock:
+            self.fs.restore(snapshot.files)  # type: ignore[arg-type]
+            if self._shell is not None:
+                self._shell.change_directory(snapshot.cwd)
+            self._cwd = snapshot.cwd
+
+    def diff(self, snapshot: Snapshot) -> list[Any]:
+        """What has changed in the files since a snapshot."""
+        return list(self.fs.diff(snapshot.files))  # type: ignore[arg-type]
+
+    def fork(self) -> Sandbox:
+        """An independent copy: same files, variables, functions and directory. O(1) in the number of files."""
+        with self._lock:
+            twin = Sandbox.__new__(Sandbox)
+            twin._id = None
+            twin._settings = self._settings
+            twin._lock = threading.RLock()
+            twin._closed = False
+            twin._mounted = self._mounted
+            twin._clock = self._clock
+            twin._created = monotonic()
+            twin._executions = 0
+            twin.fs = self.fs.fork()
+            twin.fs.uid = 0
+            twin._cwd = self.cwd
+            twin._shell = None
+            if self._shell is not None:
+                twin._start()
+                twin._copy_shell(self._shell)
+            return twin
+
+    def _copy_shell(self, original: Shell) -> None:
+        """Take over variables, functions, options and directory of another sandbox's shell."""
+        shell = self._shell
+        assert shell is not None
+        variables = original.variables.fork(shell)
+        shell.variables, shell.values, shell.attributes = variables, variables.values, variables.attributes
+        for name in ("functions", "shopt", "umask", "positional", "traps", "readonly_functions", "exported_functions", "status"):
+            setattr(shell, name, getattr(original, name))
+        shell.aliases = original.aliases.copy()
+        shell.directories = original.directories.copy()
+        from agentsandbox.interpreter.shell import OPTIONS
+
+        for _, attribute in OPTIONS.values():
+            setattr(shell, attribute, getattr(original, attribute))
+        shell.set_ifs(original.ifs)
+        shell.cwd = original.cwd
+        shell.update_flags()
+
+    def stats(self) -> dict[str, Any]:
+        """Figures: id, files, bytes, executions, working directory, age in seconds."""
+        return {
+            "id": self.id,
+            "files": self.fs.used_files,
+            "bytes": self.fs.used_bytes,
+            "executions": self._executions,
+            "cwd": self.cwd,
+            "age": monotonic() - self._created,
+        }
+
+    def close(self) -> None:
+        """End background jobs and refuse further use. Idempotent."""
+        with self._lock:
+            if self._closed:
+                return
+            self._closed = True
+            if self._shell is not None:
+                self._shell.machine.scheduler.kill_all()
+                self._shell.variables.owner = None
+                self._shell = None
+
+    def __enter__(self) -> Sandbox:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<Sandbox {self.id} cwd={self.cwd!r}{' closed' if self._closed else ''}>"
+
+
+def _new_filesystem(settings: Mapping[str, Any], clock: Callable[[], float]) -> MemoryFileSystem:
+    base = _skeleton(settings["user"], settings["hostname"], tuple(sorted(command.name for command in settings["commands"])))
+    fs = MemoryFileSystem(settings["limits"], clock, base)
+    fs.uid = 0
+    return fs
+
+
+@functools.lru_cache(maxsize=64)
+def _skeleton(user: str, hostname: str, custom: tuple[str, ...]) -> FrozenTree:
+    """The files of a fresh sandbox, shared by all that look alike."""
+    from agentsandbox.commands import names
+    from agentsandbox.fs.skeleton import debian_skeleton
+
+    return debian_skeleton(user, hostname, sorted({*names(), *custom, "sh", "bash", "["}))
+
+
+def _run_guarded(shell: Shell, script: str, jobs: Jobs) -> tuple[int, str | None]:
+    """Run a script; (status, limit). Nothing that a script does comes out of here as an exception."""
+    from agentsandbox.interpreter.scripts import run_commands
+    from agentsandbox.interpreter.subshells import run_in_shell
+
+    scheduler = shell.machine.scheduler
+    limit: str | None = None
+    status = 1
+    deep = sys.getrecursionlimit()
+    if deep < RECURSION:
+        with _recursion_lock:
+            if sys.getrecursionlimit() < RECURSION:
+                sys.setrecursionlimit(RECURSION)
+    try:
+        status = run_in_shell(shell, lambda inner: run_commands(inner, script, origin="-c: "))
+        if scheduler.processes:
+            _settle(shell, jobs)
+    except LimitReached as reached:
+        limit = reached.limit
+        status = 124 if limit == "timeout" else 137
+        shell.status = status
+    except Killed as end:
+        status = 128 + end.signal
+    except PipeClosed:
+        status = 141
+    except Exit as end:
+        status = end.status
+    except RecursionError:
+        limit, status = "depth", 137
+    except MemoryError:
+        limit, status = "value_bytes", 137
+    finally:
+        scheduler.pause = None
+    if limit is not None:
+        shell.status = status
+    return int(status), limit
+
+
+def _settle(shell: Shell, jobs: Jobs) -> None:
+    """Background jobs at the end of an execution, as the option `jobs` says."""
+    scheduler = shell.machine.scheduler
+    if jobs == "kill":
+        scheduler.kill_all()
+    elif jobs == "wait":
+        scheduler.block(lambda: not scheduler.processes)
+    else:
+        scheduler.drain()
+
+
+def _unknown_option(name: str) -> str:
+    import difflib
+
+    near = difflib.get_close_matches(name, DEFAULTS, 1)
+    return f"Sandbox has no option {name!r}" + (f"; did you mean {near[0]!r}?" if near else "")
+
+
+def _check(settings: Mapping[str, Any]) -> None:
+    """Refuse values of the wrong kind early, as `SandboxOptions` does."""
+    if not isinstance(settings["limits"], Limits):
+        raise TypeError(f"limits must be a Limits, not {type(settings['limits']).__name__}")
+    for name in ("cwd", "skills_mount_path", "user", "hostname"):
+        if not isinstance(settings[name], str):
+            raise TypeError(f"{name} must be a str, not {type(settings[name]).__name__}")
+    for name in ("cwd", "skills_mount_path"):
+        if not settings[name].startswith("/") or "\0" in settings[name]:
+            raise ValueError(f"{name} must be an absolute path, not {settings[name]!r}")
+    if settings["jobs"] not in ("detach", "wait", "kill"):
+        raise ValueError(f"jobs must be 'detach', 'wait' or 'kill', not {settings['jobs']!r}")
+    for name, value in settings["env"].items():
+        if not isinstance(name, str) or not isinstance(value, str):
+            raise TypeError(f"env maps str to str, not {name!r} to {value!r}")
+    for command in settings["commands"]:
+        if not isinstance(command, Command):
+            raise TypeError(f"commands are made by @command, not {command!r}")
+

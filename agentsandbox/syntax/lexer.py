@@ -1,0 +1,156 @@
+"""The cursor over a script: position, line numbers, blanks and comments, here-documents that wait for the next newline."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+
+from agentsandbox.errors import LimitReached, ShellSyntaxError
+from agentsandbox.syntax.nodes import HereDocument
+
+__all__ = ["MAX_NESTING", "Lexer"]
+
+MAX_NESTING = 300
+"""Constructs inside one another before the limit `depth` is reached."""
+
+_BLANKS = re.compile(r"(?:[ \t]|\\\n)*")
+
+
+class Lexer:
+    """Reads `text` from `position` on. `first_line` is the number of its first line."""
+
+    def __init__(self, text: str, *, first_line: int = 1) -> None:
+        self.text = text
+        self.position = 0
+        self.first_line = first_line
+        self.end_line: int | None = None
+        self.pending: list[tuple[HereDocument, bool]] = []
+        self.warnings: list[tuple[int, str]] = []
+        self.nesting = 0
+        self._newlines: list[int] | None = None
+        self._newlines_text = ""
+
+    # places
+
+    def line_at(self, position: int) -> int:
+        """The number of the line that `position` is on."""
+        if self._newlines is None or self._newlines_text is not self.text:
+            self._newlines = [match.start() for match in re.finditer("\n", self.text)]
+            self._newlines_text = self.text
+        return bisect_left(self._newlines, position) + self.first_line
+
+    def line_text(self, position: int) -> str:
+        """The whole line that `position` is on."""
+        start = self.text.rfind("\n", 0, position) + 1
+        end = self.text.find("\n", position)
+        return self.text[start : end if end >= 0 else len(self.text)]
+
+    # errors
+
+    def error(self, message: str, position: int | None = None, *, show_line: bool = False) -> ShellSyntaxError:
+        """A syntax error at `position`, worded by the caller."""
+        at = self.position if position is None else position
+        column = at - (self.text.rfind("\n", 0, at) + 1) + 1
+        return ShellSyntaxError(message, self.line_at(at), column, source_line=self.line_text(at) if show_line else None)
+
+    def unexpected(self, token: str, position: int | None = None) -> ShellSyntaxError:
+        """The error for a token that cannot stand here."""
+        if not token:
+            return self.unexpected_end()
+        shown = "newline" if token == "\n" else token
+        return self.error(f"syntax error near unexpected token `{shown}'", position, show_line=True)
+
+    def unexpected_end(self) -> ShellSyntaxError:
+        """The error for a script that ends inside a construct."""
+        return ShellSyntaxError("syntax error: unexpected end of file", self._last_line(), 1)
+
+    def unclosed(self, closer: str, opened_at: int, *, at_end: bool = False) -> ShellSyntaxError:
+        """The error for a quote, brace or parenthesis without its end."""
+        line = self._last_line() if at_end else self.line_at(opened_at)
+        return ShellSyntaxError(f"unexpected EOF while looking for matching `{closer}'", line, 1)
+
+    def _last_line(self) -> int:
+        text = self.text
+        return self.line_at(len(text)) + (0 if text.endswith("\n") else 1)
+
+    def enter(self) -> None:
+        """One construct deeper."""
+        self.nesting += 1
+        if self.nesting > MAX_NESTING:
+            raise LimitReached("depth", "the script nests too deeply")
+
+    # blanks and newlines
+
+    def skip_blanks(self) -> None:
+        """Pass over blanks, joined lines and a comment."""
+        text = self.text
+        position = self.position
+        if text[position : position + 1] not in (" ", "\t", "\\", "#"):
+            return
+        position = _BLANKS.match(text, position).end()  # type: ignore[union-attr]
+        if text[position : position + 1] == "#" and (position == 0 or text[position - 1] in " \t\n;&|()"):
+            end = text.find("\n", position)
+            position = end if end >= 0 else len(text)
+        self.position = position
+
+    def skip_newline(self) -> None:
+        """Pass over one newline and read the here-documents that wait for it."""
+        self.position += 1
+        if self.pending:
+            self.read_here_documents()
+
+    def skip_newlines(self) -> None:
+        """Pass over blanks, comments and newlines."""
+        text = self.text
+        while True:
+            self.skip_blanks()
+            if text[self.position : self.position + 1] != "\n":
+                return
+            self.skip_newline()
+
+    # here-documents
+
+    def read_here_documents(self) -> None:
+        """Read the bodies that begin at `position`, in the order of their redirections."""
+        pending, self.pending = self.pending, []
+        for document, strip_tabs in pending:
+            self._read_here_document(document, strip_tabs)
+
+    def _read_here_document(self, document: HereDocument, strip_tabs: bool) -> None:
+        text = self.text
+        start = self.position
+        lines: list[str] = []
+        while True:
+            if self.position >= len(text):
+                self.warnings.append(
+                    (
+                        self.line_at(max(0, len(text) - 1)),
+                        f"here-document at line {document.line} delimited by end-of-file (wanted `{document.delimiter}')",
+                    )
+                )
+                break
+            end = text.find("\n", self.position)
+            line = text[self.position : end] if end >= 0 else text[self.position :]
+            self.position = end + 1 if end >= 0 else len(text)
+            if not document.quoted:
+                while end >= 0 and _ends_in_backslash(line) and self.position < len(text):
+                    end = text.find("\n", self.position)
+                    line = line[:-1] + (text[self.position : end] if end >= 0 else text[self.position :])
+                    self.position = end + 1 if end >= 0 else len(text)
+            if strip_tabs:
+                line = line.lstrip("\t")
+            if line == document.delimiter:
+                break
+            if end < 0 and not line:
+                continue
+            lines.append(line + "\n")
+        self.finish_here_document(document, "".join(lines), start)
+
+    def finish_here_document(self, document: HereDocument, body: str, start: int) -> None:
+        """Give the document its body; the word reader knows how to parse it."""
+        raise NotImplementedError
+
+
+def _ends_in_backslash(line: str) -> bool:
+    count = len(line) - len(line.rstrip("\\"))
+    return count % 2 == 1

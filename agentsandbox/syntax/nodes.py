@@ -1,0 +1,534 @@
+"""The syntax tree. Nodes are values: built once by the parser, compared by content, shared by every sandbox.
+
+`line` (from 1) and `source` (the text a word was written as) are where a node came from; they do not count in comparisons.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+__all__ = [
+    "AndOr",
+    "ArithmeticCommand",
+    "ArithmeticFor",
+    "ArithmeticSubstitution",
+    "ArrayElement",
+    "ArrayLiteral",
+    "Assignment",
+    "Background",
+    "Case",
+    "CaseClause",
+    "Command",
+    "CommandList",
+    "CommandSubstitution",
+    "CondAnd",
+    "CondBinary",
+    "CondNot",
+    "CondOr",
+    "CondTest",
+    "CondUnary",
+    "CondWord",
+    "Conditional",
+    "Coproc",
+    "DoubleQuoted",
+    "For",
+    "FunctionDefinition",
+    "Group",
+    "HereDocument",
+    "If",
+    "Literal",
+    "Node",
+    "Parameter",
+    "Part",
+    "Pipeline",
+    "ProcessSubstitution",
+    "Quoted",
+    "Redirection",
+    "Select",
+    "SimpleCommand",
+    "Subshell",
+    "While",
+    "Word",
+]
+
+_PLACES = frozenset(("line", "source", "last_line"))
+
+
+class Node:
+    """Compares and shows itself by its slots, places left out."""
+
+    __slots__ = ()
+
+    def __eq__(self, other: object) -> bool:
+        if self.__class__ is not other.__class__:
+            return False
+        return all(getattr(self, name) == getattr(other, name) for name in self.__slots__ if name not in _PLACES)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        fields = ", ".join(f"{name}={getattr(self, name)!r}" for name in self.__slots__ if name not in _PLACES)
+        return f"{self.__class__.__name__}({fields})"
+
+
+# words
+
+
+class Part(Node):
+    """A piece of a word."""
+
+    __slots__ = ()
+
+
+class Word(Node):
+    """One word as written: its parts, and its text in the script."""
+
+    __slots__ = ("parts", "source")
+
+    def __init__(self, parts: tuple[Part, ...], source: str) -> None:
+        self.parts = parts
+        self.source = source
+
+
+class Literal(Part):
+    """Unquoted text: subject to tilde, brace and pathname expansion."""
+
+    __slots__ = ("text",)
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+
+class Quoted(Part):
+    """Quoted text, the quotes removed: '…', $'…', a backslash and its character, plain text inside "…"."""
+
+    __slots__ = ("text",)
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+
+class DoubleQuoted(Part):
+    """"…": its parts are never split, nor matched against file names."""
+
+    __slots__ = ("parts",)
+
+    def __init__(self, parts: tuple[Part, ...]) -> None:
+        self.parts = parts
+
+
+class Parameter(Part):
+    """$name and every ${…}.
+
+    `prefix` is "" or "#" (length) or "!" (indirect; names with operator "*" or "@"; keys with subscript @ or *).
+    `operator` is one of "" - :- = := ? :? + :+ # ## % %% / // /# /% ^ ^^ , ,, ~ ~~ : @ and for ${!prefix*} "names*" "names@".
+    """
+
+    __slots__ = ("name", "operands", "operator", "prefix", "source", "subscript")
+
+    def __init__(
+        self, name: str, subscript: Word | None = None, prefix: str = "", operator: str = "", operands: tuple[Word, ...] = (), source: str = ""
+    ) -> None:
+        self.name = name
+        self.subscript = subscript
+        self.prefix = prefix
+        self.operator = operator
+        self.operands = operands
+        self.source = source
+
+
+class CommandSubstitution(Part):
+    """$(…) or `…`; the body is None where there is no command."""
+
+    __slots__ = ("body",)
+
+    def __init__(self, body: Command | None) -> None:
+        self.body = body
+
+
+class ArithmeticSubstitution(Part):
+    """$((…)): the expression as the words of a double-quoted string; it is parsed when the expansions are known."""
+
+    __slots__ = ("expression",)
+
+    def __init__(self, expression: Word) -> None:
+        self.expression = expression
+
+
+class ProcessSubstitution(Part):
+    """<(…) or >(…), by `direction`."""
+
+    __slots__ = ("body", "direction")
+
+    def __init__(self, body: Command | None, direction: str) -> None:
+        self.body = body
+        self.direction = direction
+
+
+# commands
+
+
+class Command(Node):
+    """Anything that runs and has a status."""
+
+    __slots__ = ()
+
+    redirections: tuple[Redirection, ...] = ()
+
+
+class ArrayElement(Node):
+    """[subscript]=value, or a bare value whose words become elements."""
+
+    __slots__ = ("append", "subscript", "value")
+
+    def __init__(self, value: Word, subscript: Word | None = None, append: bool = False) -> None:
+        self.value = value
+        self.subscript = subscript
+        self.append = append
+
+
+class ArrayLiteral(Node):
+    """( … ) on the right of an assignment."""
+
+    __slots__ = ("elements", "source")
+
+    def __init__(self, elements: tuple[ArrayElement, ...], source: str = "") -> None:
+        self.elements = elements
+        self.source = source
+
+
+class Assignment(Node):
+    """name=value, name+=value, name[subscript]=value, name=(…)."""
+
+    __slots__ = ("append", "name", "source", "subscript", "value")
+
+    def __init__(self, name: str, value: Word | ArrayLiteral, subscript: Word | None = None, append: bool = False, source: str = "") -> None:
+        self.name = name
+        self.value = value
+        self.subscript = subscript
+        self.append = append
+        self.source = source
+
+
+class HereDocument(Node):
+    """The text after a << or <<- redirection. `quoted` when the delimiter was; `body` then is one quoted part."""
+
+    __slots__ = ("body", "delimiter", "line", "quoted")
+
+    def __init__(self, delimiter: str, quoted: bool, line: int) -> None:
+        self.delimiter = delimiter
+        self.quoted = quoted
+        self.line = line
+        self.body = Word((), "")
+
+
+class Redirection(Node):
+    """[n]op word, {variable}op word, [n]<<word."""
+
+    __slots__ = ("descriptor", "line", "operator", "target", "variable")
+
+    def __init__(
+        self, operator: str, target: Word | HereDocument, descriptor: int | None = None, variable: str | None = None, line: int = 0
+    ) -> None:
+        self.operator = operator
+        self.target = target
+        self.descriptor = descriptor
+        self.variable = variable
+        self.line = line
+
+
+class SimpleCommand(Command):
+    """Assignments, words and redirections. An argument of `declare` and its kin may be an Assignment."""
+
+    __slots__ = ("assignments", "line", "redirections", "words")
+
+    def __init__(
+        self,
+        assignments: tuple[Assignment, ...],
+        words: tuple[Word | Assignment, ...],
+        redirections: tuple[Redirection, ...] = (),
+        line: int = 0,
+    ) -> None:
+        self.assignments = assignments
+        self.words = words
+        self.redirections = redirections
+        self.line = line
+
+
+class Pipeline(Command):
+    """Commands joined by | or |& ("|&" sends stderr along); `timed` is "", "time" or "time -p"."""
+
+    __slots__ = ("commands", "line", "negated", "operators", "timed")
+
+    def __init__(self, commands: tuple[Command, ...], operators: tuple[str, ...], negated: bool = False, timed: str = "", line: int = 0) -> None:
+        self.commands = commands
+        self.operators = operators
+        self.negated = negated
+        self.timed = timed
+        self.line = line
+
+
+class AndOr(Command):
+    """first && … || …: `rest` holds (operator, command) in order."""
+
+    __slots__ = ("first", "rest")
+
+    def __init__(self, first: Command, rest: tuple[tuple[str, Command], ...]) -> None:
+        self.first = first
+        self.rest = rest
+
+
+class Background(Command):
+    """command &"""
+
+    __slots__ = ("command", "line")
+
+    def __init__(self, command: Command, line: int = 0) -> None:
+        self.command = command
+        self.line = line
+
+
+class CommandList(Command):
+    """Commands one after another."""
+
+    __slots__ = ("commands",)
+
+    def __init__(self, commands: tuple[Command, ...]) -> None:
+        self.commands = commands
+
+
+class Subshell(Command):
+    """( … )"""
+
+    __slots__ = ("body", "line", "redirections")
+
+    def __init__(self, body: Command, redirections: tuple[Redirection, ...] = (), line: int = 0) -> None:
+        self.body = body
+        self.redirections = redirections
+        self.line = line
+
+
+class Group(Command):
+    """{ …; }"""
+
+    __slots__ = ("body", "line", "redirections")
+
+    def __init__(self, body: Command, redirections: tuple[Redirection, ...] = (), line: int = 0) -> None:
+        self.body = body
+        self.redirections = redirections
+        self.line = line
+
+
+class If(Command):
+    """if/elif clauses as (condition, body), and the body of else."""
+
+    __slots__ = ("clauses", "line", "otherwise", "redirections")
+
+    def __init__(
+        self,
+        clauses: tuple[tuple[Command, Command], ...],
+        otherwise: Command | None,
+        redirections: tuple[Redirection, ...] = (),
+        line: int = 0,
+    ) -> None:
+        self.clauses = clauses
+        self.otherwise = otherwise
+        self.redirections = redirections
+        self.line = line
+
+
+class While(Command):
+    """while, or until."""
+
+    __slots__ = ("body", "condition", "line", "redirections", "until")
+
+    def __init__(self, condition: Command, body: Command, until: bool, redirections: tuple[Redirection, ...] = (), line: int = 0) -> None:
+        self.condition = condition
+        self.body = body
+        self.until = until
+        self.redirections = redirections
+        self.line = line
+
+
+class For(Command):
+    """for name in words; `words` is None for the positional parameters."""
+
+    __slots__ = ("body", "line", "name", "redirections", "words")
+
+    def __init__(
+        self, name: str, words: tuple[Word, ...] | None, body: Command, redirections: tuple[Redirection, ...] = (), line: int = 0
+    ) -> None:
+        self.name = name
+        self.words = words
+        self.body = body
+        self.redirections = redirections
+        self.line = line
+
+
+class Select(For):
+    """select name in words"""
+
+    __slots__ = ()
+
+    def __eq__(self, other: object) -> bool:
+        return other.__class__ is Select and all(getattr(self, name) == getattr(other, name) for name in For.__slots__ if name not in _PLACES)
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+class ArithmeticFor(Command):
+    """for ((start; condition; step))"""
+
+    __slots__ = ("body", "condition", "line", "redirections", "start", "step")
+
+    def __init__(
+        self, start: Word, condition: Word, step: Word, body: Command, redirections: tuple[Redirection, ...] = (), line: int = 0
+    ) -> None:
+        self.start = start
+        self.condition = condition
+        self.step = step
+        self.body = body
+        self.redirections = redirections
+        self.line = line
+
+
+class CaseClause(Node):
+    """(patterns) body terminator: ";;", ";&" or ";;&"."""
+
+    __slots__ = ("body", "patterns", "terminator")
+
+    def __init__(self, patterns: tuple[Word, ...], body: Command | None, terminator: str) -> None:
+        self.patterns = patterns
+        self.body = body
+        self.terminator = terminator
+
+
+class Case(Command):
+    """case word in clauses esac"""
+
+    __slots__ = ("clauses", "line", "redirections", "word")
+
+    def __init__(self, word: Word, clauses: tuple[CaseClause, ...], redirections: tuple[Redirection, ...] = (), line: int = 0) -> None:
+        self.word = word
+        self.clauses = clauses
+        self.redirections = redirections
+        self.line = line
+
+
+class FunctionDefinition(Command):
+    """name () body; the body is a compound command with its redirections."""
+
+    __slots__ = ("body", "line", "name")
+
+    def __init__(self, name: str, body: Command, line: int = 0) -> None:
+        self.name = name
+        self.body = body
+        self.line = line
+
+
+class ArithmeticCommand(Command):
+    """(( expression ))"""
+
+    __slots__ = ("expression", "line", "redirections")
+
+    def __init__(self, expression: Word, redirections: tuple[Redirection, ...] = (), line: int = 0) -> None:
+        self.expression = expression
+        self.redirections = redirections
+        self.line = line
+
+
+class Coproc(Command):
+    """coproc [name] command"""
+
+    __slots__ = ("body", "line", "name")
+
+    def __init__(self, name: str, body: Command, line: int = 0) -> None:
+        self.name = name
+        self.body = body
+        self.line = line
+
+
+# [[ … ]]
+
+
+class CondTest(Node):
+    """A condition inside [[ ]]."""
+
+    __slots__ = ()
+
+
+class CondWord(CondTest):
+    """A word alone: true when not empty."""
+
+    __slots__ = ("word",)
+
+    def __init__(self, word: Word) -> None:
+        self.word = word
+
+
+class CondUnary(CondTest):
+    """-f file and the like."""
+
+    __slots__ = ("operand", "operator")
+
+    def __init__(self, operator: str, operand: Word) -> None:
+        self.operator = operator
+        self.operand = operand
+
+
+class CondBinary(CondTest):
+    """left == right and the like; the right side of == != =~ keeps its quoting."""
+
+    __slots__ = ("left", "operator", "right")
+
+    def __init__(self, operator: str, left: Word, right: Word) -> None:
+        self.operator = operator
+        self.left = left
+        self.right = right
+
+
+class CondNot(CondTest):
+    """! test"""
+
+    __slots__ = ("test",)
+
+    def __init__(self, test: CondTest) -> None:
+        self.test = test
+
+
+class CondAnd(CondTest):
+    """left && right"""
+
+    __slots__ = ("left", "right")
+
+    def __init__(self, left: CondTest, right: CondTest) -> None:
+        self.left = left
+        self.right = right
+
+
+class CondOr(CondTest):
+    """left || right"""
+
+    __slots__ = ("left", "right")
+
+    def __init__(self, left: CondTest, right: CondTest) -> None:
+        self.left = left
+        self.right = right
+
+
+class Conditional(Command):
+    """[[ test ]]"""
+
+    __slots__ = ("line", "redirections", "test")
+
+    def __init__(self, test: CondTest, redirections: tuple[Redirection, ...] = (), line: int = 0) -> None:
+        self.test = test
+        self.redirections = redirections
+        self.line = line
+
+
+def fields(node: Node) -> dict[str, Any]:
+    """What a node compares by."""
+    return {name: getattr(node, name) for name in node.__slots__ if name not in _PLACES}

@@ -1,0 +1,923 @@
+"""Recursive descent over bash's grammar, one complete command at a time.
+
+`Parser.next_command` reads what stands up to the next newline at the top level, as bash does before it runs it; so what
+comes before a syntax error still runs, and an alias or `shopt -s extglob` counts from the next line on. `parse` reads a
+whole script.
+"""
+
+from __future__ import annotations
+
+import re
+
+from agentsandbox.errors import ShellSyntaxError
+from agentsandbox.syntax.nodes import (
+    AndOr,
+    ArithmeticCommand,
+    ArithmeticFor,
+    ArrayElement,
+    ArrayLiteral,
+    Assignment,
+    Background,
+    Case,
+    CaseClause,
+    Command,
+    CommandList,
+    CondAnd,
+    CondBinary,
+    Conditional,
+    CondNot,
+    CondOr,
+    CondTest,
+    CondUnary,
+    CondWord,
+    Coproc,
+    For,
+    FunctionDefinition,
+    Group,
+    HereDocument,
+    If,
+    Literal,
+    Part,
+    Pipeline,
+    Quoted,
+    Redirection,
+    Select,
+    SimpleCommand,
+    Subshell,
+    While,
+    Word,
+)
+from agentsandbox.syntax.words import SUBSCRIPT, WORD, WordReader
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+__all__ = ["DECLARATIONS", "RESERVED", "Parser", "parse"]
+
+RESERVED = frozenset("if then else elif fi do done case esac while until for select in function { } ! [[ time coproc".split())
+_CLOSERS = frozenset("then else elif fi do done esac }".split())
+DECLARATIONS = frozenset("declare typeset local export readonly alias eval".split())
+_ASSIGNING = frozenset("declare typeset local export readonly".split())
+
+_RESERVED_WORD = re.compile(r"(?:[a-z]+|[{}!]|\[\[)(?=[ \t\n|&;()<>]|\Z|\\\n)")
+_ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(\+?=|\[)")
+_REDIRECTION = re.compile(r"(?:(\d+)|\{([A-Za-z_][A-Za-z0-9_]*)\})?(<<<|<<-?|<>|<&|>>|>&|>\||&>>|&>|<(?!\()|>(?!\())")
+_REDIRECTION_STARTS = frozenset("0123456789{<>&")
+_FUNCTION = re.compile(r"([^\s|&;()<>$`\\\"'=]+)[ \t]*\([ \t]*\)")
+_OPERATOR = re.compile(r"&&|\|\||;;&|;;|;&|\|&|&>>|&>|<<<|<<-|<<|>>|<&|>&|<>|>\||[|&;()<>\n]")
+_FD_WORD = re.compile(r"\d+|[^\s|&;()<>]+")
+
+
+class Parser(WordReader):
+    """Parses a script. `aliases` maps names to texts where aliases are expanded; None where they are not."""
+
+    def __init__(
+        self, text: str, *, first_line: int = 1, extglob: bool = False, aliases: Mapping[str, str] | None = None
+    ) -> None:
+        super().__init__(text, first_line=first_line)
+        self.extglob = extglob
+        self.aliases = aliases
+        self._alias_ends: list[tuple[int, str]] = []  # (where the text of an alias ends, its name)
+
+    # lists
+
+    def next_command(self) -> Command | None:
+        """The next complete command; None at the end of the script."""
+        self.skip_newlines()
+        if self.position >= len(self.text):
+            return None
+        command = self._list(until_newline=True)
+        return command
+
+    def _list(self, *, until_newline: bool) -> Command:
+        """and-or lists with ; & or newlines between them."""
+        commands: list[Command] = []
+        text = self.text
+        while True:
+            start = self.position
+            command = self._and_or()
+            text = self.text
+            self.skip_blanks()
+            char = text[self.position : self.position + 1]
+            if char == "&" and text[self.position + 1 : self.position + 2] != "&":
+                self.position += 1
+                command = Background(command, self.line_at(start))
+                commands.append(command)
+            elif char == ";" and text[self.position + 1 : self.position + 2] not in (";", "&"):
+                self.position += 1
+                commands.append(command)
+            elif char == "\n":
+                commands.append(command)
+                if until_newline:
+                    self.skip_newline()
+                    break
+            else:
+                commands.append(command)
+                if char and until_newline:
+                    raise self.unexpected(self._token())
+                break
+            if until_newline:
+                self.skip_blanks()
+                following = self.text[self.position : self.position + 1]
+                if following == "\n":
+                    self.skip_newline()
+                    break
+                if not following:
+                    break
+            else:
+                self.skip_newlines()
+                if self._at_list_end():
+                    break
+        return commands[0] if len(commands) == 1 else CommandList(tuple(commands))
+
+    def _at_list_end(self) -> bool:
+        text, position = self.text, self.position
+        if position >= len(text):
+            return True
+        char = text[position]
+        if char == ")" or (char == ";" and text[position + 1 : position + 2] in (";", "&")):
+            return True
+        if char in "tefd}":
+            match = _RESERVED_WORD.match(text, position)
+            return match is not None and match[0] in _CLOSERS
+        return False
+
+    def _compound_list(self) -> Command:
+        """The commands inside a construct, up to a reserved word or operator that closes it."""
+        self.skip_newlines()
+        if self._at_list_end():
+            raise self.unexpected(self._token())
+        return self._list(until_newline=False)
+
+    def _and_or(self) -> Command:
+        first = self._pipeline()
+        rest: list[tuple[str, Command]] = []
+        while True:
+            self.skip_blanks()
+            operator = self.text[self.position : self.position + 2]
+            if operator not in ("&&", "||"):
+                break
+            self.position += 2
+            self.skip_newlines()
+            rest.append((operator, self._pipeline()))
+        return AndOr(first, tuple(rest)) if rest else first
+
+    def _pipeline(self) -> Command:
+        self.skip_blanks()
+        start = self.position
+        negated = False
+        timed = ""
+        while True:
+            self._expand_alias()
+            match = _RESERVED_WORD.match(self.text, self.position)
+            word = match[0] if match is not None else ""
+            if word == "!":
+                self.position += 1
+                negated = not negated
+            elif word == "time" and not timed:
+                self.position += 4
+                self.skip_blanks()
+                timed = "time"
+                if re.compile(r"-p(?=[ \t\n;]|\Z)").match(self.text, self.position):
+                    self.position += 2
+                    timed = "time -p"
+                if re.compile(r"--(?=[ \t\n;]|\Z)").match(self.text, self.position + 1):
+                    self.position += 3
+            else:
+                break
+            self.skip_blanks()
+        if (negated or timed) and self._at_command_end():
+            empty = SimpleCommand((), (), (), self.line_at(start))
+            return Pipeline((empty,), (), negated, timed, self.line_at(start))
+        commands = [self._command()]
+        operators: list[str] = []
+        while True:
+            self.skip_blanks()
+            text = self.text
+            if text[self.position : self.position + 1] != "|" or text[self.position + 1 : self.position + 2] == "|":
+                break
+            operator = "|&" if text[self.position + 1 : self.position + 2] == "&" else "|"
+            self.position += len(operator)
+            operators.append(operator)
+            self.skip_newlines()
+            commands.append(self._command())
+        if not operators and not negated and not timed:
+            return commands[0]
+        return Pipeline(tuple(commands), tuple(operators), negated, timed, self.line_at(start))
+
+    def _at_command_end(self) -> bool:
+        return self.position >= len(self.text) or self.text[self.position] in "\n;&)" or self.text.startswith("||", self.position)
+
+    # commands
+
+    def _command(self) -> Command:
+        self.skip_blanks()
+        text, position = self.text, self.position
+        if position >= len(text):
+            raise self.unexpected_end()
+        char = text[position]
+        if char == "(":
+            self.enter()
+            command = self._parenthesis()
+            self.nesting -= 1
+            return self._redirected(command)
+        if char.islower() or char in "{[}!":
+            if self._expand_alias():
+                return self._command()
+            text, position = self.text, self.position
+            match = _RESERVED_WORD.match(text, position)
+            if match is not None and match[0] in RESERVED and not self._function_follows(match.end()):
+                word = match[0]
+                reader = self._READERS.get(word)
+                if reader is None:
+                    if word in ("in", "time"):
+                        return self._simple_command()
+                    raise self.unexpected(word)
+                self.position = match.end()
+                self.enter()
+                command = reader(self, position)
+                self.nesting -= 1
+                if word in ("function", "coproc"):
+                    return command
+                return self._redirected(command)
+        elif self._expand_alias():
+            return self._command()
+        if char not in "<>&|;\n)" and "(" in text:
+            match = _FUNCTION.match(text, position)
+            if match is not None:
+                return self._function(match[1], match.end(), position)
+        return self._simple_command()
+
+    def _function_follows(self, position: int) -> bool:
+        del position
+        return False
+
+    def _redirected(self, command: Command) -> Command:
+        """A compound command with the redirections behind it."""
+        redirections: list[Redirection] = []
+        while True:
+            self.skip_blanks()
+            redirection = self._redirection()
+            if redirection is None:
+                break
+            redirections.append(redirection)
+        if redirections:
+            command.redirections = tuple(redirections)
+        return command
+
+    def _parenthesis(self) -> Command:
+        start = self.position
+        if self.text.startswith("((", start):
+            end = self.arithmetic_end(start + 2)
+            if end is not None:
+                expression = self.arithmetic_word(start + 2, end, end + 2)
+                return ArithmeticCommand(expression, (), self.line_at(start))
+        self.position += 1
+        body = self._compound_list()
+        self._close(")", start)
+        return Subshell(body, (), self.line_at(start))
+
+    def _close(self, closer: str, opened_at: int) -> None:
+        """Pass over `)`, which must be next."""
+        self.skip_newlines()
+        if self.position >= len(self.text):
+            if self.text[opened_at : opened_at + 1] == "(":
+                raise self.unexpected_end()
+            raise self.unclosed(closer, opened_at, at_end=True)
+        if self.text[self.position] != closer:
+            raise self.unexpected(self._token())
+        self.position += 1
+
+    def _expect(self, *words: str) -> str:
+        """Pass over one of these reserved words, which must be next."""
+        self.skip_newlines()
+        match = _RESERVED_WORD.match(self.text, self.position)
+        if match is None or match[0] not in words:
+            raise self.unexpected(self._token())
+        self.position = match.end()
+        return match[0]
+
+    def _token(self) -> str:
+        """The token at the cursor, for messages."""
+        self.skip_blanks()
+        if self.position >= len(self.text):
+            return ""
+        match = _OPERATOR.match(self.text, self.position)
+        if match is not None:
+            return match[0]
+        saved = self.position
+        word = self.read_word()
+        self.position = saved
+        return word.source if word is not None else self.text[saved]
+
+    def _group(self, start: int) -> Command:
+        body = self._compound_list()
+        self._expect("}")
+        return Group(body, (), self.line_at(start))
+
+    def _if(self, start: int) -> Command:
+        clauses: list[tuple[Command, Command]] = []
+        otherwise: Command | None = None
+        while True:
+            condition = self._compound_list()
+            self._expect("then")
+            clauses.append((condition, self._compound_list()))
+            word = self._expect("elif", "else", "fi")
+            if word == "else":
+                otherwise = self._compound_list()
+                self._expect("fi")
+                break
+            if word == "fi":
+                break
+        return If(tuple(clauses), otherwise, (), self.line_at(start))
+
+    def _while(self, start: int) -> Command:
+        until = self.text[start] == "u"
+        condition = self._compound_list()
+        self._expect("do")
+        body = self._compound_list()
+        self._expect("done")
+        return While(condition, body, until, (), self.line_at(start))
+
+    def _for(self, start: int) -> Command:
+        self.skip_blanks()
+        if self.text.startswith("((", self.position):
+            return self._arithmetic_for(start)
+        return self._for_words(start, For)
+
+    def _select(self, start: int) -> Command:
+        self.skip_blanks()
+        return self._for_words(start, Select)
+
+    def _for_words(self, start: int, node: type[For]) -> Command:
+        at = self.position
+        name = self.read_word()
+        if name is None:
+            raise self.unexpected(self._token())
+        text = "".join(part.text if isinstance(part, (Literal, Quoted)) else "$" for part in name.parts)
+        if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", text):
+            text = name.source  # reported when it runs
+        words: list[Word] | None = None
+        self.skip_blanks()
+        if self.text[self.position : self.position + 1] == ";":
+            self.position += 1
+            self.skip_newlines()
+        else:
+            self.skip_newlines()
+            match = _RESERVED_WORD.match(self.text, self.position)
+            if match is not None and match[0] == "in":
+                self.position = match.end()
+                words = self._words_to_line_end()
+        body = self._do_body()
+        del at
+        return node(text, tuple(words) if words is not None else None, body, (), self.line_at(start))
+
+    def _words_to_line_end(self) -> list[Word]:
+        words: list[Word] = []
+        while True:
+            self.skip_blanks()
+            word = self.read_word()
+            if word is None:
+                break
+            words.append(word)
+        if self.text[self.position : self.position + 1] == ";":
+            self.position += 1
+        elif self.text[self.position : self.position + 1] != "\n":
+            raise self.unexpected(self._token())
+        self.skip_newlines()
+        return words
+
+    def _do_body(self) -> Command:
+        self.skip_newlines()
+        if self.text[self.position : self.position + 1] == "{":
+            match = _RESERVED_WORD.match(self.text, self.position)
+            if match is not None:
+                self.position += 1
+                body = self._compound_list()
+                self._expect("}")
+                return body
+        self._expect("do")
+        body = self._compound_list()
+        self._expect("done")
+        return body
+
+    def _arithmetic_for(self, start: int) -> Command:
+        opened = self.position
+        end = self.arithmetic_end(opened + 2)
+        if end is None:
+            raise self.unclosed(")", opened, at_end=True)
+        pieces: list[Word] = []
+        position = opened + 2
+        for stop in [*self._semicolons(position, end), end]:
+            while self.text[position : position + 1] in (" ", "\t", "\n") and position < stop:
+                position += 1
+            pieces.append(self.arithmetic_word(position, stop, stop + 1))
+            position = stop + 1
+        if len(pieces) != 3:
+            error = self.error("syntax error: arithmetic expression required", opened)
+            error.source_line = None
+            raise ShellSyntaxError(error.message, error.line, error.column, source_line=self.text[opened : end + 2])
+        self.position = end + 2
+        self.skip_blanks()
+        if self.text[self.position : self.position + 1] == ";":
+            self.position += 1
+        body = self._do_body()
+        return ArithmeticFor(pieces[0], pieces[1], pieces[2], body, (), self.line_at(start))
+
+    def _semicolons(self, start: int, end: int) -> list[int]:
+        depth = 0
+        found: list[int] = []
+        for position in range(start, end):
+            char = self.text[position]
+            depth += (char in "({[") - (char in ")}]")
+            if char == ";" and depth <= 0:
+                found.append(position)
+        return found
+
+    def _case(self, start: int) -> Command:
+        self.skip_blanks()
+        word = self.read_word()
+        if word is None:
+            raise self.unexpected(self._token())
+        self.skip_newlines()
+        match = _RESERVED_WORD.match(self.text, self.position)
+        if match is None or match[0] != "in":
+            raise self.unexpected(self._token())
+        self.position = match.end()
+        clauses: list[CaseClause] = []
+        while True:
+            self.skip_newlines()
+            match = _RESERVED_WORD.match(self.text, self.position)
+            if match is not None and match[0] == "esac":
+                self.position = match.end()
+                break
+            clause, more = self._case_clause()
+            clauses.append(clause)
+            if not more:
+                self._expect("esac")
+                break
+        return Case(word, tuple(clauses), (), self.line_at(start))
+
+    def _case_clause(self) -> tuple[CaseClause, bool]:
+        patterns: list[Word] = []
+        if self.text[self.position : self.position + 1] == "(":
+            self.position += 1
+            self.skip_blanks()
+        while True:
+            pattern = self.read_word()
+            if pattern is None:
+                raise self.unexpected(self._token())
+            patterns.append(pattern)
+            self.skip_blanks()
+            char = self.text[self.position : self.position + 1]
+            if char == "|" and self.text[self.position + 1 : self.position + 2] not in ("|", "&"):
+                self.position += 1
+                self.skip_blanks()
+                continue
+            if char == ")":
+                self.position += 1
+                break
+            raise self.unexpected(self._token())
+        self.skip_newlines()
+        body = None if self._at_list_end() else self._list(until_newline=False)
+        self.skip_newlines()
+        for terminator in (";;&", ";;", ";&"):
+            if self.text.startswith(terminator, self.position):
+                self.position += len(terminator)
+                return CaseClause(tuple(patterns), body, terminator), True
+        return CaseClause(tuple(patterns), body, ";;"), False
+
+    def _function_keyword(self, start: int) -> Command:
+        self.skip_blanks()
+        word = self.read_word()
+        if word is None:
+            raise self.unexpected(self._token())
+        match = re.compile(r"[ \t]*\([ \t]*\)").match(self.text, self.position)
+        return self._function(word.source, match.end() if match is not None else self.position, start)
+
+    def _function(self, name: str, body_at: int, start: int) -> Command:
+        self.position = body_at
+        self.skip_newlines()
+        text, position = self.text, self.position
+        if position >= len(text):
+            raise self.unexpected_end()
+        line = self.line_at(start)
+        match = _RESERVED_WORD.match(text, position)
+        if text[position] != "(" and (match is None or match[0] not in self._BODIES):
+            raise self.unexpected(self._token())
+        self.enter()
+        body = self._command()
+        self.nesting -= 1
+        return FunctionDefinition(name, body, line)
+
+    def _coproc(self, start: int) -> Command:
+        self.skip_blanks()
+        line = self.line_at(start)
+        saved = self.position
+        match = _RESERVED_WORD.match(self.text, saved)
+        if self.text[saved : saved + 1] == "(" or (match is not None and match[0] in self._BODIES):
+            return Coproc("COPROC", self._command(), line)
+        word = self.read_word()
+        if word is not None:
+            self.skip_blanks()
+            match = _RESERVED_WORD.match(self.text, self.position)
+            if self.text[self.position : self.position + 1] == "(" or (match is not None and match[0] in self._BODIES):
+                return Coproc(word.source, self._command(), line)
+        self.position = saved
+        return Coproc("COPROC", self._command(), line)
+
+    # [[ … ]]
+
+    def _conditional(self, start: int) -> Command:
+        saved, self.extglob = self.extglob, True
+        test = self._cond_or(start)
+        self.extglob = saved
+        self._cond_blanks(start)
+        if not self._cond_closes():
+            raise self._cond_error(start)
+        self.position += 2
+        return Conditional(test, (), self.line_at(start))
+
+    def _cond_blanks(self, start: int) -> None:
+        self.skip_newlines()
+        if self.position >= len(self.text):
+            error = self.unexpected_end()
+            raise ShellSyntaxError("unexpected EOF while looking for `]]'", error.line, 1)
+        del start
+
+    def _cond_closes(self) -> bool:
+        text, position = self.text, self.position
+        return text.startswith("]]", position) and (position + 2 >= len(text) or text[position + 2] in " \t\n;&|)<>")
+
+    def _cond_or(self, start: int) -> CondTest:
+        left = self._cond_and(start)
+        self._cond_blanks(start)
+        if self.text.startswith("||", self.position):
+            self.position += 2
+            return CondOr(left, self._cond_or(start))
+        return left
+
+    def _cond_and(self, start: int) -> CondTest:
+        left = self._cond_term(start)
+        self._cond_blanks(start)
+        if self.text.startswith("&&", self.position):
+            self.position += 2
+            return CondAnd(left, self._cond_and(start))
+        return left
+
+    def _cond_term(self, start: int) -> CondTest:
+        self._cond_blanks(start)
+        text, position = self.text, self.position
+        char = text[position]
+        if char == "!" and text[position + 1 : position + 2] in (" ", "\t", "\n", "("):
+            self.position += 1
+            self.enter()
+            inner = self._cond_term(start)
+            self.nesting -= 1
+            return CondNot(inner)
+        if char == "(":
+            self.position += 1
+            self.enter()
+            inner = self._cond_or(start)
+            self.nesting -= 1
+            self._cond_blanks(start)
+            if self.text[self.position] != ")":
+                raise self._cond_error(start)
+            self.position += 1
+            return inner
+        if self._cond_closes():
+            raise self._cond_error(start)
+        word = self.read_word()
+        if word is None:
+            raise self._cond_error(start)
+        if _UNARY.fullmatch(word.source):
+            operand = self._cond_operand()
+            if operand is not None:
+                return CondUnary(word.source, operand)
+        return self._cond_binary(word, start)
+
+    def _cond_operand(self) -> Word | None:
+        """The word after a unary operator, unless it is a binary operator or the end."""
+        saved = self.position
+        self.skip_blanks()
+        if self._cond_closes() or self.text[self.position : self.position + 1] in ("\n", ""):
+            if self._cond_closes():
+                raise self.error("unexpected argument `]]' to conditional unary operator", self.position, show_line=False)
+            self.position = saved
+            return None
+        word = self.read_word()
+        if word is None or (word.source in _BINARY_WORDS and not self._next_closes()):
+            self.position = saved
+            return None
+        return word
+
+    def _next_closes(self) -> bool:
+        saved = self.position
+        self.skip_blanks()
+        closes = self._cond_closes()
+        self.position = saved
+        return closes
+
+    def _cond_binary(self, left: Word, start: int) -> CondTest:
+        self.skip_blanks()
+        text, position = self.text, self.position
+        if position >= len(text):
+            raise self._cond_eof(start)
+        if text[position] in "<>" :
+            operator = text[position]
+            self.position += 1
+        elif self._cond_closes() or text[position] in "&|)\n":
+            return CondWord(left)
+        else:
+            match = _BINARY.match(text, position)
+            if match is None:
+                raise self.error("conditional binary operator expected", position)
+            operator = match[0]
+            self.position = match.end()
+        self.skip_blanks()
+        if operator == "=~":
+            right: Word | None = self._regular_expression()
+        else:
+            right = self.read_word()
+        if right is None:
+            raise self._cond_error(start)
+        return CondBinary(operator, left, right)
+
+    def _regular_expression(self) -> Word | None:
+        """The word after =~: parentheses, | and < > are part of it; blanks inside parentheses too."""
+        text = self.text
+        start = self.position
+        depth = 0
+        parts: list[Part] = []
+        while self.position < len(text):
+            parts.extend(self.scan(WORD, "()"))
+            char = text[self.position : self.position + 1]
+            if not char or (char in " \t\n" and not depth) or (char in "&;" and not depth):
+                break
+            if char == "|" and not depth and text[self.position + 1 : self.position + 2] == "|":
+                break
+            if char == ")" and not depth:
+                break
+            depth += (char == "(") - (char == ")")
+            parts.append(Literal(char))
+            self.position += 1
+        if self.position == start:
+            return None
+        return Word(_merge_literals(parts), text[start : self.position])
+
+    def _cond_error(self, start: int) -> ShellSyntaxError:
+        if self.position >= len(self.text):
+            return self._cond_eof(start)
+        token = self._token()
+        return self.error(f"syntax error near `{'newline' if token == chr(10) else token}'", show_line=True)
+
+    def _cond_eof(self, start: int) -> ShellSyntaxError:
+        del start
+        return self.error("unexpected token `newline', conditional binary operator expected")
+
+    # simple commands
+
+    def _simple_command(self) -> Command:
+        start = self.position
+        assignments: list[Assignment] = []
+        words: list[Word | Assignment] = []
+        redirections: list[Redirection] = []
+        declaring = False
+        while True:
+            self.skip_blanks()
+            text, position = self.text, self.position
+            if position >= len(text):
+                break
+            char = text[position]
+            if char in "\n;|()" or (char == "&" and text[position + 1 : position + 2] != ">"):
+                break
+            if char in _REDIRECTION_STARTS:
+                redirection = self._redirection()
+                if redirection is not None:
+                    redirections.append(redirection)
+                    continue
+            if not words or declaring:
+                assignment = self._assignment()
+                if assignment is not None:
+                    (words if words else assignments).append(assignment)  # type: ignore[arg-type]
+                    continue
+            if not words and position != start and self._expand_alias():
+                continue
+            word = self.read_word()
+            if word is None:
+                break
+            if not words:
+                declaring = word.source in _ASSIGNING
+            elif not declaring and len(words) == 1 and word.source in _ASSIGNING and words[0].source in ("command", "builtin"):
+                declaring = True
+            words.append(word)
+            if self._alias_ends and self._after_blank_alias():
+                self._expand_alias()
+        if not words and not assignments and not redirections:
+            raise self.unexpected(self._token())
+        if self.text[self.position : self.position + 1] == "(":
+            raise self.unexpected("(")
+        return SimpleCommand(tuple(assignments), tuple(words), tuple(redirections), self.line_at(start))
+
+    def _assignment(self) -> Assignment | None:
+        text, start = self.text, self.position
+        match = _ASSIGNMENT.match(text, start)
+        if match is None:
+            return None
+        name, operator = match[1], match[2]
+        subscript: Word | None = None
+        self.position = match.end()
+        if operator == "[":
+            self.position -= 1
+            try:
+                subscript = self.read_subscript()
+            except ShellSyntaxError:
+                self.position = start
+                return None
+            operator = text[self.position : self.position + 2]
+            if operator[:1] != "=" and operator != "+=":
+                self.position = start
+                return None
+            operator = "=" if operator[0] == "=" else "+="
+            self.position += len(operator)
+        value: Word | ArrayLiteral
+        if text[self.position : self.position + 1] == "(" and subscript is None:
+            value = self._array_literal()
+        else:
+            value = self.read_word() or Word((), "")
+        return Assignment(name, value, subscript, operator == "+=", text[start : self.position])
+
+    def _array_literal(self) -> ArrayLiteral:
+        opened = self.position
+        self.position += 1
+        elements: list[ArrayElement] = []
+        while True:
+            self.skip_newlines()
+            if self.position >= len(self.text):
+                raise self.unclosed(")", opened)
+            if self.text[self.position] == ")":
+                self.position += 1
+                return ArrayLiteral(tuple(elements), self.text[opened : self.position])
+            if self.text[self.position] == "[":
+                element = self._keyed_element()
+                if element is not None:
+                    elements.append(element)
+                    continue
+            word = self.read_word()
+            if word is None:
+                raise self.unexpected(self._token())
+            elements.append(ArrayElement(word))
+
+    def _keyed_element(self) -> ArrayElement | None:
+        start = self.position
+        self.position += 1
+        parts = self.scan(SUBSCRIPT, "]")
+        source = self.text[start + 1 : self.position]
+        operator = self.text[self.position + 1 : self.position + 3]
+        if self.text[self.position : self.position + 1] != "]" or not (operator[:1] == "=" or operator == "+="):
+            self.position = start
+            return None
+        append = operator == "+="
+        self.position += 3 if append else 2
+        value = self.read_word() or Word((), "")
+        return ArrayElement(value, Word(parts, source), append)
+
+    def _redirection(self) -> Redirection | None:
+        text, start = self.text, self.position
+        match = _REDIRECTION.match(text, start)
+        if match is None:
+            return None
+        number, variable, operator = match.groups()
+        line = self.line_at(start)
+        self.position = match.end()
+        self.skip_blanks()
+        if operator in ("<<", "<<-"):
+            word = self.read_word()
+            if word is None:
+                raise self.unexpected(self._token())
+            quoted = any(not isinstance(part, Literal) for part in word.parts) or "\\" in word.source or "'" in word.source
+            delimiter = "".join(_plain_text(part) for part in word.parts) if quoted else word.source
+            document = HereDocument(delimiter, quoted, line)
+            self.pending.append((document, operator == "<<-"))
+            return Redirection(operator, document, int(number) if number else None, variable, line)
+        target = self.read_word()
+        if target is None:
+            raise self.unexpected(self._token())
+        if number and len(number) > 9:
+            raise self.unexpected(operator)
+        return Redirection(operator, target, int(number) if number else None, variable, line)
+
+    # substitutions
+
+    def parse_substitution(self, opened_at: int) -> Command | None:
+        self.enter()
+        pending, self.pending = self.pending, []
+        self.skip_newlines()
+        body = None
+        if self.text[self.position : self.position + 1] != ")":
+            if self.position >= len(self.text):
+                raise self.unclosed(")", opened_at, at_end=True)
+            try:
+                body = self._list(until_newline=False)
+            except ShellSyntaxError as error:
+                if error.message.endswith("unexpected end of file"):
+                    raise self.unclosed(")", opened_at, at_end=True) from None
+                raise
+        self.skip_newlines()
+        if self.position >= len(self.text):
+            raise self.unclosed(")", opened_at, at_end=True)
+        if self.text[self.position] != ")":
+            raise self.unexpected(self._token())
+        self.position += 1
+        self.pending = pending + self.pending
+        self.nesting -= 1
+        return body
+
+    def parse_text(self, text: str, first_line: int) -> Command | None:
+        inner = Parser(text, first_line=first_line, extglob=self.extglob, aliases=self.aliases)
+        inner.nesting = self.nesting
+        commands: list[Command] = []
+        while (command := inner.next_command()) is not None:
+            commands.append(command)
+        self.warnings.extend(inner.warnings)
+        if not commands:
+            return None
+        return commands[0] if len(commands) == 1 else CommandList(tuple(commands))
+
+    # aliases
+
+    def _expand_alias(self) -> bool:
+        """Put the text of an alias in the place of its name at the cursor; whether there was one."""
+        if not self.aliases:
+            return False
+        match = _FD_WORD.match(self.text, self.position)
+        if match is None or match[0] not in self.aliases:
+            return False
+        name, start, end = match[0], self.position, match.end()
+        self._alias_ends = [(stop, used) for stop, used in self._alias_ends if stop > start]
+        if any(used == name for _, used in self._alias_ends):
+            return False
+        value = self.aliases[name]
+        growth = len(value) - (end - start)
+        self.text = self.text[:start] + value + self.text[end:]
+        self._alias_ends = [(stop + growth, used) for stop, used in self._alias_ends]
+        self._alias_ends.append((start + len(value), name))
+        if len(self._alias_ends) > 200:
+            raise self.error("alias expansion is too deep")
+        self.skip_blanks()
+        return True
+
+    def _after_blank_alias(self) -> bool:
+        """Whether the text of an alias that ends in a blank ends right before the next word."""
+        saved = self.position
+        self.skip_blanks()
+        found = any(saved <= stop <= self.position and self.text[stop - 1 : stop] in (" ", "\t") for stop, _ in self._alias_ends)
+        return found
+
+    _READERS: dict[str, Callable[[Parser, int], Command]] = {
+        "{": _group,
+        "if": _if,
+        "while": _while,
+        "until": _while,
+        "for": _for,
+        "select": _select,
+        "case": _case,
+        "function": _function_keyword,
+        "[[": _conditional,
+        "coproc": _coproc,
+    }
+    _BODIES = frozenset("{ if while until for select case [[".split())
+
+
+_UNARY = re.compile(r"-[a-zA-Z]")
+_BINARY = re.compile(r"==|=~|!=|=|-(?:eq|ne|lt|le|gt|ge|nt|ot|ef)(?=[ \t\n])")
+_BINARY_WORDS = frozenset("== =~ != = -eq -ne -lt -le -gt -ge -nt -ot -ef".split())
+
+
+def _plain_text(part: Part) -> str:
+    if isinstance(part, (Literal, Quoted)):
+        return part.text
+    inner = getattr(part, "parts", None)
+    if inner is not None:
+        return "".join(_plain_text(piece) for piece in inner)
+    return getattr(part, "source", "")
+
+
+def _merge_literals(parts: list[Part]) -> tuple[Part, ...]:
+    merged: list[Part] = []
+    for part in parts:
+        if merged and isinstance(part, Literal) and isinstance(merged[-1], Literal):
+            merged[-1] = Literal(merged[-1].text + part.text)
+        else:
+            merged.append(part)
+    return tuple(merged)
+
+
+def parse(text: str, *, extglob: bool = False, aliases: Mapping[str, str] | None = None) -> CommandList:
+    """The whole script as a tree; `ShellSyntaxError` where it is not shell grammar."""
+    parser = Parser(text, extglob=extglob, aliases=aliases)
+    commands: list[Command] = []
+    while (command := parser.next_command()) is not None:
+        commands.append(command)
+    return CommandList(tuple(commands))

@@ -1,0 +1,560 @@
+"""Words: quoting, and everything that begins with `$`, "`", `<(` or `>(`.
+
+One scanner reads all contexts a word can stand in; they differ in what ends the text and in what quotes mean:
+
+    WORD        a command's word: ends at a metacharacter
+    QUOTED      inside "…"
+    BRACE       the operand of ${…}: ends at its closing character, quotes as in a word, blanks are text
+    BRACE_Q     the same inside "…": single quotes are text, "…" inside is removed
+    HERE        the body of a here-document: like QUOTED, but " is text
+    SUBSCRIPT   inside [ ]: like BRACE, brackets nest
+    ARITHMETIC  inside $(( )): like QUOTED, double quotes are dropped
+"""
+
+from __future__ import annotations
+
+import re
+
+from agentsandbox.syntax.lexer import Lexer
+from agentsandbox.syntax.nodes import (
+    ArithmeticSubstitution,
+    Command,
+    CommandSubstitution,
+    DoubleQuoted,
+    HereDocument,
+    Literal,
+    Parameter,
+    Part,
+    ProcessSubstitution,
+    Quoted,
+    Word,
+)
+
+__all__ = ["NAME", "WordReader", "decode_ansi_c"]
+
+WORD, QUOTED, BRACE, BRACE_Q, HERE, SUBSCRIPT, ARITHMETIC = range(7)
+
+_RUN = {
+    WORD: re.compile(r"[^ \t\n|&;()<>$`\\\"'?*+@!]+"),
+    QUOTED: re.compile(r"[^$`\\\"]+"),
+    BRACE: re.compile(r"[^$`\\\"'}/:<>]+"),
+    BRACE_Q: re.compile(r"[^$`\\\"}/:]+"),
+    HERE: re.compile(r"[^$`\\]+"),
+    SUBSCRIPT: re.compile(r"[^$`\\\"'\[\]]+"),
+    ARITHMETIC: re.compile(r"[^$`\\\"]+"),
+}
+_ESCAPABLE = {
+    QUOTED: '$`"\\',
+    BRACE_Q: '$`"\\}',
+    HERE: "$`\\",
+    ARITHMETIC: '$`"\\',
+}
+_PLAIN = re.compile(r"[A-Za-z0-9_/.,:%^=@+\-~!?*\[\]{}\x80-\U0010ffff][A-Za-z0-9_/.,:%^=@+\-\x80-\U0010ffff#~!?*\[\]{}]*")
+"""A whole word without quotes or expansions, if what follows ends it and no extended pattern begins in it."""
+_ENDS_WORD = frozenset(" \t\n|&;()<>")
+
+NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_SPECIAL = frozenset("@*#?-$!0123456789_")
+_OPERATORS = re.compile(r":[-=?+]|[-=?+]|##?|%%?|//|/[#%]|/|\^\^?|,,?|~~?|@|:")
+
+_ANSI_C = re.compile(r"\\(?:([abeEfnrtv\\'\"?])|([0-7]{1,3})|x([0-9A-Fa-f]{1,2})|x\{([0-9A-Fa-f]*)\}?|u([0-9A-Fa-f]{1,4})|U([0-9A-Fa-f]{1,8})|c([\x00-\U0010ffff]))")
+_ANSI_C_LETTERS = {
+    "a": "\a", "b": "\b", "e": "\x1b", "E": "\x1b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v", "\\": "\\", "'": "'", '"': '"', "?": "?",
+}
+
+
+def _byte(number: int) -> str:
+    number &= 255
+    return chr(number) if number < 128 else chr(0xDC00 + number)
+
+
+def decode_ansi_c(text: str) -> str:
+    """What $'text' stands for. Bytes above 127 come out as surrogates, as `streams.decode` gives them; NUL ends it."""
+
+    def replace(match: re.Match[str]) -> str:
+        letter, octal, hexadecimal, braced, short, long, control = match.groups()
+        if letter is not None:
+            return _ANSI_C_LETTERS[letter]
+        if octal is not None:
+            return _byte(int(octal, 8))
+        if hexadecimal is not None:
+            return _byte(int(hexadecimal, 16))
+        if braced is not None:
+            return _byte(int(braced[-8:] or "0", 16))
+        if control is not None:
+            return chr(ord(control) & 31) if control != "?" else "\x7f"
+        number = int(short or long, 16)
+        return chr(number) if number < 0xD800 or 0xE000 <= number < 0x110000 else ""
+
+    decoded = _ANSI_C.sub(replace, text).partition("\0")[0]
+    if any("\udc80" <= char <= "\udcff" for char in decoded):
+        from agentsandbox.streams import decode, encode
+
+        return decode(encode(decoded))  # bytes that together are a character become one
+    return decoded
+
+
+class WordReader(Lexer):
+    """Reads words. `extglob` says whether ?( *( +( @( !( begin patterns."""
+
+    extglob = False
+
+    # provided by the parser
+
+    def parse_substitution(self, opened_at: int) -> Command | None:
+        """The commands of a substitution up to its closing parenthesis, which is passed over."""
+        raise NotImplementedError
+
+    def parse_text(self, text: str, first_line: int) -> Command | None:
+        """The commands of a backquoted substitution."""
+        raise NotImplementedError
+
+    # words
+
+    def read_word(self) -> Word | None:
+        """The word that begins here, or None where an operator, a blank or the end is."""
+        text = self.text
+        start = self.position
+        match = _PLAIN.match(text, start)
+        if match is not None:
+            end = match.end()
+            if end == len(text) or text[end] in " \t\n|&;)>":
+                plain = match[0]
+                if text[end : end + 1] != ">" or text[end + 1 : end + 2] != "(":
+                    self.position = end
+                    return Word((Literal(plain),), plain)
+        parts = self.scan(WORD, "")
+        if self.position == start:
+            return None
+        return Word(parts, text[start : self.position])
+
+    def scan(self, mode: int, stop: str) -> tuple[Part, ...]:
+        """The parts up to one of the characters of `stop` (or what ends a word), which is left unread."""
+        text = self.text
+        size = len(text)
+        run = _RUN[mode]
+        quoted = mode in _ESCAPABLE
+        parts: list[Part] = []
+        pending: list[str] = []
+        brackets = 0
+
+        def flush() -> None:
+            if pending:
+                joined = "".join(pending)
+                parts.append(Quoted(joined) if quoted else Literal(joined))
+                pending.clear()
+
+        while self.position < size:
+            match = run.match(text, self.position)
+            if match is not None:
+                pending.append(match[0])
+                self.position = match.end()
+                if self.position >= size:
+                    break
+            position = self.position
+            char = text[position]
+            if char in stop and not (mode == SUBSCRIPT and brackets and char == "]"):
+                break
+            if char == "$":
+                part = self._dollar(mode)
+                if part is None:
+                    pending.append("$")
+                else:
+                    flush()
+                    parts.append(part)
+            elif char == "\\":
+                self._backslash(mode, pending, flush, parts)
+            elif char == "`":
+                flush()
+                parts.append(self._backquoted(mode))
+            elif char == '"' and mode != HERE:
+                if mode == ARITHMETIC:
+                    self.position += 1
+                elif mode == BRACE_Q:
+                    # "${x:-"inner"}": the inner quotes go, what they hold stays quoted
+                    self.position += 1
+                else:
+                    flush()
+                    parts.append(self._double_quoted())
+            elif char == "'" and mode in (WORD, BRACE, SUBSCRIPT):
+                flush()
+                end = text.find("'", position + 1)
+                if end < 0:
+                    raise self.unclosed("'", position)
+                parts.append(Quoted(text[position + 1 : end]))
+                self.position = end + 1
+            elif mode == WORD:
+                if char in _ENDS_WORD:
+                    if char in "<>" and text[position + 1 : position + 2] == "(":
+                        flush()
+                        parts.append(self._process_substitution())
+                        continue
+                    break
+                if self.extglob and char in "?*+@!" and text[position + 1 : position + 2] == "(":
+                    self._extended_pattern(pending, flush, parts)
+                    continue
+                pending.append(char)
+                self.position += 1
+            elif mode == BRACE and char in "<>" and text[position + 1 : position + 2] == "(":
+                flush()
+                parts.append(self._process_substitution())
+            else:
+                if mode == SUBSCRIPT:
+                    brackets += 1 if char == "[" else -1
+                pending.append(char)
+                self.position += 1
+        flush()
+        return tuple(parts)
+
+    def _backslash(self, mode: int, pending: list[str], flush: object, parts: list[Part]) -> None:
+        text = self.text
+        following = text[self.position + 1 : self.position + 2]
+        self.position += 2
+        if following == "\n":
+            return
+        if mode in _ESCAPABLE:
+            if not following:
+                pending.append("\\")
+                self.position -= 1
+            elif following in _ESCAPABLE[mode]:
+                pending.append(following)
+            else:
+                pending.append("\\" + following)
+            return
+        if not following:
+            self.position -= 1
+            pending.append("\\")
+            return
+        flush()  # type: ignore[operator]
+        parts.append(Quoted(following))
+
+    def _double_quoted(self) -> DoubleQuoted:
+        opened = self.position
+        self.position += 1
+        self.enter()
+        parts = self.scan(QUOTED, '"')
+        self.nesting -= 1
+        if self.position >= len(self.text):
+            raise self.unclosed('"', opened)
+        self.position += 1
+        return DoubleQuoted(parts)
+
+    def _extended_pattern(self, pending: list[str], flush: object, parts: list[Part]) -> None:
+        """?(…) and the like: a pattern list is part of the word; its quotes and expansions count."""
+        opened = self.position
+        pending.append(self.text[opened : opened + 2])
+        self.position += 2
+        self.enter()
+        while True:
+            inner = self._pattern_list_parts()
+            for part in inner:
+                if isinstance(part, Literal):
+                    pending.append(part.text)
+                else:
+                    flush()  # type: ignore[operator]
+                    parts.append(part)
+            if self.position >= len(self.text):
+                raise self.unclosed(")", opened)
+            char = self.text[self.position]
+            pending.append(char)
+            self.position += 1
+            if char == ")":
+                break
+        self.nesting -= 1
+
+    def _pattern_list_parts(self) -> list[Part]:
+        """Parts up to `|`, `)` or the end; blanks and other metacharacters are text inside a pattern list."""
+        collected: list[Part] = []
+        while self.position < len(self.text):
+            collected.extend(self.scan(WORD, "|)"))
+            char = self.text[self.position : self.position + 1]
+            if not char or char in "|)":
+                break
+            if char == "(":
+                collected.append(Literal("("))
+                self.position += 1
+                collected.extend(self._pattern_list_parts())
+                if self.text[self.position : self.position + 1] == "|":
+                    continue
+                collected.append(Literal(")"))
+                self.position += 1
+                continue
+            collected.append(Literal(char))
+            self.position += 1
+        return collected
+
+    # expansions
+
+    def _dollar(self, mode: int) -> Part | None:
+        """The expansion at `$`; None (and the `$` passed over) where it is just a dollar sign."""
+        text = self.text
+        start = self.position
+        following = text[start + 1 : start + 2]
+        match = NAME.match(text, start + 1)
+        if match is not None:
+            self.position = match.end()
+            return Parameter(match[0], source=text[start : self.position])
+        if following == "{":
+            return self._braced(mode)
+        if following == "(":
+            if text.startswith("$((", start):
+                arithmetic = self._arithmetic(start)
+                if arithmetic is not None:
+                    return arithmetic
+            self.position = start + 2
+            return CommandSubstitution(self.parse_substitution(start))
+        if following and following in _SPECIAL:
+            self.position = start + 2
+            return Parameter(following, source="$" + following)
+        if following == "'" and mode in (WORD, BRACE, SUBSCRIPT):
+            return self._ansi_c(start)
+        if following == '"' and mode in (WORD, BRACE, SUBSCRIPT):
+            self.position = start + 1
+            return self._double_quoted()
+        if following == "[":
+            return self._old_arithmetic(start)
+        self.position = start + 1
+        return None
+
+    def _ansi_c(self, start: int) -> Quoted:
+        end = start + 2
+        text = self.text
+        while True:
+            end = min((at for at in (text.find("'", end), text.find("\\", end)) if at >= 0), default=-1)
+            if end < 0:
+                raise self.unclosed("'", start)
+            if text[end] == "'":
+                break
+            end += 2
+        self.position = end + 1
+        return Quoted(decode_ansi_c(text[start + 2 : end]))
+
+    def _backquoted(self, mode: int) -> CommandSubstitution:
+        text = self.text
+        start = self.position
+        end = start + 1
+        while True:
+            end = min((at for at in (text.find("`", end), text.find("\\", end)) if at >= 0), default=-1)
+            if end < 0 or end >= len(text):
+                raise self.unclosed("`", start)
+            if text[end] == "`":
+                break
+            end += 2
+        inner = re.sub(r'\\([$`\\"])' if mode == QUOTED else r"\\([$`\\])", r"\1", text[start + 1 : end])
+        self.position = end + 1
+        self.enter()
+        body = self.parse_text(inner, self.line_at(start))
+        self.nesting -= 1
+        return CommandSubstitution(body)
+
+    def _process_substitution(self) -> ProcessSubstitution:
+        start = self.position
+        direction = self.text[start]
+        self.position += 2
+        return ProcessSubstitution(self.parse_substitution(start), direction)
+
+    def _arithmetic(self, start: int) -> ArithmeticSubstitution | None:
+        """$((…)); None where the two parentheses turn out to begin a substitution of a subshell."""
+        end = self.arithmetic_end(start + 3)
+        if end is None:
+            return None
+        return ArithmeticSubstitution(self.arithmetic_word(start + 3, end, end + 2))
+
+    def _old_arithmetic(self, start: int) -> ArithmeticSubstitution:
+        depth = 0
+        position = start + 1
+        while position < len(self.text):
+            char = self.text[position]
+            depth += (char == "[") - (char == "]")
+            if not depth:
+                return ArithmeticSubstitution(self.arithmetic_word(start + 2, position, position + 1))
+            position += 1
+        raise self.unclosed("]", start)
+
+    def arithmetic_end(self, start: int) -> int | None:
+        """Where the )) stands that closes an expression from `start`; None if it is not closed by two."""
+        text = self.text
+        depth = 0
+        position = start
+        pattern = _ARITHMETIC_STOPS
+        while match := pattern.search(text, position):
+            char = match[0]
+            position = match.end()
+            if char == "(":
+                depth += 1
+            elif char == ")":
+                if depth == 0:
+                    return match.start() if text[position : position + 1] == ")" else None
+                depth -= 1
+            elif char == "\\":
+                position += 1
+            elif char in "'\"`":
+                close = text.find(char, position)
+                if close < 0:
+                    continue
+                position = close + 1
+        return None
+
+    def arithmetic_word(self, start: int, end: int, after: int) -> Word:
+        """The expression text[start:end] as a word; reading goes on at `after`."""
+        source = self.text[start:end]
+        if not _NEEDS_SCAN.search(source):
+            self.position = after
+            return Word((Quoted(source),) if source else (), source)
+        saved = self.text
+        self.text, self.position = saved[:end], start
+        self.enter()
+        parts = self.scan(ARITHMETIC, "")
+        self.nesting -= 1
+        self.text, self.position = saved, after
+        return Word(parts, source)
+
+    def _braced(self, mode: int) -> Part:
+        """${…}"""
+        text = self.text
+        start = self.position
+        self.position += 2
+        inside = mode in _ESCAPABLE
+        self.enter()
+        part = self._braced_parameter(start, BRACE_Q if inside else BRACE)
+        self.nesting -= 1
+        if part is None:  # not a parameter expansion: an error when it is expanded, not before
+            self._skip_bad_braces(start)
+            return Parameter("", operator="bad", source=text[start : self.position])
+        part.source = text[start : self.position]
+        return part
+
+    def _skip_bad_braces(self, start: int) -> None:
+        self.position = start + 2
+        self.scan(BRACE, "}")
+        while self.position < len(self.text) and self.text[self.position] != "}":
+            self.position += 1
+            self.scan(BRACE, "}")
+        if self.position >= len(self.text):
+            raise self.unclosed("}", start)
+        self.position += 1
+
+    def _braced_parameter(self, start: int, mode: int) -> Parameter | None:
+        text = self.text
+        prefix = ""
+        char = text[self.position : self.position + 1]
+        following = text[self.position + 1 : self.position + 2]
+        if char == "#" and following != "}" and (following in _SPECIAL or NAME.match(following)):
+            if not (following in "-?#" and text[self.position + 2 : self.position + 3] != "}"):
+                prefix = "#"
+                self.position += 1
+        elif char == "!" and following and (following in _SPECIAL or NAME.match(following)):
+            if not (following in "-?" and text[self.position + 2 : self.position + 3] != "}"):
+                prefix = "!"
+                self.position += 1
+        name = self._parameter_name()
+        if name is None:
+            return None
+        subscript: Word | None = None
+        if text[self.position : self.position + 1] == "[" and (NAME.match(name) is not None):
+            subscript = self.read_subscript()
+        if prefix == "!" and subscript is None and text[self.position : self.position + 2] in ("*}", "@}"):
+            operator = "names" + text[self.position]
+            self.position += 2
+            return Parameter(name, None, "!", operator)
+        return self._operation(start, mode, name, subscript, prefix)
+
+    def _operation(self, start: int, mode: int, name: str, subscript: Word | None, prefix: str) -> Parameter | None:
+        text = self.text
+        if text[self.position : self.position + 1] == "}":
+            self.position += 1
+            return Parameter(name, subscript, prefix)
+        match = _OPERATORS.match(text, self.position)
+        if match is None or prefix == "#":
+            if self.position >= len(text):
+                raise self.unclosed("}", start)
+            return None
+        operator = match[0]
+        self.position = match.end()
+        if operator == ":":
+            operands = self._operands(start, mode, ":")
+        elif operator[0] == "/":
+            operands = self._operands(start, BRACE if mode == BRACE_Q else mode, "/", mode)
+        elif operator[0] in "#%^,~" or operator == "@":
+            operands = self._operands(start, BRACE if mode == BRACE_Q else mode, "")
+        else:
+            operands = self._operands(start, mode, "")
+        return Parameter(name, subscript, prefix, operator, operands)
+
+    def _operands(self, start: int, mode: int, separator: str, second_mode: int | None = None) -> tuple[Word, ...]:
+        """The operand up to }, or the two operands around the first `separator`."""
+        text = self.text
+        words: list[Word] = []
+        stop = "}" + separator
+        while True:
+            at = self.position
+            parts = list(self.scan(mode, stop))
+            while separator == ":" and self._inside_ternary(at):
+                self.position += 1
+                parts.append(Literal(":") if mode == BRACE else Quoted(":"))
+                parts.extend(self.scan(mode, stop))
+            words.append(Word(tuple(parts), text[at : self.position]))
+            if self.position >= len(text):
+                raise self.unclosed("}", start)
+            self.position += 1
+            if text[self.position - 1] == "}":
+                return tuple(words)
+            stop = "}"
+            mode = mode if second_mode is None else second_mode
+
+    def _inside_ternary(self, at: int) -> bool:
+        """Whether the colon here belongs to an open ? of an arithmetic expression."""
+        text = self.text
+        if text[self.position : self.position + 1] != ":":
+            return False
+        before = text[at : self.position]
+        return before.count("?") > before.count(":")
+
+    def _parameter_name(self) -> str | None:
+        text = self.text
+        match = NAME.match(text, self.position)
+        if match is None:
+            match = _DIGITS.match(text, self.position)
+        if match is not None:
+            self.position = match.end()
+            return match[0]
+        char = text[self.position : self.position + 1]
+        if char and char in "@*#?-$!":
+            self.position += 1
+            return char
+        return None
+
+    def read_subscript(self) -> Word:
+        """[…] at the cursor."""
+        opened = self.position
+        self.position += 1
+        self.enter()
+        parts = self.scan(SUBSCRIPT, "]")
+        self.nesting -= 1
+        if self.position >= len(self.text):
+            raise self.unclosed("]", opened)
+        source = self.text[opened + 1 : self.position]
+        self.position += 1
+        return Word(parts, source)
+
+    # here-documents
+
+    def finish_here_document(self, document: HereDocument, body: str, start: int) -> None:
+        if document.quoted:
+            document.body = Word((Quoted(body),) if body else (), body)
+            return
+        saved = self.text, self.position, self.first_line
+        line = self.line_at(start)
+        self.text, self.position, self.first_line = body, 0, line
+        self.enter()
+        try:
+            parts = self.scan(HERE, "")
+        finally:
+            self.nesting -= 1
+            self.text, self.position, self.first_line = saved
+        document.body = Word(parts, body)
+
+
+_DIGITS = re.compile(r"[0-9]+")
+_NEEDS_SCAN = re.compile(r"[$`\\\"]")
+_ARITHMETIC_STOPS = re.compile(r"[()\\'\"`]")
