@@ -1,0 +1,273 @@
+"""The tests of `find`: functions that make a closure for an argument."""
+
+from __future__ import annotations
+
+import stat
+
+from agentsandbox.errors import CommandError
+from agentsandbox.fs.base import nanoseconds
+from agentsandbox.languages.dates import DateError, parse_date
+from agentsandbox.languages.modes import compile_mode
+from agentsandbox.languages.names import quote
+from agentsandbox.languages.strftime import Moment
+from agentsandbox.patterns import compile_glob
+from agentsandbox.regexps import RegexError, compile_posix
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from agentsandbox.fs.base import Stat
+    from agentsandbox.languages.find.search import Search, Test, Visit
+
+__all__ = [
+    "REGEX_TYPES", "BadArgumentError", "age", "compare", "empty", "link_text", "name", "newer", "path", "permissions", "reference_time",
+    "regex", "same_file", "size", "types", "used",
+]  # fmt: skip
+
+_BILLION = 10**9
+_DAY = 86400
+_UNITS = {"b": 512, "c": 1, "w": 2, "k": 1024, "M": 1024**2, "G": 1024**3}
+_TYPES = {
+    "f": stat.S_IFREG, "d": stat.S_IFDIR, "l": stat.S_IFLNK, "p": stat.S_IFIFO, "c": stat.S_IFCHR, "b": stat.S_IFBLK,
+    "s": stat.S_IFSOCK, "D": 0,
+}  # fmt: skip
+REGEX_TYPES = {
+    "findutils-default": ("emacs", False), "ed": ("posix", False), "emacs": ("emacs", False), "gnu-awk": ("posix", True),
+    "grep": ("grep", False), "posix-awk": ("posix", True), "awk": ("posix", True), "posix-basic": ("posix", False),
+    "posix-egrep": ("posix", True), "egrep": ("posix", True), "posix-extended": ("posix", True),
+    "posix-minimal-basic": ("posix", False), "sed": ("posix", False),
+}  # fmt: skip
+"""Kinds of regular expressions: (dialect, extended)."""
+
+
+class BadArgumentError(Exception):
+    """The argument makes no sense to this test."""
+
+
+# numbers
+
+
+def compare(text: str) -> Callable[[int], bool]:
+    """`N`, `+N` or `-N` as a test of a number."""
+    sign, digits = (text[0], text[1:]) if text[:1] in ("+", "-") else ("", text)
+    if not (digits.isascii() and digits.isdecimal()) or len(digits) > 20:
+        raise BadArgumentError
+    number = int(digits)
+    if sign == "+":
+        return lambda value: value > number
+    if sign == "-":
+        return lambda value: value < number
+    return lambda value: value == number
+
+
+def _decimal(text: str) -> tuple[str, float]:
+    """(sign, number) of `[+-]N` with a fraction."""
+    sign, digits = (text[0], text[1:]) if text[:1] in ("+", "-") else ("", text)
+    whole, dot, fraction = digits.partition(".")
+    if not (whole + fraction).isdecimal() or not digits.isascii() or (dot and not fraction and not whole) or len(digits) > 30:
+        raise BadArgumentError
+    return sign, float(digits)
+
+
+def size(text: str) -> Test:
+    """`-size N[bcwkMG]`: rounded up to whole units."""
+    unit = _UNITS.get(text[-1:])
+    matches = compare(text if unit is None else text[:-1])
+    unit = unit or 512
+    if unit == 1:
+        return lambda visit: matches(visit.info.size)
+    return lambda visit: matches(-(-visit.info.size // unit))
+
+
+# times
+
+
+def reference_time(search: Search, which: str, text: str) -> int:
+    """The time of a file (`which` in "aBcm") or of a date ("t"), in nanoseconds."""
+    if which == "t":
+        try:
+            return parse_date(text, search.now, search.ctx.env.get("TZ", ""))
+        except DateError:
+            raise CommandError(f"I cannot figure out how to interpret {quote(text)} as a date or time") from None
+    info = search.ctx.fs.stat(search.ctx.path(text), follow=search.follow != "P")
+    return nanoseconds(time_of(which)(info))
+
+
+def time_of(which: str) -> Callable[[Stat], float]:
+    """How to read one of a file's times."""
+    if which == "a":
+        return lambda info: info.atime
+    if which == "c":
+        return lambda info: info.ctime
+    return lambda info: info.mtime
+
+
+def newer(which: str, reference: int) -> Test:
+    """`-newerXY`: whether a time of the file is later than another."""
+    read = time_of(which)
+    return lambda visit: nanoseconds(read(visit.info)) > reference
+
+
+def age(search: Search, which: str, text: str, *, unit: int, midnight: bool) -> Test:
+    """`-mtime` (days) and `-mmin` (minutes): how long ago, in whole units, from now or from the last midnight."""
+    sign, number = _decimal(text)
+    if number > 10**12:
+        raise BadArgumentError
+    now = nanoseconds(search.now)
+    origin = now if unit != _DAY else now - _DAY * _BILLION
+    if midnight:
+        moment = Moment(now, search.ctx.env.get("TZ", ""))
+        today = now - (moment.hour * 3600 + moment.minute * 60 + moment.second) * _BILLION - moment.nanosecond
+        origin = today if unit == _DAY else today + _DAY * _BILLION
+    if sign == "-" and unit == _DAY:
+        origin += (_DAY - 1) * _BILLION
+    reference = origin - int(number * unit * _BILLION)
+    window = unit * _BILLION
+    read = time_of(which)
+    if sign == "-":
+        return lambda visit: nanoseconds(read(visit.info)) > reference
+    if sign == "+":
+        return lambda visit: nanoseconds(read(visit.info)) < reference
+    return lambda visit: 0 < nanoseconds(read(visit.info)) - reference <= window
+
+
+def used(text: str) -> Test:
+    """`-used N`: days between the last change of status and the last access."""
+    sign, number = _decimal(text)
+    days = int(number)
+
+    def test(visit: Visit) -> bool:
+        delta = visit.info.atime - visit.info.ctime
+        if delta < 0:
+            return False
+        passed = int(delta // _DAY)
+        return passed > days if sign == "+" else passed < days if sign == "-" else passed == days
+
+    return test
+
+
+# names
+
+
+def _matcher(pattern: str, *, ignore_case: bool) -> Callable[[str], object]:
+    """A function that tells whether a whole string matches; the usual patterns need no regular expression."""
+    if not ignore_case:
+        body = pattern.strip("*")
+        if not any(character in body for character in "*?[\\"):
+            starred = pattern.startswith("*"), pattern.endswith("*")
+            if not any(starred):
+                return pattern.__eq__
+            if starred == (True, False):
+                return lambda text: text.endswith(body)
+            if starred == (False, True):
+                return lambda text: text.startswith(body)
+            return lambda text: body in text
+    return compile_glob(pattern, ignore_case=ignore_case, extglob=False).match
+
+
+def name(pattern: str, *, ignore_case: bool) -> Test:
+    """`-name`, `-iname`: the last component."""
+    if pattern.endswith("/") and len(pattern) > 1 and pattern.strip("/") == "":
+        return lambda visit: visit.name == "/"
+    if not ignore_case:
+        body = pattern.lstrip("*")
+        if len(body) == len(pattern) - 1 and not any(character in body for character in "*?[\\"):
+            return lambda visit: visit.name.endswith(body)
+    matches = _matcher(pattern, ignore_case=ignore_case)
+    return lambda visit: bool(matches(visit.name))
+
+
+def path(pattern: str, *, ignore_case: bool) -> Test:
+    """`-path`, `-ipath`: the whole name."""
+    matches = _matcher(pattern, ignore_case=ignore_case)
+    return lambda visit: bool(matches(visit.path))
+
+
+def link_text(pattern: str, *, ignore_case: bool) -> Test:
+    """`-lname`, `-ilname`: what a symbolic link says."""
+    matches = _matcher(pattern, ignore_case=ignore_case)
+    return lambda visit: visit.kind == stat.S_IFLNK and bool(matches(visit.fs.readlink(visit.absolute)))
+
+
+def regex(search: Search, pattern: str, kind: str, *, ignore_case: bool) -> Test:
+    """`-regex`, `-iregex`: the whole name, by a regular expression of one of `REGEX_TYPES`."""
+    dialect, extended = REGEX_TYPES[kind]
+    try:
+        compiled = compile_posix(pattern, extended=extended, ignore_case=ignore_case, dialect=dialect)
+    except RegexError as error:
+        raise CommandError(f"failed to compile regular expression '{pattern}': {error}") from None
+    budget = search.ctx.budget
+
+    def test(visit: Visit) -> bool:
+        budget.step()
+        found = compiled.match(visit.path, 0, budget)
+        return found is not None and found.end() == len(visit.path)
+
+    return test
+
+
+# what a file is
+
+
+def types(option: str, text: str, *, target: bool) -> Test:
+    """`-type`, `-xtype`: one of a list of types, of the file or of what it points to."""
+    if not text:
+        raise CommandError(f"Arguments to {option} should contain at least one letter")
+    kinds = set()
+    for number, letter in enumerate(text):
+        if number % 2:
+            if letter != ",":
+                raise CommandError(f"Must separate multiple arguments to {option} using: ','")
+            if number == len(text) - 1:
+                raise CommandError(f"Last file type in list argument to {option} is missing, i.e., list is ending on: ','")
+            continue
+        if letter not in _TYPES:
+            raise CommandError(f"Unknown argument to {option}: {letter}")
+        if _TYPES[letter] in kinds and letter != "D":
+            raise CommandError(f"Duplicate file type '{letter}' in the argument list to {option}.")
+        kinds.add(_TYPES[letter])
+    if target:
+        return lambda visit: stat.S_IFMT(visit.target().mode) in kinds
+    if len(kinds) == 1:
+        only = kinds.pop()
+        return lambda visit: visit.kind == only
+    return lambda visit: visit.kind in kinds
+
+
+def permissions(search: Search, text: str) -> Test:
+    """`-perm MODE` (exactly), `-MODE` (all of these), `/MODE` (any of these)."""
+    how, mode = (text[0], text[1:]) if text[:1] in ("-", "/") else ("", text)
+    change = compile_mode(mode, 0)
+    if change is None or (how == "" and text[:1] == "+" and text[1:2].isdigit()):
+        raise CommandError(f"invalid mode {quote(text)}")
+    file_bits, directory_bits = (change(0, kind) for kind in (False, True))
+
+    def wanted(visit: Visit) -> int:
+        return directory_bits if visit.kind == stat.S_IFDIR else file_bits
+
+    if how == "-":
+        return lambda visit: visit.info.mode & wanted(visit) == wanted(visit)
+    if how == "/":
+        if not file_bits and not directory_bits:
+            search.ctx.warn(
+                f"warning: you have specified a mode pattern {text} (which is equivalent to /000). The meaning of -perm /000 has now "
+                "been changed to be consistent with -perm -000; that is, while it used to match no files, it now matches all files.",
+                search.ctx.status,
+            )
+            return lambda _: True
+        return lambda visit: visit.info.mode & wanted(visit) != 0
+    return lambda visit: visit.info.permissions == wanted(visit)
+
+
+def empty(visit: Visit) -> bool:
+    """`-empty`: a file or directory with nothing in it."""
+    if visit.kind == stat.S_IFDIR:
+        return not visit.fs.listdir(visit.absolute)
+    return visit.kind == stat.S_IFREG and not visit.info.size
+
+
+def same_file(search: Search, name: str) -> Test:
+    """`-samefile`."""
+    info = search.ctx.fs.stat(search.ctx.path(name), follow=search.follow != "P")
+    return lambda visit: visit.info.ino == info.ino
