@@ -38,7 +38,7 @@ def render_body(
 ) -> str:
     """The body with its places filled in.
 
-    arguments   what stood after the skill's name: `$ARGUMENTS`, `$ARGUMENTS[N]` and `$N` from 0; appended if nothing asks for them
+    arguments   what stood after the skill's name: `$ARGUMENTS`, `$ARGUMENTS[N]`, `$N` from 0; appended if nothing asks for them
     names       of the arguments, for `$name`
     directory   for `${CLAUDE_SKILL_DIR}`, `${SKILL_DIR}`, `${SKILL_ROOT}` and `{baseDir}`
     session_id  for `${CLAUDE_SESSION_ID}`
@@ -50,9 +50,8 @@ def render_body(
         words = shlex.split(arguments)
     except ValueError:
         words = arguments.split()
-    values = {
-        "CLAUDE_SKILL_DIR": directory, "SKILL_DIR": directory, "SKILL_ROOT": directory, "CLAUDE_SESSION_ID": session_id, **(variables or {}),
-    }  # fmt: skip
+    places = dict.fromkeys(("CLAUDE_SKILL_DIR", "SKILL_DIR", "SKILL_ROOT"), directory)
+    values = {**places, "CLAUDE_SESSION_ID": session_id, **(variables or {})}
     outputs: list[str] = []
     if run is not None:
         body = _run_commands(body, run, outputs)

@@ -1,0 +1,84 @@
+"""What `allowed-tools` allows, asked of every simple command while a skill's script runs.
+
+`Bash` allows everything, `Bash(git:*)` the command git, `Bash(git add:*)` what starts so, `Bash(make test)` just that.
+`Read`, `Grep`, `Glob`, `Write` and `Edit` allow the commands that do the same. The shell's own builtins, which reach
+nothing by themselves, are always allowed; what they run is asked again.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+__all__ = ["AllowedTools"]
+
+_BASH = re.compile(r"(?:Bash|Shell)\((?P<pattern>.*)\)", re.IGNORECASE | re.DOTALL)
+
+_READ = ["basename", "cat", "cmp", "diff", "dirname", "du", "file", "head", "ls", "md5sum", "nl", "od", "readlink", "realpath", "sha256sum"]
+TOOLS = {
+    "read": [*_READ, "stat", "tac", "tail", "tree", "wc"],
+    "grep": ["grep", "egrep", "fgrep", "rg"],
+    "glob": ["find", "ls"],
+    "write": ["cp", "install", "ln", "mkdir", "mktemp", "mv", "rm", "rmdir", "tee", "touch"],
+    "edit": ["sed", "patch", "ed", "tee"],
+}
+BUILTINS = frozenset(
+    """. : [ [[ alias bg bind break builtin caller cd command compgen complete compopt continue coproc declare dirs disown echo enable
+    eval exec exit export false fc fg getopts hash help history jobs let local logout mapfile popd printf pushd pwd read readarray
+    readonly return set shift shopt source suspend test times trap true type typeset ulimit umask unalias unset wait
+    env nice nohup sh bash time timeout xargs""".split()  # noqa: SIM905  (a list of words reads better as words)
+)
+"""Builtins, and commands that only run others."""
+
+
+class AllowedTools:
+    """The tools that a skill may use."""
+
+    __slots__ = ("_everything", "_exact", "_prefixes", "tools")
+
+    def __init__(self, tools: Iterable[str]) -> None:
+        self.tools = tuple(tools)
+        self._everything = False
+        self._exact: list[list[str]] = []
+        self._prefixes: list[list[str]] = []
+        for tool in self.tools:
+            self._allow(tool)
+
+    def refusal(self, argv: Sequence[str], *, function: bool = False) -> str | None:
+        """Why a command must not run, None when it may. `function` says that it is one of the script's own functions."""
+        if self._everything or function or not argv:
+            return None
+        name = argv[0].rsplit("/", 1)[-1]
+        words = [name, *argv[1:]]
+        if name in BUILTINS or words in self._exact:
+            return None
+        if any(words[: len(prefix)] == prefix for prefix in self._prefixes):
+            return None
+        return f"not among the skill's allowed tools: {' '.join(self.tools) or 'none'}"
+
+    def _allow(self, tool: str) -> None:
+        match = _BASH.fullmatch(tool)
+        if match is None:
+            self._everything |= tool.lower() in ("bash", "shell", "*")
+            self._prefixes += [[name] for name in TOOLS.get(tool.partition("(")[0].lower(), ())]
+            return
+        for pattern in match["pattern"].split(","):
+            text, star, _ = pattern.strip().partition(":*")
+            if not star and text.endswith(" *"):
+                text, star = text[:-2], "*"
+            if text in ("*", ""):
+                self._everything |= text == "*"
+                continue
+            words = _words(text)
+            (self._prefixes if star else self._exact).append(words)
+
+
+def _words(text: str) -> list[str]:
+    try:
+        return shlex.split(text)
+    except ValueError:
+        return text.split()

@@ -1,0 +1,174 @@
+"""How a host uses skills, as one value: where they are, how they are shown, read and run. Presets are other systems' habits."""
+
+from __future__ import annotations
+
+import difflib
+import tomllib
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from agentsandbox.skills.catalog import SkillCatalog, SkillRoot
+from agentsandbox.skills.prompts import render_catalog
+from agentsandbox.skills.reading import ReadingRules
+from agentsandbox.skills.session import SkillSession
+
+if TYPE_CHECKING:
+    import os
+
+    from agentsandbox.skills.scripts import Workplace
+
+__all__ = ["PRESETS", "SkillsConfig"]
+
+Profile = Literal["native", "remcochat", "runtime", "agentsandbox", "yodoca", "mux"]
+
+
+class SkillsConfig(BaseModel):
+    """Settings of a host; immutable. `SkillsConfig.preset("runtime")` starts from another system's habits."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    enabled: bool = True
+    directories: tuple[str, ...] = ()
+    search_up: tuple[str, ...] = ()
+    """Those of the directories that are looked for in the directories above, too."""
+    profile: Profile = "native"
+    activation: Literal["tool", "router", "hybrid"] = "tool"
+    validation: Literal["strict", "lenient"] = "lenient"
+    disabled: tuple[str, ...] = ()
+    max_skills: int | None = Field(200, gt=0)
+    max_active: int = Field(8, gt=0)
+    max_skill_md_bytes: int = Field(200_000, gt=0)
+    max_resource_bytes: int = Field(2_000_000, gt=0)
+    hard_resource_bytes: int = Field(16 * 1024 * 1024, gt=0)
+    overflow: Literal["truncate", "error"] = "truncate"
+    resource_scope: Literal["root", "references_assets"] = "root"
+    binary: Literal["base64", "describe", "error"] = "base64"
+    catalog_format: Literal["xml", "json", "tool_description", "bullets", "agent_skills"] = "xml"
+    catalog_location: bool = True
+    catalog_order: Literal["name", "discovery"] = "name"
+    catalog_max: int | None = Field(50, gt=0)
+    require_active: bool = False
+    reload: Literal["manual", "mtime", "poll"] = "manual"
+    poll_interval: float = Field(5.0, gt=0)
+    scripts: bool = True
+    script_workdir: Literal["sandbox", "skill"] = "sandbox"
+    allowed_tools: Literal["ignore", "warn", "enforce"] = "ignore"
+
+    @model_validator(mode="before")
+    @classmethod
+    def _name_the_nearest(cls, values: Any) -> Any:
+        """An unknown key is an error that names the key that was meant."""
+        if isinstance(values, dict):
+            for key in sorted(set(values) - set(cls.model_fields)):
+                near = difflib.get_close_matches(str(key), cls.model_fields, 1)
+                raise ValueError(f"unknown setting {key!r}" + (f"; did you mean {near[0]!r}?" if near else ""))
+        return values
+
+    @classmethod
+    def preset(cls, name: str, **changes: Any) -> SkillsConfig:
+        """The habits of another system, with changes."""
+        if name not in PRESETS:
+            raise ValueError(f"unknown preset {name!r}; there are: {', '.join(PRESETS)}")
+        return cls(**{**PRESETS[name], **changes})
+
+    @classmethod
+    def from_toml(cls, path: str | os.PathLike[str]) -> SkillsConfig:
+        """The table `[app.skills]` of a file; skills are off unless it says `enabled = true`."""
+        table = tomllib.loads(Path(path).read_text(encoding="utf-8")).get("app", {}).get("skills", {})
+        return cls(**{"enabled": False, **table})
+
+    def discover(self) -> SkillCatalog:
+        """The catalog of the directories; an empty one when skills are off."""
+        directories = self.directories if self.enabled else ()
+        roots = [SkillRoot(directory, _scope(directory), directory in self.search_up) for directory in directories]
+        return SkillCatalog.discover(
+            *roots,
+            strict=self.validation == "strict",
+            max_skills=self.max_skills,
+            disabled=self.disabled,
+            reload=self.reload,
+            poll_interval=self.poll_interval,
+        )
+
+    def session(self, catalog: SkillCatalog, place: Workplace | None = None, **options: Any) -> SkillSession:
+        """A session on the catalog by these settings; `options` go to `SkillSession`."""
+        settings = {
+            "max_active": self.max_active,
+            "require_active": self.require_active,
+            "rules": self.reading_rules(),
+            "scripts": self.scripts,
+            "script_workdir": self.script_workdir,
+        }
+        return SkillSession(catalog, place, **{**settings, **options})
+
+    def reading_rules(self) -> ReadingRules:
+        """How files are read."""
+        return ReadingRules(
+            max_skill_md_bytes=self.max_skill_md_bytes,
+            max_resource_bytes=self.max_resource_bytes,
+            hard_resource_bytes=self.hard_resource_bytes,
+            resource_scope=self.resource_scope,
+            overflow=self.overflow,
+            binary=self.binary,
+        )
+
+    def render_catalog(self, session: SkillSession) -> str | None:
+        """The catalog as this host shows it."""
+        return render_catalog(
+            session.search(), self.catalog_format, location=self.catalog_location, order=self.catalog_order, maximum=self.catalog_max
+        )
+
+
+def _scope(directory: str) -> Literal["project", "user"]:
+    return "user" if directory.startswith("~") else "project"
+
+
+_PROJECT_AND_HOME = ("./.skills", "./.agents/skills", "~/.agents/skills", "~/.remcochat/skills")
+PRESETS: dict[str, dict[str, Any]] = {
+    "default": {},
+    "remcochat": {
+        "directories": _PROJECT_AND_HOME,
+        "search_up": ("./.agents/skills",),
+        "profile": "remcochat",
+        "validation": "strict",
+        "catalog_format": "json",
+        "catalog_location": False,
+        "catalog_order": "discovery",
+        "catalog_max": 200,
+        "scripts": False,
+        "allowed_tools": "enforce",
+    },
+    "runtime": {"profile": "runtime", "require_active": True, "catalog_order": "discovery", "catalog_max": None},
+    "agentsandbox": {
+        "profile": "agentsandbox",
+        "catalog_format": "tool_description",
+        "catalog_location": False,
+        "catalog_order": "discovery",
+        "catalog_max": None,
+    },
+    "yodoca": {
+        "directories": ("sandbox/skills",),
+        "profile": "yodoca",
+        "catalog_format": "bullets",
+        "catalog_location": False,
+        "catalog_order": "discovery",
+        "catalog_max": None,
+        "reload": "poll",
+        "scripts": False,
+    },
+    "mux": {
+        "directories": (".mux/skills", "~/.mux/skills"),
+        "profile": "mux",
+        "validation": "strict",
+        "catalog_format": "agent_skills",
+        "catalog_location": False,
+        "max_skill_md_bytes": 1024 * 1024,
+        "max_resource_bytes": 1024 * 1024,
+        "hard_resource_bytes": 1024 * 1024,
+        "overflow": "error",
+        "reload": "mtime",
+        "scripts": False,
+    },
+}

@@ -1,0 +1,109 @@
+"""Settings of a host, presets, and what `allowed-tools` allows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from agentsandbox.skills.allowed import AllowedTools
+from agentsandbox.skills.catalog import SkillCatalog
+from agentsandbox.skills.config import PRESETS, SkillsConfig
+from agentsandbox.skills.session import SkillSession
+from agentsandbox.skills.skill import AgentSkill
+from agentsandbox.tools.profiles import Toolbox, skill_tools
+
+
+@pytest.mark.row("S0-44", "S0-76", "V0-29")
+def test_from_toml_skills_are_off_unless_asked_for(tmp_path: Path) -> None:
+    skill = tmp_path / "skills" / "a"
+    skill.mkdir(parents=True)
+    (skill / "SKILL.md").write_text("---\nname: a\ndescription: d\n---\n")
+    file = tmp_path / "app.toml"
+    file.write_text(f'[app.skills]\ndirectories = ["{tmp_path}/skills"]\n')
+    config = SkillsConfig.from_toml(file)
+    assert not config.enabled
+    assert not config.discover()
+    session = config.session(config.discover())
+    assert config.render_catalog(session) is None
+    assert not skill_tools(session)
+    file.write_text(f'[app.skills]\nenabled = true\ndirectories = ["{tmp_path}/skills"]\n')
+    assert list(SkillsConfig.from_toml(file).discover()) == ["a"]
+    file.write_text("")
+    assert not SkillsConfig.from_toml(file).enabled
+
+
+@pytest.mark.row("S0-46", "S0-47", "S0-48", "S0-49")
+def test_defaults() -> None:
+    config = SkillsConfig()
+    assert (config.max_skills, config.max_skill_md_bytes, config.max_resource_bytes) == (200, 200_000, 2_000_000)
+    assert config.activation == "tool"
+
+
+def test_an_unknown_setting_names_the_nearest() -> None:
+    with pytest.raises(ValueError, match="unknown setting 'max_skils'; did you mean 'max_skills'"):
+        SkillsConfig(max_skils=1)  # type: ignore[call-arg]
+    with pytest.raises(ValueError, match="unknown preset"):
+        SkillsConfig.preset("nope")
+    for wrong in ({"max_skills": 0}, {"activation": "magic"}, {"poll_interval": -1}):
+        with pytest.raises(ValueError, match="validation error"):
+            SkillsConfig(**wrong)
+
+
+@pytest.mark.row("S0-4", "S0-45", "S4-14")
+def test_presets() -> None:
+    assert {name: SkillsConfig.preset(name).profile for name in PRESETS} == {
+        "default": "native",
+        **{name: name for name in ("remcochat", "runtime", "agentsandbox", "yodoca", "mux")},
+    }
+    remcochat = SkillsConfig.preset("remcochat")
+    assert remcochat.directories == ("./.skills", "./.agents/skills", "~/.agents/skills", "~/.remcochat/skills")
+    assert remcochat.search_up == ("./.agents/skills",)
+    assert SkillsConfig.preset("runtime", max_active=3).max_active == 3
+    session = SkillsConfig.preset("mux").session(SkillCatalog())
+    assert (session.rules.max_resource_bytes, session.rules.overflow, session.scripts) == (1 << 20, "error", False)
+
+
+@pytest.mark.row("S0-72")
+@pytest.mark.parametrize(
+    ("tools", "argv", "allowed"),
+    [
+        ("Bash", "rm -rf /", True),
+        ("Bash(*)", "rm -rf /", True),
+        ("Bash(git:*)", "git push --force", True),
+        ("Bash(git:*)", "/usr/bin/git push", True),
+        ("Bash(git:*)", "gitk", False),
+        ("Bash(git:*)", "rm x", False),
+        ("Bash(git add:*)", "git add x", True),
+        ("Bash(git add:*)", "git push", False),
+        ("Bash(git add:*, jq:*)", "jq .", True),
+        ("Bash(make test)", "make test", True),
+        ("Bash(make test)", "make test all", False),
+        ("Bash(npm run *)", "npm run x", True),
+        ("Read", "cat x", True),
+        ("Read", "rm x", False),
+        ("Write Edit", "tee x", True),
+        ("", "echo x", True),
+        ("", "xargs rm", True),
+        ("", "rm x", False),
+        ("Unknown(x)", "rm x", False),
+    ],
+)
+def test_allowed_tools(tools: str, argv: str, allowed: bool) -> None:
+    from agentsandbox.skills.validation import split_tools
+
+    refusal = AllowedTools(split_tools(tools) or ()).refusal(argv.split())
+    assert (refusal is None) is allowed
+    assert AllowedTools(()).refusal(["helper"], function=True) is None
+
+
+def test_a_toolbox_takes_every_spelling() -> None:
+    skill = AgentSkill.from_files({"SKILL.md": "---\nname: a\ndescription: d\n---\n"})
+    session = SkillSession(SkillCatalog(skills=[skill]))
+    box = Toolbox(skill_tools(session, "runtime", "remcochat"))
+    for name in ("skills.load", "skills_load", "skillsLoad"):
+        assert box.call(name, {"names": ["a"]})["active_skills"][0]["name"] == "a"
+    assert box.find("skills.readResource") is box.find("skills_read_resource") is box.find("skillsReadResource")
+    assert "Unknown tool" in box.call("nope", {})["error"]
+    with pytest.raises(ValueError, match="unknown profile"):
+        skill_tools(session, "nope")  # type: ignore[arg-type]
