@@ -650,6 +650,7 @@ class Parser(WordReader):
         start = self.position
         depth = 0
         parts: list[Part] = []
+        self.extglob = False  # `a*(b)` is no pattern list here
         while self.position < len(text):
             parts.extend(self.scan(WORD, "()"))
             char = text[self.position : self.position + 1]
@@ -662,6 +663,7 @@ class Parser(WordReader):
             depth += (char == "(") - (char == ")")
             parts.append(Literal(char))
             self.position += 1
+        self.extglob = True
         if self.position == start:
             return None
         return Word(_merge_literals(parts), text[start : self.position])
