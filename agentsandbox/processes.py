@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from time import monotonic, sleep
 
-from agentsandbox.errors import Exit, Killed, LimitReached, PipeClosed, Unwind
+from agentsandbox.errors import Exit, Killed, LimitReached, PipeClosed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -174,7 +174,7 @@ class Scheduler:
             status = 141
         except GreenletExit:
             status = 137
-        except (Unwind, Exception) as end:  # a limit, or a bug: the execution as a whole ends with it
+        except BaseException as end:  # a limit, a cancelled task, a bug: the execution as a whole ends with it
             self.failure = end
         finally:
             process.status = status & 255

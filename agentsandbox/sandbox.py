@@ -11,12 +11,12 @@ import time
 from time import monotonic
 
 from agentsandbox.command import Command, Host
-from agentsandbox.errors import ClosedError, Exit, Killed, LimitReached, PipeClosed
+from agentsandbox.errors import ClosedError, Exit, Killed, LimitReached, PipeClosed, SandboxError
 from agentsandbox.fs.memory import MemoryFileSystem
 from agentsandbox.limits import DEFAULT_LIMITS, Budget, Limits
 from agentsandbox.processes import Scheduler
 from agentsandbox.result import ExecutionResult
-from agentsandbox.streams import BytesReader, Capture, OutputLog, Stream, encode
+from agentsandbox.streams import BytesReader, Capture, OutputLog, Stream, decode, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -53,6 +53,9 @@ DEFAULTS: dict[str, Any] = {
     "seed": None,
 }
 """Every option and its default; `SandboxOptions` is the same as a pydantic model."""
+
+HISTORY = 100
+"""Results and scripts that a sandbox remembers."""
 
 RECURSION = 24_000
 """Python frames that the deepest script may need: `Limits.depth` levels of some twenty frames each."""
@@ -97,7 +100,8 @@ class Sandbox:
             _check(settings)
         self._id = id
         self._settings = settings
-        self._lock = threading.RLock()
+        self.lock = threading.RLock()
+        self.is_executing = False
         self._shell: Shell | None = None
         self._closed = False
         self._mounted: tuple[SkillInfo, ...] = ()
@@ -177,7 +181,7 @@ class Sandbox:
         isolated   leave no trace in the shell's state (files stay)
         on_output  called with "stdout" or "stderr" and each chunk as it appears
         """
-        with self._lock:
+        with self.lock:
             return self._execute(script, stdin, timeout, env, cwd, args, isolated, on_output)
 
     def _execute(
@@ -196,6 +200,8 @@ class Sandbox:
             raise ClosedError("this sandbox is closed")
         if not isinstance(script, str):
             raise TypeError(f"a script is a str, not {type(script).__name__}")
+        if self.is_executing:
+            raise SandboxError("this sandbox is executing a script; a command runs others with `ctx.run`")
         shell = self._main_shell()
         began = monotonic()
         budget = Budget(self._settings["limits"], timeout=timeout)
@@ -210,17 +216,25 @@ class Sandbox:
         self._out.log = self._err.log = log
         shell = self._prepare(shell, budget, stdin, env, cwd, args, isolated, pause)
         self.fs.uid = 1000
+        self.is_executing = True
+        status, limit = 130, "cancelled"
         try:
             status, limit = _run_guarded(shell, script, self._settings["jobs"])
+        except BaseException as error:  # the host's task was cancelled: what there is must not be lost
+            error.add_note(f"output of the script so far:\n{decode(b''.join(data for _, data in log.entries))}")
+            raise
         finally:
             self.fs.uid = 0  # the host program may do everything
-        if not isolated:
-            self._shell_after(shell)
-        result = ExecutionResult(log.entries, status, script=script, duration=monotonic() - began, limit=limit)
-        self._executions += 1
-        self._history.append(result)
-        if len(self._history) > 100:
-            del self._history[0]
+            self.is_executing = False
+            machine = shell.machine
+            machine.scheduler.pause = None
+            machine.history.append(script)
+            if not isolated:
+                self._shell_after(shell)
+            result = ExecutionResult(log.entries, status, script=script, duration=monotonic() - began, limit=limit)
+            self._executions += 1
+            self._history.append(result)
+            del self._history[:-HISTORY], machine.history[:-HISTORY]
         return result
 
     def _prepare(
@@ -373,12 +387,12 @@ class Sandbox:
 
     def snapshot(self) -> Snapshot:
         """The files and working directory as they are now. O(1)."""
-        with self._lock:
+        with self.lock:
             return Snapshot(self.fs.snapshot(), self.cwd)
 
     def restore(self, snapshot: Snapshot) -> None:
         """Go back to a snapshot."""
-        with self._lock:
+        with self.lock:
             self.fs.restore(snapshot.files)  # type: ignore[arg-type]
             if self._shell is not None:
                 self._shell.change_directory(snapshot.cwd)
@@ -390,11 +404,12 @@ class Sandbox:
 
     def fork(self) -> Sandbox:
         """An independent copy: same files, variables, functions and directory. O(1) in the number of files."""
-        with self._lock:
+        with self.lock:
             twin = Sandbox.__new__(Sandbox)
             twin._id = None
             twin._settings = self._settings
-            twin._lock = threading.RLock()
+            twin.lock = threading.RLock()
+            twin.is_executing = False
             twin._closed = False
             twin._mounted = self._mounted
             twin._clock = self._clock
@@ -440,7 +455,7 @@ class Sandbox:
 
     def close(self) -> None:
         """End background jobs and refuse further use. Idempotent."""
-        with self._lock:
+        with self.lock:
             if self._closed:
                 return
             self._closed = True
@@ -506,8 +521,15 @@ def _run_guarded(shell: Shell, script: str, jobs: Jobs) -> tuple[int, str | None
         limit, status = "depth", 137
     except MemoryError:
         limit, status = "value_bytes", 137
-    finally:
-        scheduler.pause = None
+    except Exception:
+        # The one boundary: an error of ours, or of a host's command, must not reach the program through a script.
+        import logging
+
+        logging.getLogger("agentsandbox").exception("internal error while executing a script")
+        status = 70
+        stream = shell.fds.get(2)
+        if stream is not None:
+            stream.write(b"bash: internal error; the host's log has the details\n")
     if limit is not None:
         shell.status = status
     return int(status), limit

@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from agentsandbox.processes import Process
     from agentsandbox.streams import ByteReader, ByteWriter
 
-__all__ = ["SHELL_NAMES", "find_on_path", "locate", "run_external", "run_file"]
+__all__ = ["DEFAULT_PATH", "SHELL_NAMES", "find_on_path", "locate", "run_external", "run_file"]
 
 SHELL_NAMES = frozenset(("sh", "bash", "dash", "ash", "rbash"))
-_DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin"
+DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin"
 _ENV_OPTIONS = frozenset(("-S",))
 
 
@@ -31,7 +31,7 @@ def find_on_path(shell: Shell, name: str, path: str | None) -> str | None:
     """The first file of that name in a directory of PATH that can be executed, else the first that is there."""
     fs = shell.fs
     found: str | None = None
-    for directory in (_DEFAULT_PATH if path is None else path).split(":"):
+    for directory in (DEFAULT_PATH if path is None else path).split(":"):
         candidate = f"{directory or shell.cwd}/{name}"
         if not candidate.startswith("/"):
             candidate = f"{shell.cwd}/{candidate}"
@@ -230,7 +230,7 @@ class _Runner:
         if cwd is not None:
             child.cwd = cwd
         if env is not None:
-            child.variables.assign("PATH", env.get("PATH", _DEFAULT_PATH))
+            child.variables.assign("PATH", env.get("PATH", DEFAULT_PATH))
             child.hashed = {}
         child.functions = {}
         return child

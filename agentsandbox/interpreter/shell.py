@@ -399,6 +399,7 @@ class Shell:
             or self.machine.on_command is not None
             or bool(self.disabled)
             or self.noexec
+            or self.allexport
             or not _INLINED.isdisjoint(self.functions)
         )
         self.extglob = self.shopt["extglob"]

@@ -137,7 +137,12 @@ def _general(node: SimpleCommand) -> Run:
                 declared = _declared_words(shell, order, words)
                 argv = [item if isinstance(item, str) else item.text() for item in declared]
             if redirections is not None:
-                shell.fds, opened = redirections(shell)
+                try:
+                    shell.fds, opened = redirections(shell)
+                except ExpansionError as error:
+                    if not argv or argv[0] in shell.functions or find_builtin(argv[0]) is not None:
+                        raise
+                    raise ExpansionError(error.message, fatal=False) from None  # only the child would have ended
             if not argv:
                 for bind in binders:
                     bind(shell).apply(shell)
@@ -238,12 +243,14 @@ def _check_policy(shell: Shell, argv: list[str], assignments: Sequence[BoundAssi
 
 def _with_assignments(shell: Shell, assignments: Sequence[BoundAssignment], run: Callable[[], int]) -> int:
     """Run with variables that hold only meanwhile, exported."""
-    from agentsandbox.expansion.variables import EXPORT
+    from agentsandbox.expansion.variables import EXPORT, NameReference
 
     variables = shell.variables
     scope: dict[str, tuple[object, int]] = {}
     for assignment in assignments:
         variables.save_in(scope, assignment.name)
+        if isinstance(shell.values.get(assignment.name), NameReference):
+            variables.save_in(scope, variables.resolve(assignment.name))
         assignment.apply(shell)
         if not isinstance(assignment.value, list):
             variables.add(assignment.name, EXPORT)

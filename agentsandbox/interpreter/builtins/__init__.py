@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from agentsandbox.interpreter.shell import Shell
 
-__all__ = ["NAMES", "SPECIAL", "Builtin", "UsageFailure", "builtin", "find_builtin", "parse_letters"]
+__all__ = ["NAMES", "SPECIAL", "Builtin", "UsageFailure", "define", "find_builtin", "parse_letters"]
 
 _MODULES = {
     ".": ("source", "source"),
@@ -91,7 +91,7 @@ class Builtin:
             return 1
 
 
-def builtin(name: str, usage: str = "", *, declares: bool = False) -> Callable[[Callable[[Shell, Any], int]], Builtin]:
+def define(name: str, usage: str = "", *, declares: bool = False) -> Callable[[Callable[[Shell, Any], int]], Builtin]:
     """Make a function the builtin `name`; `usage` is what follows "name: usage: "."""
 
     def decorate(function: Callable[[Shell, Any], int]) -> Builtin:

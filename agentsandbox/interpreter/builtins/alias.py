@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentsandbox.interpreter.builtins import builtin, parse_letters
+from agentsandbox.interpreter.builtins import define, parse_letters
 from agentsandbox.quoting import shell_quote_single
 
 TYPE_CHECKING = False
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from agentsandbox.interpreter.shell import Shell
 
 
-@builtin("alias", "alias [-p] [name[=value] ... ]")
+@define("alias", "alias [-p] [name[=value] ... ]")
 def alias(shell: Shell, words: list[str]) -> int:
     options, position = parse_letters(words, "p")
     if "p" in options or position >= len(words):
@@ -33,7 +33,7 @@ def alias(shell: Shell, words: list[str]) -> int:
     return status
 
 
-@builtin("unalias", "unalias [-a] name [name ...]")
+@define("unalias", "unalias [-a] name [name ...]")
 def unalias(shell: Shell, words: list[str]) -> int:
     options, position = parse_letters(words, "a")
     if "a" in options:

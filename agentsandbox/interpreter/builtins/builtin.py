@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agentsandbox.errors import CommandError
-from agentsandbox.interpreter.builtins import builtin as define
+from agentsandbox.interpreter.builtins import define
 from agentsandbox.interpreter.builtins import find_builtin
 
 TYPE_CHECKING = False

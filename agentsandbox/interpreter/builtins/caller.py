@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from agentsandbox.errors import CommandError
-from agentsandbox.interpreter.builtins import builtin
+from agentsandbox.interpreter.builtins import define
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agentsandbox.interpreter.shell import Shell
 
 
-@builtin("caller", "caller [expr]")
+@define("caller", "caller [expr]")
 def caller(shell: Shell, words: list[str]) -> int:
     frames = shell.frames
     if not frames:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 
 from agentsandbox.errors import CommandError
-from agentsandbox.interpreter.builtins import builtin, parse_letters
+from agentsandbox.interpreter.builtins import define, parse_letters
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agentsandbox.interpreter.shell import Shell
 
 
-@builtin("cd", "cd [-L|[-P [-e]] [-@]] [dir]")
+@define("cd", "cd [-L|[-P [-e]] [-@]] [dir]")
 def cd(shell: Shell, words: list[str]) -> int:
     options, position = parse_letters(words, "LPe@")
     operands = words[position:]

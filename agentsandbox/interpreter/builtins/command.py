@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentsandbox.interpreter.builtins import builtin, find_builtin, parse_letters
+from agentsandbox.interpreter.builtins import define, find_builtin, parse_letters
 from agentsandbox.interpreter.builtins.type import describe
 
 TYPE_CHECKING = False
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from agentsandbox.interpreter.shell import Shell
 
 
-@builtin("command", "command [-pVv] command [arg ...]", declares=True)
+@define("command", "command [-pVv] command [arg ...]", declares=True)
 def command(shell: Shell, words: list[Any]) -> int:
     texts = [word if isinstance(word, str) else word.text() for word in words]
     options, position = parse_letters(texts, "pVv")
@@ -31,4 +31,8 @@ def command(shell: Shell, words: list[Any]) -> int:
     found = find_builtin(name)
     if found is not None and name not in shell.disabled:
         return found.call(shell, operands if found.declares else texts[position:])
+    if "p" in options:
+        from agentsandbox.interpreter.execution import DEFAULT_PATH, run_external
+
+        return run_external(shell, texts[position:], shell.variables.environment(), path=DEFAULT_PATH)
     return run_words(shell, texts[position:], functions=False)

@@ -24,7 +24,7 @@ from agentsandbox.expansion.variables import (
     NameReference,
 )
 from agentsandbox.interpreter.assignments import BoundAssignment
-from agentsandbox.interpreter.builtins import builtin, parse_letters
+from agentsandbox.interpreter.builtins import define, parse_letters
 from agentsandbox.quoting import declare_quote_double
 
 TYPE_CHECKING = False
@@ -75,17 +75,17 @@ def _array_from_text(shell: Shell, name: str, value: str, append: bool) -> Bound
     return None
 
 
-@builtin("declare", _USAGE, declares=True)
+@define("declare", _USAGE, declares=True)
 def declare(shell: Shell, words: list[Argument]) -> int:
     return _declare(shell, words, local=bool(shell.variables.scopes) and _in_function(shell))
 
 
-@builtin("typeset", _USAGE.replace("declare", "typeset"), declares=True)
+@define("typeset", _USAGE.replace("declare", "typeset"), declares=True)
 def typeset(shell: Shell, words: list[Argument]) -> int:
     return _declare(shell, words, local=bool(shell.variables.scopes) and _in_function(shell))
 
 
-@builtin("local", "local [option] name[=value] ...", declares=True)
+@define("local", "local [option] name[=value] ...", declares=True)
 def local(shell: Shell, words: list[Argument]) -> int:
     if not shell.variables.scopes:
         raise CommandError("can only be used in a function", 1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from agentsandbox.interpreter.builtins import builtin
+from agentsandbox.interpreter.builtins import define
 from agentsandbox.languages.echo import render_echo
 
 TYPE_CHECKING = False
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from agentsandbox.interpreter.shell import Shell
 
 
-@builtin("echo", "echo [-neE] [arg ...]")
+@define("echo", "echo [-neE] [arg ...]")
 def echo(shell: Shell, words: list[str]) -> int:
     data = render_echo(words[1:], xpg=shell.shopt["xpg_echo"])
     stream = shell.fds.get(1)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from agentsandbox.interpreter.builtins import NAMES, SPECIAL, builtin, parse_letters
+from agentsandbox.interpreter.builtins import NAMES, SPECIAL, define, parse_letters
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agentsandbox.interpreter.shell import Shell
 
 
-@builtin("enable", "enable [-a] [-dnps] [name ...]")
+@define("enable", "enable [-a] [-dnps] [name ...]")
 def enable(shell: Shell, words: list[str]) -> int:
     options, position = parse_letters(words, "adnps")
     names = words[position:]

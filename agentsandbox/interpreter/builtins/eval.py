@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentsandbox.interpreter.builtins import builtin, parse_letters
+from agentsandbox.interpreter.builtins import define, parse_letters
 from agentsandbox.interpreter.scripts import run_commands
 
 TYPE_CHECKING = False
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from agentsandbox.interpreter.shell import Shell
 
 
-@builtin("eval", "eval [arg ...]")
+@define("eval", "eval [arg ...]")
 def eval(shell: Shell, words: list[str]) -> int:
     _, position = parse_letters(words[:2], "")
     text = " ".join(words[position:])

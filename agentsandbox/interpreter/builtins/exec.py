@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from agentsandbox.errors import CommandError, Exit
-from agentsandbox.interpreter.builtins import builtin, parse_letters
+from agentsandbox.interpreter.builtins import define, parse_letters
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agentsandbox.interpreter.shell import Shell
 
 
-@builtin("exec", "exec [-cl] [-a name] [command [argument ...]] [redirection ...]")
+@define("exec", "exec [-cl] [-a name] [command [argument ...]] [redirection ...]")
 def exec(shell: Shell, words: list[str]) -> int:
     options, position = parse_letters(words, "cla:")
     argv = words[position:]

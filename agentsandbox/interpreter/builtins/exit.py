@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from agentsandbox.errors import CommandError, Exit
-from agentsandbox.interpreter.builtins import builtin
+from agentsandbox.interpreter.builtins import define
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agentsandbox.interpreter.shell import Shell
 
 
-@builtin("exit", "exit [n]")
+@define("exit", "exit [n]")
 def exit(shell: Shell, words: list[str]) -> int:
     operands = words[2:] if words[1:2] == ["--"] else words[1:]
     if not operands:
@@ -24,7 +24,7 @@ def exit(shell: Shell, words: list[str]) -> int:
     raise Exit(int(text) & 255)
 
 
-@builtin("logout", "logout [n]")
+@define("logout", "logout [n]")
 def logout(shell: Shell, words: list[str]) -> int:
     del shell, words
     raise CommandError("not login shell: use `exit'", 1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from agentsandbox.errors import CommandError
 from agentsandbox.expansion.errors import ExpansionError
 from agentsandbox.expansion.variables import ARRAY, ASSOCIATIVE, EXPORT, READONLY
-from agentsandbox.interpreter.builtins import builtin, parse_letters
+from agentsandbox.interpreter.builtins import define, parse_letters
 from agentsandbox.interpreter.builtins.declare import NAME, _export_function, declare_one, describe
 
 TYPE_CHECKING = False
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     Argument = str | BoundAssignment
 
 
-@builtin("export", "export [-fn] [name[=value] ...] or export -p", declares=True)
+@define("export", "export [-fn] [name[=value] ...] or export -p", declares=True)
 def export(shell: Shell, words: list[Argument]) -> int:
     texts = [word if isinstance(word, str) else word.text() for word in words]
     options, position = parse_letters(texts, "fnp")
@@ -41,7 +41,7 @@ def export(shell: Shell, words: list[Argument]) -> int:
     return status
 
 
-@builtin("readonly", "readonly [-aAf] [name[=value] ...] or readonly -p", declares=True)
+@define("readonly", "readonly [-aAf] [name[=value] ...] or readonly -p", declares=True)
 def readonly(shell: Shell, words: list[Argument]) -> int:
     texts = [word if isinstance(word, str) else word.text() for word in words]
     options, position = parse_letters(texts, "aAfp")

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from agentsandbox.errors import CommandError
-from agentsandbox.interpreter.builtins import builtin, parse_letters
+from agentsandbox.interpreter.builtins import define, parse_letters
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agentsandbox.interpreter.shell import Shell
 
 
-@builtin("fg", "fg [job_spec]")
+@define("fg", "fg [job_spec]")
 def fg(shell: Shell, words: list[str]) -> int:
     if not shell.monitor:
         raise CommandError("no job control", 1)
@@ -24,7 +24,7 @@ def fg(shell: Shell, words: list[str]) -> int:
     return status or 0
 
 
-@builtin("bg", "bg [job_spec ...]")
+@define("bg", "bg [job_spec ...]")
 def bg(shell: Shell, words: list[str]) -> int:
     if not shell.monitor:
         raise CommandError("no job control", 1)
@@ -36,7 +36,7 @@ def bg(shell: Shell, words: list[str]) -> int:
     return 0
 
 
-@builtin("disown", "disown [-h] [-ar] [jobspec ... | pid ...]")
+@define("disown", "disown [-h] [-ar] [jobspec ... | pid ...]")
 def disown(shell: Shell, words: list[str]) -> int:
     options, position = parse_letters(words, "har")
     table = shell.jobs
@@ -54,7 +54,7 @@ def disown(shell: Shell, words: list[str]) -> int:
     return status
 
 
-@builtin("suspend", "suspend [-f]")
+@define("suspend", "suspend [-f]")
 def suspend(shell: Shell, words: list[str]) -> int:
     del shell, words
     raise CommandError("cannot suspend: no job control", 1)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from agentsandbox.errors import CommandError
-from agentsandbox.interpreter.builtins import builtin
+from agentsandbox.interpreter.builtins import define
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agentsandbox.interpreter.shell import Shell
 
 
-@builtin("getopts", "getopts optstring name [arg ...]")
+@define("getopts", "getopts optstring name [arg ...]")
 def getopts(shell: Shell, words: list[str]) -> int:
     operands = words[2:] if words[1:2] == ["--"] else words[1:]
     if len(operands) < 2:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentsandbox.interpreter.builtins import NAMES, builtin, parse_letters
+from agentsandbox.interpreter.builtins import NAMES, define, parse_letters
 from agentsandbox.interpreter.execution import find_on_path
 
 TYPE_CHECKING = False
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from agentsandbox.interpreter.shell import Shell
 
 
-@builtin("hash", "hash [-lr] [-p pathname] [-dt] [name ...]")
+@define("hash", "hash [-lr] [-p pathname] [-dt] [name ...]")
 def hash(shell: Shell, words: list[str]) -> int:
     options, position = parse_letters(words, "lrp:dt")
     names = words[position:]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentsandbox.interpreter.builtins import builtin, parse_letters
+from agentsandbox.interpreter.builtins import define, parse_letters
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from agentsandbox.interpreter.shell import Shell
 
 
-@builtin("jobs", "jobs [-lnprs] [jobspec ...] or jobs -x command [args]")
+@define("jobs", "jobs [-lnprs] [jobspec ...] or jobs -x command [args]")
 def jobs(shell: Shell, words: list[str]) -> int:
     options, position = parse_letters(words, "lnprsx")
     table = shell.jobs

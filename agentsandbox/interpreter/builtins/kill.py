@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agentsandbox.errors import Killed
-from agentsandbox.interpreter.builtins import builtin
+from agentsandbox.interpreter.builtins import define
 from agentsandbox.interpreter.builtins.trap import condition_name
 from agentsandbox.processes import SIGNAL_NUMBERS, SIGNALS
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 _USAGE = "kill: usage: kill [-s sigspec | -n signum | -sigspec] pid | jobspec ... or kill -l [sigspec]\n"
 
 
-@builtin("kill")
+@define("kill")
 def kill(shell: Shell, words: list[str]) -> int:
     operands = words[1:]
     signal = "TERM"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agentsandbox.errors import Break, Continue, ControlFlow, Exit
-from agentsandbox.interpreter.builtins import builtin
+from agentsandbox.interpreter.builtins import define
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -39,12 +39,12 @@ def _leave(shell: Shell, words: list[str], jump: type[ControlFlow]) -> int:
     raise jump
 
 
-@builtin("break", "break [n]")
+@define("break", "break [n]")
 def break_(shell: Shell, words: list[str]) -> int:
     return _leave(shell, words, Break)
 
 
-@builtin("continue", "continue [n]")
+@define("continue", "continue [n]")
 def continue_(shell: Shell, words: list[str]) -> int:
     return _leave(shell, words, Continue)
 

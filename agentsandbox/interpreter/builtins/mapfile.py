@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from agentsandbox.errors import CommandError
 from agentsandbox.expansion.variables import AssociativeArray, IndexedArray
-from agentsandbox.interpreter.builtins import builtin, parse_letters
+from agentsandbox.interpreter.builtins import define, parse_letters
 from agentsandbox.streams import decode, encode
 
 TYPE_CHECKING = False
@@ -73,5 +73,5 @@ def _number(options: dict[str, str], letter: str, default: int) -> int:
     return int(text)
 
 
-mapfile = builtin("mapfile", _USAGE.format("mapfile"))(_mapfile)
-readarray = builtin("readarray", _USAGE.format("readarray"))(_mapfile)
+mapfile = define("mapfile", _USAGE.format("mapfile"))(_mapfile)
+readarray = define("readarray", _USAGE.format("readarray"))(_mapfile)

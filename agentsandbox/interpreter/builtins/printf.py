@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from agentsandbox.errors import CommandError
-from agentsandbox.interpreter.builtins import UsageFailure, builtin
+from agentsandbox.interpreter.builtins import UsageFailure, define
 from agentsandbox.languages.printf import compile_format
 from agentsandbox.streams import decode
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from agentsandbox.interpreter.shell import Shell
 
 
-@builtin("printf", "printf [-v var] format [arguments]")
+@define("printf", "printf [-v var] format [arguments]")
 def printf(shell: Shell, words: list[str]) -> int:
     position = 1
     variable = None

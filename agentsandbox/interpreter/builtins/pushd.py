@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agentsandbox.errors import CommandError
-from agentsandbox.interpreter.builtins import UsageFailure, builtin
+from agentsandbox.interpreter.builtins import UsageFailure, define
 from agentsandbox.interpreter.builtins.cd import change
 
 TYPE_CHECKING = False
@@ -33,7 +33,7 @@ def _show(shell: Shell) -> None:
     shell.write(" ".join(_tilde(shell, path) for path in (shell.cwd, *shell.directories)) + "\n")
 
 
-@builtin("pushd", "pushd [-n] [+N | -N | dir]")
+@define("pushd", "pushd [-n] [+N | -N | dir]")
 def pushd(shell: Shell, words: list[str]) -> int:
     operands = words[1:]
     stay = operands[:1] == ["-n"]
@@ -75,7 +75,7 @@ def pushd(shell: Shell, words: list[str]) -> int:
     return 0
 
 
-@builtin("popd", "popd [-n] [+N | -N]")
+@define("popd", "popd [-n] [+N | -N]")
 def popd(shell: Shell, words: list[str]) -> int:
     operands = words[1:]
     stay = operands[:1] == ["-n"]
@@ -100,7 +100,7 @@ def popd(shell: Shell, words: list[str]) -> int:
     return 0
 
 
-@builtin("dirs", "dirs [-clpv] [+N] [-N]")
+@define("dirs", "dirs [-clpv] [+N] [-N]")
 def dirs(shell: Shell, words: list[str]) -> int:
     letters: set[str] = set()
     operands: list[str] = []

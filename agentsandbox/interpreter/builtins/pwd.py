@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from agentsandbox.interpreter.builtins import builtin, parse_letters
+from agentsandbox.interpreter.builtins import define, parse_letters
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agentsandbox.interpreter.shell import Shell
 
 
-@builtin("pwd", "pwd [-LP]")
+@define("pwd", "pwd [-LP]")
 def pwd(shell: Shell, words: list[str]) -> int:
     parse_letters(words, "LP")
     physical = shell.physical

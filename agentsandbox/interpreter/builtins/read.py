@@ -5,7 +5,7 @@ from __future__ import annotations
 from agentsandbox.errors import CommandError
 from agentsandbox.expansion.splitting import split_read
 from agentsandbox.expansion.variables import IndexedArray
-from agentsandbox.interpreter.builtins import builtin, parse_letters
+from agentsandbox.interpreter.builtins import define, parse_letters
 from agentsandbox.streams import decode
 
 TYPE_CHECKING = False
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _USAGE = "read [-ers] [-a array] [-d delim] [-i text] [-n nchars] [-N nchars] [-p prompt] [-t timeout] [-u fd] [name ...]"
 
 
-@builtin("read", _USAGE)
+@define("read", _USAGE)
 def read(shell: Shell, words: list[str]) -> int:
     if len(words) == 1 or words[1] == "-r":
         options: dict[str, str] = {} if len(words) == 1 else {"r": ""}

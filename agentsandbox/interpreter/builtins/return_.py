@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from agentsandbox.errors import CommandError, Return
-from agentsandbox.interpreter.builtins import builtin
+from agentsandbox.interpreter.builtins import define
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agentsandbox.interpreter.shell import Shell
 
 
-@builtin("return", "return [n]")
+@define("return", "return [n]")
 def return_(shell: Shell, words: list[str]) -> int:
     operands = words[2:] if words[1:2] == ["--"] else words[1:]
     if not shell.frames:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from agentsandbox.expansion.transformations import format_array
 from agentsandbox.expansion.variables import AssociativeArray, IndexedArray
-from agentsandbox.interpreter.builtins import UsageFailure, builtin
+from agentsandbox.interpreter.builtins import UsageFailure, define
 from agentsandbox.interpreter.shell import OPTIONS
 from agentsandbox.quoting import quote_if_needed
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 _LETTERS = {letter: name for name, (letter, _) in OPTIONS.items() if letter}
 
 
-@builtin("set", "set [-abefhkmnptuvxBCEHPT] [-o option-name] [--] [-] [arg ...]")
+@define("set", "set [-abefhkmnptuvxBCEHPT] [-o option-name] [--] [-] [arg ...]")
 def set(shell: Shell, words: list[str]) -> int:
     if len(words) == 1:
         _print_variables(shell)
@@ -32,6 +32,9 @@ def set(shell: Shell, words: list[str]) -> int:
             if position + 1 < len(words):
                 shell.positional = words[position + 1 :]
             return 0
+        if word == "+":
+            position += 1
+            continue
         if len(word) < 2 or word[0] not in "-+":
             break
         position += 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agentsandbox.errors import CommandError
-from agentsandbox.interpreter.builtins import builtin, parse_letters
+from agentsandbox.interpreter.builtins import define, parse_letters
 from agentsandbox.interpreter.shell import OPTIONS
 
 TYPE_CHECKING = False
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from agentsandbox.interpreter.shell import Shell
 
 
-@builtin("shopt", "shopt [-pqsu] [-o] [optname ...]")
+@define("shopt", "shopt [-pqsu] [-o] [optname ...]")
 def shopt(shell: Shell, words: list[str]) -> int:
     options, position = parse_letters(words, "psuqo")
     names = words[position:]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from agentsandbox.errors import CommandError, Return
-from agentsandbox.interpreter.builtins import UsageFailure, builtin, parse_letters
+from agentsandbox.interpreter.builtins import UsageFailure, define, parse_letters
 from agentsandbox.interpreter.scripts import run_commands
 from agentsandbox.interpreter.shell import Frame
 from agentsandbox.streams import decode
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from agentsandbox.interpreter.shell import Shell
 
 
-@builtin("source", "source filename [arguments]")
+@define("source", "source filename [arguments]")
 def source(shell: Shell, words: list[str]) -> int:
     _, position = parse_letters(words, "")
     if position >= len(words):
@@ -78,8 +78,8 @@ def _find(shell: Shell, name: str) -> str | None:
         return shell.path(name)
     if shell.shopt["sourcepath"]:
         for directory in (shell.variables.get("PATH") or "").split(":"):
-            candidate = f"{directory or shell.cwd}/{name}"
-            if candidate.startswith("/") and shell.fs.is_file(candidate):
+            candidate = shell.path(f"{directory or '.'}/{name}")
+            if shell.fs.is_file(candidate):
                 return candidate
     here = shell.path(name)
     return here if shell.fs.exists(here) else None

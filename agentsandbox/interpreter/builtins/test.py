@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentsandbox.interpreter.builtins import builtin
+from agentsandbox.interpreter.builtins import define
 from agentsandbox.interpreter.conditions import ShellTests
 from agentsandbox.languages.predicates import TestError, evaluate_test
 
@@ -22,12 +22,12 @@ def evaluate(shell: Shell, name: str, words: Sequence[str]) -> int:
         return 2
 
 
-@builtin("test")
+@define("test")
 def test(shell: Shell, words: list[str]) -> int:
     return evaluate(shell, words[0], words[1:])
 
 
-@builtin("[")
+@define("[")
 def bracket(shell: Shell, words: list[str]) -> int:
     if words[-1] != "]":
         shell.complain("[: missing `]'")

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from agentsandbox.interpreter.builtins import builtin
+from agentsandbox.interpreter.builtins import define
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agentsandbox.interpreter.shell import Shell
 
 
-@builtin("times", "times")
+@define("times", "times")
 def times(shell: Shell, words: list[str]) -> int:  # noqa: ARG001
     from time import process_time
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentsandbox.interpreter.builtins import builtin, parse_letters
+from agentsandbox.interpreter.builtins import define, parse_letters
 from agentsandbox.processes import SIGNAL_NUMBERS, SIGNALS
 from agentsandbox.quoting import shell_quote_single
 
@@ -22,7 +22,7 @@ def condition_name(text: str) -> str | None:
     return name if name in SIGNAL_NUMBERS or (name in _CONDITIONS and not text.upper().startswith("SIG")) else None
 
 
-@builtin("trap", "trap [-lp] [[arg] signal_spec ...]")
+@define("trap", "trap [-lp] [[arg] signal_spec ...]")
 def trap(shell: Shell, words: list[str]) -> int:
     if len(words) > 1 and words[1].startswith("-") and words[1] != "-" and not words[1].startswith("--"):
         options, position = parse_letters(words, "lp")

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from agentsandbox.interpreter.builtins import builtin
+from agentsandbox.interpreter.builtins import define
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agentsandbox.interpreter.shell import Shell
 
 
-@builtin(":")
+@define(":")
 def colon(shell: Shell, words: list[str]) -> int:  # noqa: ARG001
     return 0
 
 
-@builtin("true")
+@define("true")
 def true(shell: Shell, words: list[str]) -> int:  # noqa: ARG001
     return 0
 
 
-@builtin("false")
+@define("false")
 def false(shell: Shell, words: list[str]) -> int:  # noqa: ARG001
     return 1

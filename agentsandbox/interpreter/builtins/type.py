@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentsandbox.interpreter.builtins import NAMES, builtin, parse_letters
+from agentsandbox.interpreter.builtins import NAMES, define, parse_letters
 from agentsandbox.quoting import shell_quote_single
 from agentsandbox.syntax.parser import RESERVED
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from agentsandbox.interpreter.shell import Shell
 
 
-@builtin("type", "type [-afptP] name [name ...]")
+@define("type", "type [-afptP] name [name ...]")
 def type(shell: Shell, words: list[str]) -> int:
     options, position = parse_letters(words, "afptP")
     status = 0

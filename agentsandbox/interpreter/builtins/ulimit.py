@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agentsandbox.errors import CommandError
-from agentsandbox.interpreter.builtins import UsageFailure, builtin
+from agentsandbox.interpreter.builtins import UsageFailure, define
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ _RESOURCES = {
 }
 
 
-@builtin("ulimit", "ulimit [-SHabcdefiklmnpqrstuvxPRT] [limit]")
+@define("ulimit", "ulimit [-SHabcdefiklmnpqrstuvxPRT] [limit]")
 def ulimit(shell: Shell, words: list[str]) -> int:
     letters: list[str] = []
     operands: list[str] = []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from agentsandbox.errors import CommandError
-from agentsandbox.interpreter.builtins import builtin, parse_letters
+from agentsandbox.interpreter.builtins import define, parse_letters
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ _BITS = {"r": 4, "w": 2, "x": 1, "X": 1, "s": 0, "t": 0}
 _SHIFTS = {"u": 6, "g": 3, "o": 0}
 
 
-@builtin("umask", "umask [-p] [-S] [mode]")
+@define("umask", "umask [-p] [-S] [mode]")
 def umask(shell: Shell, words: list[str]) -> int:
     options, position = parse_letters(words, "pS")
     if position < len(words):

@@ -5,14 +5,14 @@ from __future__ import annotations
 from agentsandbox.errors import CommandError
 from agentsandbox.expansion.errors import ExpansionError
 from agentsandbox.expansion.variables import AssociativeArray, IndexedArray, NameReference
-from agentsandbox.interpreter.builtins import builtin, parse_letters
+from agentsandbox.interpreter.builtins import define, parse_letters
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agentsandbox.interpreter.shell import Shell
 
 
-@builtin("unset", "unset [-f] [-v] [-n] [name ...]")
+@define("unset", "unset [-f] [-v] [-n] [name ...]")
 def unset(shell: Shell, words: list[str]) -> int:
     options, position = parse_letters(words, "fvn")
     if "f" in options and "v" in options:

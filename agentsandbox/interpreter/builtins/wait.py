@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agentsandbox.errors import CommandError
-from agentsandbox.interpreter.builtins import builtin, parse_letters
+from agentsandbox.interpreter.builtins import define, parse_letters
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from agentsandbox.processes import Process
 
 
-@builtin("wait", "wait [-fn] [-p var] [id ...]")
+@define("wait", "wait [-fn] [-p var] [id ...]")
 def wait(shell: Shell, words: list[str]) -> int:
     options, position = parse_letters(words, "fnp:")
     operands = words[position:]

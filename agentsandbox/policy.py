@@ -1,0 +1,49 @@
+"""`Sandbox(on_command=policy)`: the host sees each simple command, its words resolved, before it runs.
+
+    def policy(request: CommandRequest) -> bool | str | None:
+        ...  # True or None: run it;  False: refuse it;  a text: refuse it with this message
+
+A policy may be `async` (to ask a human): it is then awaited in the event loop of `aexecute`.
+"""
+
+from __future__ import annotations
+
+import inspect
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Sequence
+
+    from agentsandbox.interpreter.shell import Shell
+
+    Answer = bool | str | None
+    Policy = Callable[["CommandRequest"], Answer | Awaitable[Answer]]
+
+__all__ = ["CommandRequest", "ask"]
+
+
+class CommandRequest:
+    """A command that is about to run: its words, where, and for which skill's script (None for none)."""
+
+    __slots__ = ("argv", "cwd", "line", "skill")
+
+    def __init__(self, argv: tuple[str, ...], cwd: str, line: int, skill: str | None) -> None:
+        self.argv = argv
+        self.cwd = cwd
+        self.line = line
+        self.skill = skill
+
+    def __repr__(self) -> str:
+        return f"CommandRequest(argv={self.argv!r}, cwd={self.cwd!r}, line={self.line}, skill={self.skill!r})"
+
+
+def ask(policy: Policy, shell: Shell, argv: Sequence[str], line: int) -> str | None:
+    """The policy's word on a command: None to run it, else why not."""
+    skill = shell.values.get("SKILL_NAME")
+    request = CommandRequest(tuple(argv), shell.cwd, line, skill if isinstance(skill, str) and shell.source != "environment" else None)
+    answer = policy(request)
+    if inspect.isawaitable(answer):
+        answer = shell.machine.scheduler.await_(answer)
+    if answer is None or answer is True:
+        return None
+    return answer if isinstance(answer, str) else "not allowed by the host's policy"
