@@ -154,6 +154,11 @@ class Sandbox:
         """The results of the last executions, oldest first (at most 100)."""
         return tuple(self._history)
 
+    @property
+    def closed(self) -> bool:
+        """Whether `close` was called."""
+        return self._closed
+
     def get_mounted_skills(self) -> tuple[SkillInfo, ...]:
         """The mounted skills in the order given."""
         return self._mounted
