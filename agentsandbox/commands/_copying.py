@@ -35,6 +35,8 @@ class CopyOptions:
         self.update = False
         self.verbose = False
         self.remove_destination = False
+        self.allow_repetition = False
+        """Do not look whether an operand was copied already."""
         self.attributes_only = False
         self.hard_link = False
         self.symbolic_link = False
@@ -150,7 +152,7 @@ class Copier:
     def _is_repeated(self, source: str, target: str, info: Stat) -> bool:
         """Whether this operand was copied there already; says so."""
         key = (info.ino, base_name(target))
-        if not info.ino or key not in self._seen:
+        if not info.ino or key not in self._seen or self.options.allow_repetition:
             self._seen.add(key)
             return False
         if info.is_dir:

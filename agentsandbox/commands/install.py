@@ -1,0 +1,139 @@
+"""`install` (GNU coreutils): copy files and set their permissions."""
+
+from __future__ import annotations
+
+import posixpath
+
+from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
+from agentsandbox.commands._backups import Backups
+from agentsandbox.commands._copying import Copier, CopyOptions, join
+from agentsandbox.commands._quoting import quote, quote_always
+from agentsandbox.commands._targets import name_in, split_operands
+from agentsandbox.errors import CommandError, UsageError
+from agentsandbox.languages.modes import compile_mode
+from agentsandbox.languages.owners import Owners
+
+_DIRECTORY = True
+
+
+@command(
+    "install",
+    usage="""
+    Usage: install [OPTION]... [-T] SOURCE DEST
+      or:  install [OPTION]... SOURCE... DIRECTORY
+      or:  install [OPTION]... -t DIRECTORY SOURCE...
+      or:  install [OPTION]... -d DIRECTORY...
+    Copy SOURCE to DEST, or SOURCE(s) into DIRECTORY, with permissions rwxr-xr-x; with -d, make DIRECTORY(ies).
+
+          --backup[=CONTROL]       back up what is replaced: none, simple, existing, numbered
+      -b                           like --backup
+      -c                           (ignored)
+      -C, --compare                leave destinations alone that are equal already
+      -d, --directory              all operands are directories to make
+      -D                           make the missing directories of DEST, or of the -t DIRECTORY
+      -g, --group=GROUP            set the group, which must be the user's own
+      -m, --mode=MODE              permissions as for chmod, not rwxr-xr-x
+      -o, --owner=OWNER            set the owner, who must be the user
+      -p, --preserve-timestamps    keep the times of SOURCE
+      -S, --suffix=SUFFIX          the suffix of backups
+      -t, --target-directory=DIRECTORY  copy all SOURCEs into DIRECTORY
+      -T, --no-target-directory    DEST is a normal file
+      -v, --verbose                say what is done
+          --help                   display this help and exit
+    """,
+)
+def install(ctx: CommandContext, args: Arguments) -> int:
+    change = compile_mode(args.value("mode") or "0755", 0)
+    if change is None:
+        raise CommandError(f"invalid mode {quote(args.value('mode') or '')}")
+    _check_owner(ctx, args)
+    verbose = args.flag("verbose")
+    if args.flag("directory"):
+        if not args.operands:
+            raise UsageError("missing file operand")
+        for name in args.operands:
+            ctx.budget.step()
+            if _make_directories(ctx, name, verbose=verbose):
+                ctx.fs.chmod(ctx.path(name), change(0, _DIRECTORY))
+        return ctx.status
+    if args.flag("D"):
+        directory = args.value("target-directory")
+        if directory is None and len(args.operands) == 2:
+            directory = posixpath.dirname(args.operands[1])
+        if directory and not _make_directories(ctx, directory, verbose=verbose):
+            return 1
+    sources, target, into = split_operands(ctx, args)
+    copier = _make_copier(ctx, args)
+    for source in sources:
+        ctx.budget.step()
+        _install(ctx, copier, source, name_in(target, source) if into else target, change(0, False), args)  # noqa: FBT003
+    return ctx.status
+
+
+def _make_copier(ctx: CommandContext, args: Arguments) -> Copier:
+    options = CopyOptions(Backups(ctx, args))
+    options.remove_destination = not options.backups
+    options.preserve_times = args.flag("preserve-timestamps")
+    options.verbose = args.flag("verbose")
+    options.allow_repetition = True
+    return Copier(ctx, options)
+
+
+def _install(ctx: CommandContext, copier: Copier, source: str, target: str, mode: int, args: Arguments) -> None:
+    try:
+        if ctx.fs.stat(ctx.path(source)).is_dir:
+            ctx.warn(f"omitting directory {quote_always(source)}")
+            return
+    except OSError as error:
+        ctx.warn(f"cannot stat {quote_always(source)}: {describe_os_error(error, '')}")
+        return
+    if args.flag("compare") and _is_equal(ctx, source, target, mode):
+        return
+    if copier.copy(source, target):
+        try:
+            ctx.fs.chmod(ctx.path(target), mode)
+        except OSError as error:
+            ctx.warn(f"cannot change permissions of {quote_always(target)}: {describe_os_error(error, '')}")
+
+
+def _is_equal(ctx: CommandContext, source: str, target: str, mode: int) -> bool:
+    try:
+        info = ctx.fs.stat(ctx.path(target), follow=False)
+        same = info.is_file and info.permissions == mode
+        return same and ctx.fs.read_bytes(ctx.path(source)) == ctx.fs.read_bytes(ctx.path(target))
+    except OSError:
+        return False
+
+
+def _make_directories(ctx: CommandContext, name: str, *, verbose: bool) -> bool:
+    """Make a directory and its missing parents; false after an error."""
+    here = "/" if name.startswith("/") else ""
+    for part in name.split("/"):
+        if not part:
+            continue
+        here = join(here, part) if here else part
+        path = ctx.path(here)
+        if ctx.fs.is_dir(path):
+            continue
+        try:
+            ctx.fs.mkdir(path, 0o755)
+        except OSError as error:
+            ctx.warn(f"cannot create directory {quote(here)}: {describe_os_error(error, '')}")
+            return False
+        if verbose:
+            ctx.print(f"{ctx.name}: creating directory {quote_always(here)}")
+    return True
+
+
+def _check_owner(ctx: CommandContext, args: Arguments) -> None:
+    """Whether the owner and the group asked for are those that files have anyway."""
+    owners = Owners(ctx)
+    for key, number in (("owner", owners.user_number), ("group", owners.group_number)):
+        text = args.value(key)
+        if text is None:
+            continue
+        found = number(text)
+        if found is None:
+            raise CommandError(f"invalid {'user' if key == 'owner' else 'group'} {quote_always(text)}")
+        if found != ctx.fs.stat("/tmp" if not ctx.fs.exists(ctx.cwd) else ctx.cwd).uid:
+            raise CommandError(f"cannot change ownership to {quote_always(text)}: Operation not permitted")

@@ -1,0 +1,39 @@
+"""`mkfifo` (POSIX 1003.1-2017, GNU coreutils): make named pipes."""
+
+from __future__ import annotations
+
+from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
+from agentsandbox.commands._quoting import quote_always
+from agentsandbox.errors import CommandError, UsageError
+from agentsandbox.languages.modes import compile_mode
+
+
+@command(
+    "mkfifo",
+    usage="""
+    Usage: mkfifo [OPTION]... NAME...
+    Make named pipes.
+
+      -m, --mode=MODE  permissions as for chmod, not a=rw less the umask
+          --help       display this help and exit
+    """,
+)
+def mkfifo(ctx: CommandContext, args: Arguments) -> int:
+    if not args.operands:
+        raise UsageError("missing operand")
+    mode = 0o666 & ~ctx.umask
+    text = args.value("mode")
+    if text is not None:
+        change = compile_mode(text, ctx.umask)
+        if change is None:
+            raise CommandError("invalid mode")
+        mode = change(0o666, False)  # noqa: FBT003 (not a directory)
+        if mode & ~0o777:
+            raise CommandError("mode must specify only file permission bits")
+    for name in args.operands:
+        ctx.budget.step()
+        try:
+            ctx.fs.mkfifo(ctx.path(name), mode)
+        except OSError as error:
+            ctx.warn(f"cannot create fifo {quote_always(name)}: {describe_os_error(error, '')}")
+    return ctx.status

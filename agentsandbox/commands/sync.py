@@ -1,0 +1,31 @@
+"""`sync` (POSIX 1003.1-2024, GNU coreutils): what is written is there at once, so there is nothing to wait for."""
+
+from __future__ import annotations
+
+from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
+from agentsandbox.commands._quoting import quote_always
+from agentsandbox.errors import CommandError
+
+
+@command(
+    "sync",
+    usage="""
+    Usage: sync [OPTION] [FILE]...
+    Write what is cached to the disk.
+
+      -d, --data         only the data of FILEs
+      -f, --file-system  the filesystems that hold FILEs
+          --help         display this help and exit
+    """,
+)
+def sync(ctx: CommandContext, args: Arguments) -> int:
+    if args.flag("data") and args.flag("file-system"):
+        raise CommandError("cannot specify both --data and --file-system")
+    if args.flag("data") and not args.operands:
+        raise CommandError("--data needs at least one argument")
+    for name in args.operands:
+        try:
+            ctx.fs.stat(ctx.path(name))
+        except OSError as error:
+            ctx.warn(f"error opening {quote_always(name)}: {describe_os_error(error, '')}")
+    return ctx.status
