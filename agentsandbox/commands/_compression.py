@@ -31,7 +31,7 @@ FORMATS = ("gzip", "bzip2", "xz", "lzma")
 
 
 class CompressionError(Exception):
-    """Compressed data is wrong. `problem`: "format", "end" (too early), "check", "length", "data", "garbage" (after the end)."""
+    """Compressed data is wrong. `problem`: "format", "end" (too early), "check", "length", "both", "data", "garbage" (after the end)."""
 
     def __init__(self, problem: str) -> None:
         self.problem = problem
@@ -44,6 +44,7 @@ class Source:
     def __init__(self, reader: ByteReader) -> None:
         self._reader = reader
         self._held = b""
+        self._read = 0
 
     def peek(self, size: int) -> bytes:
         """The next `size` bytes, fewer only at the end, without taking them."""
@@ -51,6 +52,7 @@ class Source:
             block = self._reader.read(65536)
             if not block:
                 break
+            self._read += len(block)
             self._held += block
         return self._held[:size]
 
@@ -65,7 +67,14 @@ class Source:
         if self._held:
             block, self._held = self._held, b""
             return block
-        return self._reader.read(65536)
+        block = self._reader.read(65536)
+        self._read += len(block)
+        return block
+
+    @property
+    def taken(self) -> int:
+        """How many bytes were taken."""
+        return self._read - len(self._held)
 
     def give_back(self, data: bytes) -> None:
         """Put back what was taken too much."""
@@ -153,10 +162,10 @@ def _inflate(source: Source, budget: Budget) -> Iterator[bytes]:
     trailer = source.take(8)
     if len(trailer) < 8:
         raise CompressionError("end")
-    if int.from_bytes(trailer[:4], "little") != check:
-        raise CompressionError("check")
-    if int.from_bytes(trailer[4:], "little") != size & 0xFFFFFFFF:
-        raise CompressionError("length")
+    wrong_check = int.from_bytes(trailer[:4], "little") != check
+    wrong_length = int.from_bytes(trailer[4:], "little") != size & 0xFFFFFFFF
+    if wrong_check or wrong_length:
+        raise CompressionError("length" if not wrong_check else "both" if wrong_length else "check")
 
 
 def _expand(

@@ -27,6 +27,7 @@ _CHILD_ERRORS = {
     ("gzip", "format"): ("\ngzip: stdin: not in gzip format", 1),
     ("gzip", "end"): ("\ngzip: stdin: unexpected end of file", 1),
     ("gzip", "check"): ("\ngzip: stdin: invalid compressed data--crc error", 1),
+    ("gzip", "both"): ("\ngzip: stdin: invalid compressed data--crc error\n\ngzip: stdin: invalid compressed data--length error", 1),
     ("gzip", "length"): ("\ngzip: stdin: invalid compressed data--length error", 1),
     ("gzip", "data"): ("\ngzip: stdin: invalid compressed data--format violated", 1),
     ("gzip", "garbage"): ("\ngzip: stdin: decompression OK, trailing garbage ignored", 2),

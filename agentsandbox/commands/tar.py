@@ -59,7 +59,11 @@ def _rewrite(words: Sequence[str]) -> Sequence[str]:
 
 def _unquote(name: str) -> str:
     """A name from -T with its escapes read as C reads them."""
-    return _ESCAPE.sub(lambda found: chr(int(found[1], 8) & 255) if found[1] else _ESCAPES.get(found[2], found[0]), name) if "\\" in name else name
+    return _ESCAPE.sub(_unescape, name) if "\\" in name else name
+
+
+def _unescape(found: re.Match[str]) -> str:
+    return decode(bytes([int(found[1], 8) & 255])) if found[1] else _ESCAPES.get(found[2], found[0])
 
 
 class _Operand:

@@ -1,0 +1,370 @@
+"""What `gzip`, `gunzip` and `zcat` do to files."""
+
+from __future__ import annotations
+
+import os
+import posixpath
+import re
+
+from agentsandbox.commands._compression import CompressionError, Source, compressor, decompress, read_gzip_header
+from agentsandbox.commands._times import nanoseconds
+from agentsandbox.fs.base import Timestamp
+from agentsandbox.streams import BytesReader, decode, encode
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from agentsandbox.command import CommandContext
+    from agentsandbox.fs.base import Stat
+    from agentsandbox.streams import ByteReader, ByteWriter
+
+__all__ = ["Gzip", "GzipOptions"]
+
+_SUFFIXES = {".gz": "", "-gz": "", ".z": "", "-z": "", "_z": "", ".Z": "", ".tgz": ".tar", ".taz": ".tar"}
+_PROBLEMS = {
+    "format": "not in gzip format",
+    "end": "unexpected end of file",
+    "check": "invalid compressed data--crc error",
+    "length": "invalid compressed data--length error",
+    "data": "invalid compressed data--format violated",
+}
+_SYMLINK = "Too many levels of symbolic links"
+
+
+class GzipOptions:
+    """The flags by their names, the level, the suffix, and how often -v was given."""
+
+    __slots__ = ("decompress", "force", "keep", "level", "list", "name", "quiet", "recursive", "stdout", "suffix", "test", "verbose")
+
+    def __init__(self) -> None:
+        self.decompress = self.force = self.keep = self.list = self.quiet = self.recursive = self.stdout = self.test = False
+        self.name: bool | None = None
+        self.verbose = 0
+        self.level = 6
+        self.suffix = ".gz"
+
+
+class Gzip:
+    """One run over all operands. Warnings make the status 2, errors 1."""
+
+    def __init__(self, ctx: CommandContext, options: GzipOptions) -> None:
+        self.ctx = ctx
+        self.options = options
+        self.headed = False
+        self.totals = [0, 0, 0]
+        self.overhead = 0
+
+    def error(self, message: str) -> None:
+        self.ctx.stderr.write(encode(f"gzip: {message}\n"))
+        self.ctx.status = 1
+
+    def caution(self, message: str) -> None:
+        """A warning, which -q silences."""
+        if not self.options.quiet:
+            self.ctx.stderr.write(encode(f"gzip: {message}\n"))
+        self.ctx.status = self.ctx.status or 2
+
+    def tell(self, text: str) -> None:
+        self.ctx.stderr.write(encode(text))
+
+    def problem(self, name: str, error: CompressionError) -> None:
+        """Word what is wrong with compressed data."""
+        if error.problem == "garbage":
+            if not self.options.quiet:
+                self.tell(f"\ngzip: {name}: decompression OK, trailing garbage ignored\n")
+            self.ctx.status = self.ctx.status or 2
+            return
+        for problem in ("check", "length") if error.problem == "both" else (error.problem,):
+            self.tell(f"\ngzip: {name}: {_PROBLEMS[problem]}\n")
+        self.ctx.status = 1
+
+    # operands
+
+    def run(self, operands: list[str]) -> int:
+        """Work on every operand, stdin for "-" or none."""
+        for name in operands or ["-"]:
+            self.ctx.budget.step()
+            if name == "-":
+                self.standard_input()
+            else:
+                self.operand(name)
+        if self.options.list and len(operands) > 1 and self.totals[2] > 1:
+            self.list_line(self.totals[0], self.totals[1], "(totals)", None)
+        return self.ctx.status
+
+    def standard_input(self) -> None:
+        if self.options.list:
+            self.list_stream(self.ctx.stdin, "stdout", None)
+        elif self.options.decompress or self.options.test:
+            size = self.expand_to(None if self.options.test else self.ctx.stdout, self.ctx.stdin, "stdin")
+            if self.options.test and self.options.verbose and size >= 0:
+                self.tell(" OK\n")
+        else:
+            before, after = self.squeeze_to(self.ctx.stdout, self.ctx.stdin, b"", 0)
+            if self.options.verbose:
+                self.tell(f"{_ratio(before - after, before)}\n")
+
+    def find(self, name: str) -> tuple[str, Stat] | None:
+        """The file an operand means: when decompressing, with a suffix if it is not there without."""
+        options, fs = self.options, self.ctx.fs
+        follow = options.stdout or options.test or options.list or options.force
+        candidates = [name]
+        if options.decompress or options.list:
+            candidates += [name + suffix for suffix in dict.fromkeys([options.suffix, ".gz", ".z", "-z", ".Z"])]
+        for candidate in candidates:
+            try:
+                info = fs.stat(self.ctx.path(candidate), follow=follow)
+            except OSError as error:
+                if error.errno != 2:
+                    self.error(f"{candidate}: {os.strerror(error.errno or 5)}")
+                    return None
+                continue
+            return candidate, info
+        missing = name if not (options.decompress or options.list) or self.strip(name) is not None else name + options.suffix
+        self.error(f"{missing}: No such file or directory")
+        return None
+
+    def operand(self, name: str) -> None:
+        found = self.find(name)
+        if found is None:
+            return
+        name, info = found
+        if info.is_dir:
+            if self.options.recursive:
+                for entry in self.ctx.fs.listdir(self.ctx.path(name)):
+                    self.ctx.budget.deeper()
+                    try:
+                        self.operand(posixpath.join(name, entry))
+                    finally:
+                        self.ctx.budget.shallower()
+            else:
+                self.caution(f"{name} is a directory -- ignored")
+            return
+        if info.is_link:
+            self.error(f"{name}: {_SYMLINK}")
+            return
+        if not info.is_file:
+            self.caution(f"{name} is not a directory or a regular file - ignored")
+            return
+        try:
+            self.regular_file(name, info)
+        except OSError as error:
+            self.error(f"{error.filename or name}: {os.strerror(error.errno or 5)}")
+
+    def strip(self, name: str) -> str | None:
+        """The name without its suffix; None when it has none."""
+        options = self.options
+        if options.suffix != ".gz" and name.endswith(options.suffix) and len(posixpath.basename(name)) > len(options.suffix):
+            return name[: -len(options.suffix)]
+        for suffix, instead in _SUFFIXES.items():
+            if name.endswith(suffix) and len(posixpath.basename(name)) > len(suffix):
+                return name[: -len(suffix)] + instead
+        return None
+
+    def regular_file(self, name: str, info: Stat) -> None:
+        options = self.options
+        reads = options.decompress or options.test or options.list
+        stripped = self.strip(name)
+        if not options.stdout and not options.test and not options.list:
+            if reads and stripped is None:
+                self.caution(f"{name}: unknown suffix -- ignored")
+                return
+            if not reads and stripped is not None:
+                if options.verbose or not options.quiet:
+                    suffix = re.sub(r"^.*(?=[-._])", "", name)
+                    self.tell(f"gzip: {name} already has {suffix} suffix -- unchanged\n")
+                return
+        file = self.ctx.fs.open(self.ctx.path(name), "r")
+        try:
+            if options.list:
+                self.list_stream(file, stripped or name, info)
+            elif options.test:
+                if self.expand_to(None, file, name) >= 0 and options.verbose:
+                    self.tell(f"{name}:\t OK\n")
+            elif options.stdout:
+                self.to_stdout(file, name, info)
+            elif reads:
+                self.expand_file(file, name, stripped or name, info)
+            else:
+                self.squeeze_file(file, name, info)
+        finally:
+            file.release()
+
+    # work
+
+    def to_stdout(self, file: ByteReader, name: str, info: Stat) -> None:
+        if self.options.decompress:
+            size = self.expand_to(self.ctx.stdout, file, name)
+            if size >= 0:
+                self.report(name, size, info.size - 18 - len(posixpath.basename(self.strip(name) or name)) - 1, "stdout")
+            return
+        before, after = self.squeeze_to(self.ctx.stdout, file, self.stored_name(name), self.stored_time(info))
+        self.report(name, before, after, "stdout")
+
+    def stored_name(self, name: str) -> bytes:
+        return b"" if self.options.name is False else encode(posixpath.basename(name))
+
+    def stored_time(self, info: Stat) -> int:
+        return 0 if self.options.name is False else nanoseconds(info.mtime) // 1_000_000_000
+
+    def expand_to(self, target: ByteWriter | None, reader: ByteReader, name: str) -> int:
+        """Decompress; how many bytes came out, −1 if something was wrong. With -f what is not compressed is copied as it is."""
+        source = Source(reader)
+        if self.options.force and self.options.stdout | (name == "stdin") and source.peek(2) != b"\x1f\x8b":
+            while block := source.block():
+                self.ctx.budget.step()
+                if target is not None:
+                    target.write(block)
+            return -1
+        size = 0
+        try:
+            for block in decompress(source, "gzip", self.ctx.budget):
+                size += len(block)
+                if target is not None:
+                    target.write(block)
+        except CompressionError as error:
+            self.problem(name, error)
+            return size if error.problem == "garbage" else -1
+        return size
+
+    def squeeze_to(self, target: ByteWriter, reader: ByteReader, name: bytes, mtime: int) -> tuple[int, int]:
+        """Compress; the sizes before and after, without the header."""
+        stream = compressor("gzip", self.options.level, name=name, mtime=mtime)
+        before = after = 0
+        for block in reader.blocks(131072):
+            self.ctx.budget.step(4)
+            before += len(block)
+            data = stream.compress(block)
+            after += len(data)
+            target.write(data)
+        data = stream.flush()
+        after += len(data)
+        target.write(data)
+        return before, after - 18 - (len(name) + 1 if name else 0)
+
+    def create(self, name: str, info: Stat) -> ByteWriter | None:
+        """The output file; None when there is one already and it stays."""
+        path = self.ctx.path(name)
+        if self.ctx.fs.exists(path, follow=False):
+            if not self.options.force:
+                self.tell(f"gzip: {name} already exists;\tnot overwritten\n")
+                self.ctx.status = self.ctx.status or 2
+                return None
+            self.ctx.fs.unlink(path)
+        return self.ctx.fs.open(path, "x", permissions=info.permissions)
+
+    def squeeze_file(self, file: ByteReader, name: str, info: Stat) -> None:
+        output = name + self.options.suffix
+        target = self.create(output, info)
+        if target is None:
+            return
+        try:
+            before, after = self.squeeze_to(target, file, self.stored_name(name), self.stored_time(info))
+        finally:
+            target.release()  # type: ignore[attr-defined]
+        self.finish(name, output, info, info.mtime)
+        self.report(name, before, after, output)
+
+    def expand_file(self, file: ByteReader, name: str, output: str, info: Stat) -> None:
+        mtime: float = info.mtime
+        source = Source(file)
+        if self.options.name:
+            start = source.peek(4096)
+            try:
+                header = read_gzip_header(Source(BytesReader(start)))
+            except CompressionError:
+                header = None
+            if header is not None and header.name:
+                output = posixpath.join(posixpath.dirname(name), posixpath.basename(decode(header.name)))
+            if header is not None and header.mtime:
+                mtime = Timestamp.from_ns(header.mtime * 1_000_000_000)
+        target = self.create(output, info)
+        if target is None:
+            return
+        size = 0
+        try:
+            for block in decompress(source, "gzip", self.ctx.budget):
+                size += len(block)
+                target.write(block)
+        except CompressionError as error:
+            self.problem(name, error)
+            if error.problem != "garbage":
+                target.release()  # type: ignore[attr-defined]
+                self.ctx.fs.unlink(self.ctx.path(output))
+                return
+        except OSError:
+            self.ctx.fs.unlink(self.ctx.path(output))
+            raise
+        target.release()  # type: ignore[attr-defined]
+        self.finish(name, output, info, mtime)
+        overhead = 18 + (len(posixpath.basename(output)) + 1)
+        self.report(name, size, info.size - overhead, output)
+
+    def finish(self, name: str, output: str, info: Stat, mtime: float) -> None:
+        """Give the output the input's mode and time; remove the input unless it is kept."""
+        path = self.ctx.path(output)
+        self.ctx.fs.chmod(path, info.permissions)
+        self.ctx.fs.utime(path, mtime)
+        if not self.options.keep:
+            self.ctx.fs.unlink(self.ctx.path(name))
+
+    # telling
+
+    def report(self, name: str, before: int, after: int, output: str) -> None:
+        if not self.options.verbose:
+            return
+        done = f" -- {'created' if self.options.keep and not self.options.stdout else 'replaced with'} {output}"
+        self.tell(f"{name}:\t{_ratio(before - after, before)}{done}\n")
+
+    def list_stream(self, reader: ByteReader, name: str, info: Stat | None) -> None:
+        size = 0
+        last = b""
+        source = Source(reader)
+        start = source.peek(4096)
+        while block := source.block():
+            self.ctx.budget.step()
+            size += len(block)
+            last = (last + block)[-8:]
+        try:
+            header = read_gzip_header(Source(BytesReader(start)))
+        except CompressionError as error:
+            self.problem(name, error)
+            return
+        length = int.from_bytes(last[4:], "little")
+        if self.options.name and header.name:
+            name = posixpath.join(posixpath.dirname(name), posixpath.basename(decode(header.name)))
+        details = None
+        if self.options.verbose:
+            seconds = header.mtime or (nanoseconds(info.mtime) // 1_000_000_000 if info is not None else int(self.ctx.host.clock()))
+            details = (int.from_bytes(last[:4], "little"), seconds)
+        overhead = 18 + (len(header.name) + 1 if header.name else 0)
+        self.totals[0] += size
+        self.totals[1] += length
+        self.totals[2] += 1
+        self.overhead = overhead
+        self.list_line(size, length, name, details)
+
+    def list_line(self, compressed: int, length: int, name: str, details: tuple[int, int] | None) -> None:
+        from agentsandbox.languages.dates import strftime  # only -lv shows one
+
+        verbose = bool(self.options.verbose)
+        if not self.headed:
+            self.headed = True
+            if verbose:
+                self.ctx.print("method  crc     date  time  ", end="")
+            if not self.options.quiet:
+                self.ctx.print("         compressed        uncompressed  ratio uncompressed_name")
+        prefix = ""
+        if verbose:
+            prefix = "                            "
+            if details is not None:
+                prefix = f"defla {details[0]:08x} {strftime(details[1], '%b %e %H:%M', self.ctx.env.get('TZ', ''))} "
+        saved = length - compressed + self.overhead
+        self.ctx.print(f"{prefix}{compressed:>19} {length:>19} {_ratio(saved, length)} {name}")
+
+
+def _ratio(saved: int, whole: int) -> str:
+    """The part saved, as a percentage of six characters."""
+    if whole <= 0:
+        return "  0.0%"
+    tenths = (2000 * abs(saved) + whole) // (2 * whole)
+    return f"{('-' if saved < 0 else '') + f'{tenths // 10}.{tenths % 10}':>5}%"

@@ -1,0 +1,3 @@
+from agentsandbox.commands.bzip2 import bzcat
+
+__all__ = ["bzcat"]

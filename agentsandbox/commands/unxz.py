@@ -1,0 +1,3 @@
+from agentsandbox.commands.xz import unxz
+
+__all__ = ["unxz"]

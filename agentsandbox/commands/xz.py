@@ -1,0 +1,226 @@
+"""`xz`, `unxz` and `xzcat` (XZ Utils): files compressed with LZMA."""
+
+from __future__ import annotations
+
+import os
+
+from agentsandbox.command import Arguments, CommandContext, command
+from agentsandbox.commands._compression import CompressionError, Source, compressor, decompress, detect
+from agentsandbox.errors import UsageError
+from agentsandbox.streams import encode
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from agentsandbox.fs.base import Stat
+    from agentsandbox.streams import ByteReader, ByteWriter
+
+_SUFFIXES = {".xz": "", ".lzma": "", ".txz": ".tar", ".tlz": ".tar"}
+_PROBLEMS = {"format": "File format not recognized", "end": "Unexpected end of input", "data": "Compressed data is corrupt"}
+
+
+class _Xz:
+    """One run over all operands: status 1 for errors, 2 for warnings."""
+
+    def __init__(self, ctx: CommandContext, args: Arguments, *, expand: bool, stdout: bool) -> None:
+        self.ctx = ctx
+        mode = args.last("decompress", "compress", "test")
+        self.expand = mode == "decompress" or (mode is None and expand)
+        self.test = mode == "test"
+        self.stdout = stdout or args.flag("stdout")
+        self.keep = args.flag("keep") or self.stdout
+        self.force = args.flag("force")
+        self.quiet = args.flag("quiet")
+        self.verbose = args.flag("verbose")
+        self.suffix = args.value("suffix") or ""
+        level = args.last("fast", "best", *"012345678")
+        self.level = {"fast": 0, "best": 9, None: 6}.get(level) if level in ("fast", "best", None) else int(level or 6)
+        self.format = args.value("format", "auto")
+        if self.format not in ("auto", "xz", "lzma"):
+            raise UsageError(f"{self.format}: Unknown file format type")
+
+    def error(self, message: str) -> None:
+        self.ctx.stderr.write(encode(f"{self.ctx.name}: {message}\n"))
+        self.ctx.status = 1
+
+    def caution(self, message: str) -> None:
+        """A warning, which -q silences."""
+        if not self.quiet:
+            self.ctx.stderr.write(encode(f"{self.ctx.name}: {message}\n"))
+        self.ctx.status = self.ctx.status or 2
+
+    def run(self, operands: list[str]) -> int:
+        for name in operands or ["-"]:
+            self.ctx.budget.step()
+            if name == "-":
+                self.stream(self.ctx.stdin, None if self.test else self.ctx.stdout, "(stdin)")
+                continue
+            try:
+                self.operand(name)
+            except OSError as error:
+                self.error(f"{name}: {os.strerror(error.errno or 5)}")
+        return self.ctx.status
+
+    def operand(self, name: str) -> None:
+        info = self.ctx.fs.stat(self.ctx.path(name), follow=self.force or self.stdout or self.test)
+        if info.is_dir:
+            self.caution(f"{name}: Is a directory, skipping")
+        elif info.is_link:
+            self.caution(f"{name}: Is a symbolic link, skipping")
+        elif not info.is_file:
+            self.caution(f"{name}: Not a regular file, skipping")
+        else:
+            self.regular_file(name, info)
+
+    def output_name(self, name: str) -> str | None:
+        suffixes = {self.suffix: "", **_SUFFIXES} if self.suffix else _SUFFIXES
+        suffix = next((suffix for suffix in suffixes if name.endswith(suffix) and len(name) > len(suffix)), None)
+        if self.expand:
+            if suffix is not None:
+                return name[: -len(suffix)] + suffixes[suffix]
+            self.caution(f"{name}: Filename has an unknown suffix, skipping")
+            return None
+        if suffix is not None:
+            self.caution(f"{name}: File already has `{suffix}' suffix, skipping")
+            return None
+        return name + (self.suffix or (".lzma" if self.format == "lzma" else ".xz"))
+
+    def regular_file(self, name: str, info: Stat) -> None:
+        fs = self.ctx.fs
+        to_file = not self.stdout and not self.test
+        file = fs.open(self.ctx.path(name), "r")
+        try:
+            if not to_file:
+                self.stream(file, None if self.test else self.ctx.stdout, name)
+                return
+            source = Source(file)
+            if self.expand and detect(source.peek(6)) not in ("xz", "lzma"):
+                self.error(f"{name}: {_PROBLEMS['format']}")
+                return
+            output = self.output_name(name)
+            if output is None:
+                return
+            path = self.ctx.path(output)
+            if fs.exists(path, follow=False):
+                if not self.force:
+                    self.error(f"{output}: File exists")
+                    return
+                fs.unlink(path)
+            file.seek(0)
+            self.write_file(name, path, file, info)
+        finally:
+            file.release()
+
+    def write_file(self, name: str, path: str, file: ByteReader, info: Stat) -> None:
+        fs = self.ctx.fs
+        target = fs.open(path, "x", permissions=info.permissions)
+        done = False
+        try:
+            done = self.stream(file, target, name)
+        finally:
+            target.release()
+            if not done:
+                fs.unlink(path)
+        if done:
+            fs.chmod(path, info.permissions)
+            fs.utime(path, info.mtime)
+            if not self.keep:
+                fs.unlink(self.ctx.path(name))
+
+    def stream(self, reader: ByteReader, target: ByteWriter | None, name: str) -> bool:
+        """Whether it went well."""
+        if not self.expand and not self.test:
+            assert target is not None
+            self.squeeze(reader, target, name)
+            return True
+        source = Source(reader)
+        format = detect(source.peek(6))
+        try:
+            if format not in ("xz", "lzma"):
+                raise CompressionError("format")
+            self.write_expanded(source, format, target, name)
+        except CompressionError as error:
+            problem = "end" if error.problem == "garbage" else error.problem
+            self.error(f"{name}: {_PROBLEMS[problem]}")
+            return False
+        return True
+
+    def write_expanded(self, source: Source, format: str, target: ByteWriter | None, name: str) -> None:
+        size = 0
+        for block in decompress(source, format, self.ctx.budget):
+            size += len(block)
+            if target is not None:
+                target.write(block)
+        if self.verbose:
+            self.tell_sizes(name, source.taken, size)
+
+    def squeeze(self, reader: ByteReader, target: ByteWriter, name: str) -> None:
+        stream = compressor("lzma" if self.format == "lzma" else "xz", self.level)
+        before = after = 0
+        for block in reader.blocks(16384):
+            self.ctx.budget.step(20)
+            before += len(block)
+            data = stream.compress(block)
+            after += len(data)
+            target.write(data)
+        data = stream.flush()
+        after += len(data)
+        target.write(data)
+        if self.verbose:
+            self.tell_sizes(name, after, before)
+
+    def tell_sizes(self, name: str, compressed: int, plain: int) -> None:
+        ratio = f"= {compressed / plain:.3f}" if plain and compressed / plain <= 9.999 else "> 9.999"
+        self.ctx.stderr.write(encode(f"{name}: {compressed} B / {plain} B {ratio}\n"))
+
+
+_OPTIONS = """
+      -z, --compress           force compression
+      -d, --decompress, --uncompress  force decompression
+      -t, --test               test compressed file integrity
+      -k, --keep               keep (do not delete) input files
+      -f, --force              force overwrite of output file and compress links
+      -c, --stdout, --to-stdout  write to standard output and do not delete input files
+      -S, --suffix=SUF         use the suffix SUF on compressed files
+      -F, --format=FMT         auto (default), xz or lzma
+      -0, --fast               compress fastest
+      -1                       a preset between
+      -2                       a preset between
+      -3                       a preset between
+      -4                       a preset between
+      -5                       a preset between
+      -6                       the default preset; those beyond need more memory, and are taken as this one
+      -7                       see -6
+      -8                       see -6
+      -9, --best               see -6
+      -e, --extreme            accepted: it trades time for little
+      -T, --threads=NUM        accepted: a sandbox has one thread
+      -q, --quiet              suppress warnings
+      -v, --verbose            be verbose
+      -h, --help               display this help and exit
+
+    With no FILE, or when FILE is -, read standard input.
+"""
+
+
+@command("xz", usage=f"    Usage: xz [OPTION]... [FILE]...\n    Compress or decompress FILEs in the .xz format.\n{_OPTIONS}")
+def xz(ctx: CommandContext, args: Arguments) -> int:
+    if args.flag("help"):
+        ctx.print(xz.usage, end="")
+        return 0
+    return _Xz(ctx, args, expand=False, stdout=False).run(args.operands)
+
+
+@command("unxz", usage=f"    Usage: unxz [OPTION]... [FILE]...\n    Decompress FILEs in the .xz format.\n{_OPTIONS}")
+def unxz(ctx: CommandContext, args: Arguments) -> int:
+    if args.flag("help"):
+        ctx.print(unxz.usage, end="")
+        return 0
+    return _Xz(ctx, args, expand=True, stdout=False).run(args.operands)
+
+
+@command("xzcat", usage=f"    Usage: xzcat [OPTION]... [FILE]...\n    Decompress FILEs to standard output.\n{_OPTIONS}")
+def xzcat(ctx: CommandContext, args: Arguments) -> int:
+    if args.flag("help"):
+        ctx.print(xzcat.usage, end="")
+        return 0
+    return _Xz(ctx, args, expand=True, stdout=True).run(args.operands)

@@ -1,0 +1,3 @@
+from agentsandbox.commands.xz import xzcat
+
+__all__ = ["xzcat"]

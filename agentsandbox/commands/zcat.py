@@ -1,0 +1,3 @@
+from agentsandbox.commands.gzip import zcat
+
+__all__ = ["zcat"]
