@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from agentsandbox.command import CommandContext
-    from agentsandbox.commands._line_search import LineSearch
+    from agentsandbox.regexps.lines import LineSearch
     from agentsandbox.streams import ByteReader
 
 __all__ = ["Colors", "FileSearch", "Report"]

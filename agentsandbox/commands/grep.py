@@ -8,10 +8,10 @@ from agentsandbox.command import Arguments, Command, CommandContext, command, de
 from agentsandbox.commands._choices import choose
 from agentsandbox.commands._file_filters import FileFilter
 from agentsandbox.commands._line_report import Colors, FileSearch, Report
-from agentsandbox.commands._line_search import LineSearch, compile_search
 from agentsandbox.errors import CommandError, UsageError
 from agentsandbox.fs.base import File
 from agentsandbox.regexps import RegexError
+from agentsandbox.regexps.lines import LineSearch, compile_search
 from agentsandbox.streams import decode, encode
 from agentsandbox.usage import OptionParser
 

@@ -74,6 +74,16 @@ class Regex:
     def fast(self) -> re.Pattern[str] | None:
         return None
 
+    def has_long_line(self, text: str) -> bool:
+        """Whether a line of the text is longer than `safe_length`."""
+        position, limit = 0, self.safe_length
+        while position + limit < len(text):
+            end = text.rfind("\n", position, position + limit + 1)
+            if end < 0:
+                return True
+            position = end + 1
+        return False
+
     def search(self, text: str, pos: int = 0, budget: Budget | None = None) -> Match | None:
         """The leftmost match from `pos` on."""
         raise NotImplementedError
@@ -133,7 +143,7 @@ class PosixRegex(Regex):
     """
 
     __slots__ = (
-        "_ascii", "_automaton", "_flags", "_longest", "_multiline", "_newline_safe", "_not_bol", "_timed", "_tree", "_unicode",
+        "_ascii", "_automaton", "_flags", "_longest", "_multiline", "_newline_safe", "_not_bol", "_options", "_timed", "_tree", "_unicode",
         "alternatives", "literal", "plain", "required",
     )  # fmt: skip
 
@@ -158,6 +168,7 @@ class PosixRegex(Regex):
         self._not_bol: PosixRegex | None = None
         self._automaton: Automaton | None = None
         self._timed: Any = None
+        self._options: tuple[bool, bool, str] | None = None
         if tree.root.size < 2000 or self.safe_length:
             self._compile(ascii_only=True)
 
@@ -200,6 +211,12 @@ class PosixRegex(Regex):
     @property
     def fast_test(self) -> re.Pattern[str] | None:
         return (self._unicode or self._compile(ascii_only=False)) if self.safe_length == UNBOUNDED else None
+
+    def for_blocks(self) -> PosixRegex:
+        """The same pattern, for a block of lines instead of each line."""
+        assert self._options is not None
+        extended, ignore_case, dialect = self._options
+        return compile_posix(self.pattern_source, extended=extended, ignore_case=ignore_case, newline_safe=True, dialect=dialect)
 
     def test(self, text: str, budget: Budget | None = None) -> bool:
         if len(text) <= self.safe_length:
@@ -299,7 +316,9 @@ def compile_posix(
     dialect          "posix" (bash, expr, find -regextype posix-*), "grep", "sed", "awk", "emacs" (find's own).
     """
     tree = parse(pattern, extended=extended, dialect=dialect, ignore_case=ignore_case, newline_safe=newline_safe)
-    return PosixRegex(pattern, tree, multiline=newline_anchors, newline_safe=newline_safe)
+    regex = PosixRegex(pattern, tree, multiline=newline_anchors, newline_safe=newline_safe)
+    regex._options = (extended, ignore_case, dialect)
+    return regex
 
 
 @lru_cache(maxsize=64)

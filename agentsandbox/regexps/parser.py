@@ -215,7 +215,7 @@ class _Parser:
 
     def _literal(self, character: str) -> None:
         code = ord(character)
-        self._add(CharSet(((code, code),), ignore_case=self.ignore_case))
+        self._add(CharSet(((code, code),), newline=self.newline, ignore_case=self.ignore_case))
 
     def _assert(self, kind: str) -> None:
         self.levels[-1].parts.append(Assertion(kind))
@@ -439,7 +439,7 @@ class _Parser:
         if self.dialect in ("grep", "sed") and len(content) > 2 and content[0] == content[-1] == ":" and not classes:
             raise RegexError("character class syntax is [[:space:]], not [:space:]")
         self.position = position + 1
-        return CharSet(ranges, classes, negated=negated, newline=self.newline or not negated, ignore_case=self.ignore_case)
+        return CharSet(ranges, classes, negated=negated, newline=self.newline, ignore_case=self.ignore_case)
 
     def _bracket_element(self, position: int, classes: list[str]) -> tuple[int, int]:
         """(code point, position after it); -1 for a class, which goes to `classes`."""

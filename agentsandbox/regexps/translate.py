@@ -12,7 +12,6 @@ INVALID = "\udc80-\udcff"
 """Bytes that are not UTF-8, as `streams.decode` writes them: they are not characters."""
 
 _SPACE = "\t-\r \u1680\u2000-\u2006\u2008-\u200a\u2028\u2029\u205f\u3000"
-_SPACE_NO_NEWLINE = _SPACE.replace("\t-\r", "\t\x0b-\r")
 
 _ASCII_CLASSES = {
     "alpha": "A-Za-z",
@@ -43,6 +42,12 @@ _UNICODE_CLASSES: dict[str, tuple[str, str | None]] = {
     "cntrl": ("\\x00-\\x1f\\x7f-\\x9f\u2028\u2029", None),
     "xdigit": ("0-9A-Fa-f", None),
     "word": ("", "\\w"),
+}
+
+# Without the newline: in ASCII, and beyond it.
+_WITH_NEWLINE = {
+    "space": ("\\t\\x0b-\\r ", _SPACE.replace("\t-\r", "\t\x0b-\r")),
+    "cntrl": ("\\x00-\\t\\x0b-\\x1f\\x7f", "\\x00-\\t\\x0b-\\x1f\\x7f-\\x9f\u2028\u2029"),
 }
 
 _case_ranges: dict[str, str] = {}
@@ -81,12 +86,12 @@ def set_source(node: CharSet, *, ascii_only: bool) -> str:
     literal = node.literal
     if literal is not None:
         return re.escape(literal)
-    pieces = [
-        _escape_in_set(low) if low == high else f"{_escape_in_set(low)}-{_escape_in_set(high)}" for low, high in node.ranges
-    ]
+    pieces = [_range_source(low, high) for low, high in (node.ranges if node.newline else _without_newline(node.ranges))]
     beside: list[str] = []
     for name in node.classes:
-        if ascii_only:
+        if not node.newline and name in _WITH_NEWLINE:
+            pieces.append(_WITH_NEWLINE[name][0 if ascii_only else 1])
+        elif ascii_only:
             pieces.append(_ASCII_CLASSES[name])
         elif name in ("upper", "lower"):
             pieces.append(_ranges_of(name))
@@ -97,14 +102,30 @@ def set_source(node: CharSet, *, ascii_only: bool) -> str:
                 pieces.append(other)
             elif other is not None:
                 beside.append(other)
-    return _negated_set(node, pieces, beside, ascii_only) if node.negated else _positive_set(node, pieces, beside)
+    return _negated_set(node, pieces, beside, ascii_only) if node.negated else _positive_set(pieces, beside)
 
 
-def _positive_set(node: CharSet, pieces: list[str], beside: list[str]) -> str:
+def _range_source(low: int, high: int) -> str:
+    return _escape_in_set(low) if low == high else f"{_escape_in_set(low)}-{_escape_in_set(high)}"
+
+
+def _without_newline(ranges: tuple[tuple[int, int], ...]) -> list[tuple[int, int]]:
+    """The ranges with the newline cut out."""
+    out: list[tuple[int, int]] = []
+    for low, high in ranges:
+        if low <= 10 <= high:
+            out.extend([(start, stop) for start, stop in ((low, 9), (11, high)) if start <= stop])
+        else:
+            out.append((low, high))
+    return out
+
+
+def _positive_set(pieces: list[str], beside: list[str]) -> str:
     inside = "".join(pieces)
     options = ([f"[{inside}]"] if inside else []) + beside
-    source = options[0] if len(options) == 1 else f"(?:{'|'.join(options)})"
-    return source if node.newline or not node.first >> 10 & 1 else f"(?:(?!\n){source})"
+    if not options:
+        return "(?!)"
+    return options[0] if len(options) == 1 else f"(?:{'|'.join(options)})"
 
 
 def _negated_set(node: CharSet, pieces: list[str], beside: list[str], ascii_only: bool) -> str:
@@ -154,7 +175,7 @@ class _Writer:
 
     def _repeat(self, node: Repeat) -> str:
         body = self.write(node.body)
-        if not isinstance(node.body, (CharSet, Group)) or (isinstance(node.body, CharSet) and body.startswith("(?!")):
+        if not isinstance(node.body, (CharSet, Group)) or body == "(?!)":
             body = f"(?:{body})"
         least, most = node.least, node.most
         if (least, most) == (0, None):

@@ -127,6 +127,8 @@ class CharSet(Node):
         if self.negated or self.classes or len(self.ranges) != 1:
             return None
         low, high = self.ranges[0]
+        if low == 10 and not self.newline:
+            return None
         return chr(low) if low == high else None
 
 

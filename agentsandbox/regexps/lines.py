@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from agentsandbox.regexps import PerlRegex, PosixRegex, RegexError, compile_lines, compile_perl
+from agentsandbox.regexps.matcher import PerlRegex, PosixRegex, compile_lines
+from agentsandbox.regexps.parser import RegexError
+from agentsandbox.regexps.perl import compile_perl
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -117,7 +119,7 @@ class LineSearch:
         regex = self.regex
         if not isinstance(regex, PosixRegex) or not regex.exact or self.end != "\n" or not regex.shortest:
             return None
-        if self._has_long_line(text, regex.safe_length):
+        if regex.has_long_line(text):
             return None
         found = [match[0] for match in regex.for_text(text).finditer(text)]
         self.budget.step(len(found) // 8 + 1)
@@ -140,7 +142,7 @@ class LineSearch:
         if self.lowered and text.isascii():
             return self._jump_literal(text, text.lower(), self.lowered)
         regex = self.regex
-        if regex is None or self._has_long_line(text, regex.safe_length):
+        if regex is None or regex.has_long_line(text):
             return self._places_of_lines(text, 0)
         if isinstance(regex, PosixRegex):
             pattern = regex.for_text(text)
@@ -149,15 +151,6 @@ class LineSearch:
             return self._jump(text, pattern.search)
         budget = self.budget
         return self._jump(text, lambda whole, position: regex.search(whole, position, budget))
-
-    def _has_long_line(self, text: str, limit: int) -> bool:
-        position = 0
-        while position + limit < len(text):
-            end = text.rfind("\n", position, position + limit + 1)
-            if end < 0:
-                return True
-            position = end + 1
-        return False
 
     def _jump_all(self, text: str) -> list[tuple[int, int]]:
         if len(self.plain) == 1:
@@ -282,7 +275,7 @@ class LineSearch:
     def _line_function(self, text: str) -> Callable[[str], object] | None:
         """A quick function that tells whether a line matches, if all lines are short enough for it."""
         regex = self.regex
-        if not isinstance(regex, PosixRegex) or (self.end == "\n" and self._has_long_line(text, regex.safe_length)):
+        if not isinstance(regex, PosixRegex) or (self.end == "\n" and regex.has_long_line(text)):
             return None
         if self.end != "\n" and len(text) > regex.safe_length:
             return None

@@ -1,0 +1,201 @@
+"""The files of one sed: inputs, the files of r, R, w and W, and those edited in place."""
+
+from __future__ import annotations
+
+import errno
+
+from agentsandbox.command import CommandContext, describe_os_error
+from agentsandbox.languages.sed.nodes import Script, SedError
+from agentsandbox.languages.sed.runtime import Editor, Output, Settings
+from agentsandbox.streams import Buffer, BytesReader, decode, encode
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from agentsandbox.fs.base import File
+    from agentsandbox.languages.sed.runtime import Operation
+    from agentsandbox.streams import ByteReader
+
+__all__ = ["Files"]
+
+
+class Files:
+    """Everything that one run has open. `status` is 2 after a missing input, 4 after one that cannot be read."""
+
+    def __init__(self, ctx: CommandContext, settings: Settings) -> None:
+        self.ctx = ctx
+        self.settings = settings
+        self.end = "\0" if settings.null_lines else "\n"
+        self.standard_output = Output(ctx.stdout, self.end)
+        self.outputs: dict[str, Output] = {}
+        self.status = 0
+        self._open: list[File] = []
+        self._readers: dict[str, ByteReader | None] = {}
+        self._result: Buffer | None = None
+        self._result_output: Output | None = None
+
+    # outputs of w
+
+    def open_outputs(self, script: Script) -> None:
+        """Open the files that w, W and s///w write: they are emptied even if nothing is written."""
+        for command in script.commands:
+            if command.name in "wW":
+                self._open_output(command.text)
+            elif command.substitution is not None and command.substitution.file is not None:
+                self._open_output(command.substitution.file)
+
+    def _open_output(self, name: str) -> None:
+        if name in self.outputs:
+            return
+        ctx = self.ctx
+        if name == "/dev/stdout":
+            self.outputs[name] = self.standard_output
+        elif name == "/dev/stderr":
+            self.outputs[name] = Output(ctx.stderr, self.end)
+        else:
+            try:
+                file = ctx.fs.open(ctx.path(name), "w", permissions=0o666 & ~ctx.umask)
+            except OSError as error:
+                raise SedError(f"couldn't open file {describe_os_error(error, name)}", 4) from None
+            self._open.append(file)
+            self.outputs[name] = Output(file, self.end)
+
+    def flush(self) -> None:
+        """Hand all output to the writers."""
+        self.standard_output.flush()
+        for output in self.outputs.values():
+            output.flush()
+        if self._result_output is not None:
+            self._result_output.flush()
+
+    def close(self) -> None:
+        """Close what is open."""
+        for file in self._open:
+            file.release()
+        self._open.clear()
+
+    # inputs
+
+    def sources(self, names: Sequence[str]) -> Iterator[tuple[str, ByteReader]]:
+        """Open each operand in turn; report the ones that fail and go on."""
+        ctx = self.ctx
+        for name in names:
+            if name == "-":
+                yield "-", ctx.stdin
+                continue
+            try:
+                file = ctx.fs.open(ctx.path(name), "r")
+            except OSError as error:
+                self._cannot_read(error, name)
+                continue
+            self._open.append(file)
+            yield name, file
+            self._open.remove(file)
+            file.release()
+
+    def _cannot_read(self, error: OSError, name: str) -> None:
+        self.flush()
+        if error.errno == errno.EISDIR:
+            raise SedError(f"read error on {describe_os_error(error, name)}", 4)
+        self.ctx.stderr.write(encode(f"{self.ctx.name}: can't read {describe_os_error(error, name)}\n"))
+        self.status = 2
+
+    def editor(self, operations: Sequence[Operation]) -> Editor:
+        """An editor that uses these files; its input and output are still to be set."""
+        editor = Editor(operations, self.settings, self.ctx.budget)
+        editor.standard_output = self.standard_output
+        editor.outputs = self.outputs
+        editor.flush_all = self.flush
+        editor.read_file = self._read_file
+        editor.read_line = self._read_line
+        editor.run_shell = self._run_shell
+        return editor
+
+    def _read_file(self, name: str) -> bytes:
+        """What r adds: a file's content, nothing when it cannot be read."""
+        output = self.outputs.get(name)
+        if output is not None:
+            output.flush()
+        try:
+            if name in ("/dev/stdin", "-"):
+                return b"".join(list(self.ctx.stdin.blocks())) if name != "-" else self.ctx.fs.read_bytes(self.ctx.path(name))
+            path = self.ctx.path(name)
+            self.ctx.budget.charge(self.ctx.fs.stat(path).size)
+            return self.ctx.fs.read_bytes(path)
+        except OSError:
+            return b""
+
+    def _read_line(self, name: str) -> tuple[str, bool] | None:
+        """The next line of a file for R, and whether it had its end; None at the file's end."""
+        if name not in self._readers:
+            try:
+                if name == "/dev/stdin":
+                    self._readers[name] = self.ctx.stdin
+                else:
+                    file = self.ctx.fs.open(self.ctx.path(name), "r")
+                    self._open.append(file)
+                    self._readers[name] = file
+            except OSError:
+                self._readers[name] = None
+        reader = self._readers[name]
+        if reader is None:
+            return None
+        end = encode(self.end)
+        line = reader.readline(end)
+        if not line:
+            return None
+        return decode(line.removesuffix(end)), True
+
+    def _run_shell(self, text: str) -> bytes:
+        """What a command prints."""
+        result = Buffer(self.ctx.budget.value_bytes)
+        self.ctx.run(["sh", "-c", text], stdin=BytesReader(b""), stdout=result)
+        return result.getvalue()
+
+    # editing in place
+
+    def open_for_editing(self, name: str, *, follow: bool) -> tuple[str, File] | None:
+        """(path, open file); None after a message when it cannot be edited."""
+        ctx = self.ctx
+        try:
+            path = ctx.path(name)
+            if follow:
+                path = ctx.fs.realpath(path)
+            info = ctx.fs.stat(path)
+            if not info.is_file:
+                ctx.stderr.write(encode(f"{ctx.name}: couldn't edit {name}: not a regular file\n"))
+                self.status = 4
+                return None
+            return path, ctx.fs.open(path, "r")
+        except OSError as error:
+            ctx.stderr.write(encode(f"{ctx.name}: can't read {describe_os_error(error, name)}\n"))
+            self.status = 2
+            return None
+
+    def start_result(self) -> Output:
+        """Where the edited text of the next file goes."""
+        self._result = Buffer(self.ctx.budget.limits.file_bytes)
+        self._result_output = Output(self._result, self.end)
+        return self._result_output
+
+    def replace(self, path: str, name: str, suffix: str) -> None:
+        """Put the edited text in the file's place, after a backup if a suffix is given."""
+        assert self._result is not None
+        assert self._result_output is not None
+        self._result_output.flush()
+        data = self._result.getvalue()
+        self._result = self._result_output = None
+        fs = self.ctx.fs
+        try:
+            mode = fs.stat(path).permissions
+            if suffix:
+                directory, slash, base = path.rpartition("/")
+                backup = suffix.replace("*", base) if "*" in suffix else base + suffix
+                target = self.ctx.path(backup) if "/" in backup else f"{directory}{slash}{backup}"
+                fs.rename(path, target)
+            elif fs.stat(path, follow=False).is_link or fs.stat(path).nlink > 1:
+                fs.unlink(path)
+            fs.write_bytes(path, data, permissions=mode)
+        except OSError as error:
+            raise SedError(f"couldn't open file {describe_os_error(error, name)}", 4) from None

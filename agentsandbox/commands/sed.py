@@ -1,0 +1,186 @@
+"""`sed` (POSIX 1003.1-2017, GNU sed 4.9): edit text line by line."""
+
+from __future__ import annotations
+
+from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
+from agentsandbox.commands._sed_files import Files
+from agentsandbox.errors import UsageError
+from agentsandbox.languages.sed import Editor, Parser, Script, SedError, Settings
+from agentsandbox.languages.sed.blocks import compile_blocks
+from agentsandbox.languages.sed.compiler import compile_script
+from agentsandbox.languages.sed.runtime import Input
+from agentsandbox.streams import decode, encode
+from agentsandbox.usage import OptionParser
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from agentsandbox.streams import ByteReader
+
+__all__ = ["sed"]
+
+_USAGE = """
+Usage: sed [OPTION]... {SCRIPT-IF-NO-OTHER} [FILE]...
+Edit the lines of each FILE, or of standard input, by a script.
+
+  -n, --quiet, --silent        print lines only when the script says so
+  -e, --expression=SCRIPT      add SCRIPT to the commands to run
+  -f, --file=SCRIPT-FILE       add the commands in SCRIPT-FILE
+      --follow-symlinks        with -i, edit the files that symbolic links lead to
+  -i[SUFFIX], --in-place[=SUFFIX]  edit files in place; with SUFFIX, keep a backup
+  -l, --line-length=N          columns at which the command l folds lines
+      --posix                  no line is printed when N finds no next one
+  -E, -r, --regexp-extended    use extended regular expressions
+  -s, --separate               take each file for a stream of its own
+      --sandbox                refuse the commands e, r and w
+  -u, --unbuffered             read and write line by line
+  -z, --null-data              lines end in a 0 byte, not in a newline
+      --help                   display this help and exit
+      --version                print the version and exit
+"""
+
+_PARSER = OptionParser(_USAGE)
+
+
+@command("sed", usage=_USAGE, raw=True)
+def sed(ctx: CommandContext, args: Arguments) -> int:
+    words = args.operands
+    try:
+        args = _PARSER.parse(words)
+        if args.flag("help"):
+            ctx.stdout.write(encode(_USAGE.lstrip("\n")))
+            return 0
+        if args.flag("version"):
+            ctx.print("sed (GNU sed) 4.9")
+            return 0
+        if not args.operands and not args.flag("expression") and not args.flag("file"):
+            raise UsageError("")
+    except UsageError as error:
+        message = f"{ctx.name}: {error.message}\n" if error.message else ""
+        ctx.stderr.write(encode(message + _USAGE.lstrip("\n")))
+        return error.status
+    files: Files | None = None
+    try:
+        script = _parse(ctx, args)
+        settings = _settings(args, quiet=script.quiet)
+        files = Files(ctx, settings)
+        files.open_outputs(script)
+        if args.flag("in-place"):
+            return _edit_in_place(ctx, args, script, settings, files)
+        return _edit(ctx, args, script, settings, files)
+    except SedError as error:
+        if files is not None:
+            files.flush()
+        ctx.stderr.write(encode(f"{ctx.name}: {error.message}\n"))
+        return error.status
+    finally:
+        if files is not None:
+            files.close()
+
+
+def _settings(args: Arguments, *, quiet: bool) -> Settings:
+    length = args.value("line-length", "70") or ""
+    width = int(length[:9]) if length.isascii() and length.isdigit() else 0
+    return Settings(
+        quiet=quiet or args.flag("quiet"),
+        null_lines=args.flag("null-data"),
+        posix=args.flag("posix"),
+        unbuffered=args.flag("unbuffered"),
+        line_length=0 if width == 1 else width,
+    )
+
+
+def _parse(ctx: CommandContext, args: Arguments) -> Script:
+    parser = Parser(extended=args.flag("regexp-extended"), sandbox=args.flag("sandbox"))
+    given = False
+    for key, value in args.given:
+        if key == "expression":
+            parser.feed(value or "")
+            given = True
+        elif key == "file":
+            parser.feed(_read_script(ctx, value or ""), value)
+            given = True
+    if not given:
+        parser.feed(args.operands.pop(0))
+    return parser.finish()
+
+
+def _read_script(ctx: CommandContext, name: str) -> str:
+    try:
+        source = ctx.open_input(name)
+        pieces: list[bytes] = []
+        while block := source.read(65536):
+            pieces.append(block)
+            ctx.budget.charge(len(pieces) * 65536)
+    except OSError as error:
+        raise SedError(f"couldn't open file {describe_os_error(error, name)}", 4) from None
+    return decode(b"".join(pieces)).removesuffix("\n")
+
+
+def _edit(ctx: CommandContext, args: Arguments, script: Script, settings: Settings, files: Files) -> int:
+    """One stream of all operands, or one for each with -s; the status."""
+    operands = args.operands or ["-"]
+    output = files.standard_output
+    kernel = compile_blocks(script, settings, ctx.budget)
+    if kernel is not None and not args.flag("separate") and not settings.unbuffered:
+        for _, source in files.sources(operands):
+            for block in source.line_blocks():
+                text, complete = kernel(block)
+                if text is not None:
+                    output.block(text, complete=complete)
+                    output.flush()
+        return files.status
+    editor = files.editor(compile_script(script, settings))
+    groups = [[name] for name in operands] if args.flag("separate") else [operands]
+    for group in groups:
+        editor.input = Input(files.sources(group), settings, files.flush, ctx.budget)
+        editor.output = output
+        editor.number = 0
+        if editor.run():
+            break
+    files.flush()
+    return editor.status or files.status
+
+
+def _edit_in_place(ctx: CommandContext, args: Arguments, script: Script, settings: Settings, files: Files) -> int:
+    """Each operand becomes what the script makes of it; the status."""
+    if not args.operands:
+        raise SedError("no input files", 4)
+    suffix = args.value("in-place") or ""
+    follow = args.flag("follow-symlinks")
+    kernel = compile_blocks(script, settings, ctx.budget)
+    editor: Editor | None = None
+    for name in args.operands:
+        ctx.budget.step()
+        source = files.open_for_editing(name, follow=follow)
+        if source is None:
+            continue
+        path, reader = source
+        try:
+            result = files.start_result()
+            if kernel is not None:
+                for block in reader.line_blocks():
+                    text, complete = kernel(block)
+                    if text is not None:
+                        result.block(text, complete=complete)
+                done = False
+            else:
+                editor = editor or files.editor(compile_script(script, settings))
+                editor.input = Input(_one(name, reader), settings, files.flush, ctx.budget)
+                editor.output = result
+                editor.number = 0
+                done = editor.run()
+        finally:
+            reader.release()
+        files.replace(path, name, suffix)
+        if done:
+            break
+    files.flush()
+    return (editor.status if editor is not None else 0) or files.status
+
+
+def _one(name: str, reader: ByteReader) -> Iterator[tuple[str, ByteReader]]:
+    yield name, reader
+
+

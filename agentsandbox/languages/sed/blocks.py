@@ -1,0 +1,178 @@
+"""Scripts whose commands look at one line only run on whole blocks: the usual `s`, `d`, `p` and `y` of a pipeline."""
+
+from __future__ import annotations
+
+import re
+
+from agentsandbox.languages.sed.nodes import Command, Script
+from agentsandbox.languages.sed.runtime import Settings
+from agentsandbox.languages.sed.substitution import build_replacer
+from agentsandbox.regexps import PosixRegex
+from agentsandbox.regexps.lines import LineSearch
+from agentsandbox.streams import decode
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from agentsandbox.limits import Budget
+
+    Step = Callable[[str], str | None]
+    Kernel = Callable[[bytes], tuple[str | None, bool]]
+
+__all__ = ["compile_blocks"]
+
+_GROWTH = 64
+"""A replacement may be so many times as long as the shortest match."""
+
+
+class UnfitError(Exception):
+    """The script needs the line-by-line editor."""
+
+
+def compile_blocks(script: Script, settings: Settings, budget: Budget) -> Kernel | None:
+    """A function from a block of lines to (what is printed or None, whether it ends in a newline); None if there is none."""
+    if settings.null_lines or not script.commands or len(script.commands) > 20:
+        return None
+    try:
+        steps = _Compiler(settings, budget).steps(script.commands)
+    except UnfitError:
+        return None
+
+    def edit(block: bytes) -> tuple[str | None, bool]:
+        complete = block.endswith(b"\n")
+        view = memoryview(block)
+        text: str | None = decode(view[:-1] if complete else view)
+        budget.step(len(block) // 1024 + 1)
+        for step in steps:
+            assert text is not None
+            text = step(text)
+            if text is None:
+                return None, True
+        return text, complete
+
+    return edit
+
+
+class _Compiler:
+    """Makes the steps; raises `UnfitError` at the first command that has none."""
+
+    def __init__(self, settings: Settings, budget: Budget) -> None:
+        self.settings = settings
+        self.budget = budget
+
+    def steps(self, commands: list[Command]) -> list[Step]:
+        if self.settings.quiet:
+            if len(commands) == 1 and commands[0].name == "p" and commands[0].first is not None:
+                return [self._select(commands[0], keep=not commands[0].negated)]
+            raise UnfitError
+        steps = []
+        for command in commands:
+            if command.name == "s" and command.first is None and not command.negated:
+                steps.append(self._substitute(command))
+            elif command.name == "d" and command.first is not None and command is commands[-1]:
+                steps.append(self._select(command, keep=command.negated))
+            else:
+                raise UnfitError
+        return steps
+
+    def _line_regex(self, regex: PosixRegex | None) -> PosixRegex:
+        """The pattern in its form for blocks."""
+        if regex is None:
+            raise UnfitError
+        return regex.for_blocks()
+
+    def _select(self, command: Command, *, keep: bool) -> Step:
+        """Lines that match, or those that do not."""
+        address = command.first
+        if address is None or command.second is not None or address.kind != "regex" or address.regex is None:
+            raise UnfitError
+        search = LineSearch([self._line_regex(address.regex)], [], self.budget)
+
+        def kept(block: str) -> str | None:
+            lines = search.filter(block)
+            return "\n".join(lines) if lines else None
+
+        def dropped(block: str) -> str | None:
+            places = search.places(block)
+            if not places:
+                return block
+            pieces: list[str] = []
+            position = 0
+            for start, stop in places:
+                if start > position:
+                    pieces.append(block[position : start - 1])
+                position = stop + 1
+            if position <= len(block):
+                pieces.append(block[position:])
+            return "\n".join(pieces) if pieces else None
+
+        return kept if keep else dropped
+
+    def _substitute(self, command: Command) -> Step:
+        substitution = command.substitution
+        assert substitution is not None
+        regex, text = substitution.regex, substitution.replacement.text
+        if regex is None or substitution.number or substitution.prints or substitution.file is not None or substitution.evaluate:
+            raise UnfitError
+        literal = regex.literal
+        if literal and text is not None and substitution.everywhere and "\n" not in literal:
+            return self._replace_text(literal, text)
+        blocks = self._line_regex(regex)
+        if not blocks.exact or not blocks.shortest:
+            raise UnfitError
+        replacer = build_replacer(substitution.replacement)
+        if text is not None and len(text) > _GROWTH * blocks.shortest:
+            raise UnfitError
+        if substitution.everywhere:
+            return self._replace_all(blocks, text, replacer)
+        return self._replace_first(blocks, replacer)
+
+    def _replace_text(self, literal: str, text: str) -> Step:
+        budget = self.budget
+
+        def step(block: str) -> str:
+            if len(text) > len(literal):
+                budget.charge(len(block) + (len(text) - len(literal)) * block.count(literal))
+            return block.replace(literal, text)
+
+        return step
+
+    def _replace_all(self, regex: PosixRegex, text: str | None, replacer: Callable[[re.Match[str]], str]) -> Step:
+        budget = self.budget
+
+        def step(block: str) -> str:
+            if regex.has_long_line(block):
+                return "\n".join([_replace_line(regex, replacer, line, budget) for line in block.split("\n")])
+            pattern = regex.for_text(block)
+            if text is not None and "\\" not in text:
+                return pattern.sub(text, block)
+            return pattern.sub(replacer, block)
+
+        return step
+
+    def _replace_first(self, regex: PosixRegex, replacer: Callable[[re.Match[str]], str]) -> Step:
+        budget = self.budget
+
+        def step(block: str) -> str:
+            if regex.has_long_line(block):
+                return "\n".join([_replace_line(regex, replacer, line, budget, 1) for line in block.split("\n")])
+            sub = regex.for_text(block).sub
+            return "\n".join([sub(replacer, line, 1) for line in block.split("\n")])
+
+        return step
+
+
+def _replace_line(regex: PosixRegex, replacer: Callable[[re.Match[str]], str], line: str, budget: Budget, count: int = 0) -> str:
+    """One line that is too long for `re` to be safe."""
+    out: list[str] = []
+    position = 0
+    for match in regex.finditer(line, 0, budget):
+        start, end = match.span()
+        out.append(line[position:start])
+        out.append(replacer(match))  # type: ignore[arg-type]
+        position = end
+        if count:
+            break
+    out.append(line[position:])
+    return "".join(out)

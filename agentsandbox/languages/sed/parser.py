@@ -1,0 +1,605 @@
+"""Reads sed scripts, in pieces as -e and -f give them, with GNU sed's rules and messages."""
+
+from __future__ import annotations
+
+from agentsandbox.languages.sed.nodes import Address, Command, Replacement, Script, SedError, Substitution
+from agentsandbox.regexps import PosixRegex, RegexError, compile_posix
+
+__all__ = ["Parser"]
+
+_SPACE = " \t\r\f\v"
+_COMMANDS = frozenset("{}=acdDeFghGHiIlnNpPqQrRsTtvwWxyzb:#")
+_ONE_ADDRESS = frozenset("qQ")
+_MISSING_FILE = "missing filename in r/R/w/W commands"
+_ESCAPES = {"a": "\a", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
+_CODES = {"d": (10, 3, "0123456789"), "o": (8, 3, "01234567"), "x": (16, 2, "0123456789abcdefABCDEF")}
+
+
+class Parser:
+    """Reads one piece after the other with `feed`, then `finish`."""
+
+    def __init__(self, *, extended: bool, sandbox: bool = False) -> None:
+        self.extended = extended
+        self.sandbox = sandbox
+        self.commands: list[Command] = []
+        self.blocks: list[tuple[int, str]] = []
+        """Open blocks: index of the command, where it was opened."""
+        self.quiet = False
+        self.pending: Command | None = None
+        """An a, i or c whose text begins the next piece."""
+        self.pieces = 0
+        self.text = ""
+        self.position = 0
+        self.where = ""
+        self.file: str | None = None
+
+    def feed(self, text: str, file: str | None = None) -> None:
+        """Read one piece: the argument of -e, or a file's content."""
+        self.file = file
+        if file is None:
+            self.pieces += 1
+        self.text = text
+        self.position = 0
+        if not self.commands and self.pending is None and text.startswith("#n") and text[2:3] in ("", "\n") and self.pieces <= 1:
+            self.quiet = True
+        if self.pending is not None:
+            command, self.pending = self.pending, None
+            self._read_text(command)
+        while self._command():
+            pass
+
+    def finish(self) -> Script:
+        """The whole script. Raises `SedError`."""
+        if self.pending is not None:
+            self.pending = None
+        if self.blocks:
+            self.where = self.blocks[-1][1]
+            raise SedError(f"{self.where}: unmatched `{{'")
+        labels: dict[str, int] = {}
+        for index, command in enumerate(self.commands):
+            if command.name == ":":
+                labels[command.label] = index
+        for command in self.commands:
+            if command.name in "btT":
+                if command.label and command.label not in labels:
+                    raise SedError(f"can't find label for jump to `{command.label}'", 4)
+                command.target = labels.get(command.label, len(self.commands))
+        return Script(self.commands, quiet=self.quiet)
+
+    # messages
+
+    def _place(self, *, position: int | None = None) -> str:
+        if self.file is not None:
+            line = self.text.count("\n", 0, self.position) + 1
+            if position is None and self.position and self.text[self.position - 1 : self.position] == "\n":
+                line -= 1
+            return f"file {self.file} line {line}"
+        return f"-e expression #{self.pieces}, char {self.position if position is None else position}"
+
+    def _error(self, message: str) -> SedError:
+        return SedError(f"{self._place()}: {message}")
+
+    # characters
+
+    def _next(self) -> str:
+        """The next character, "" at the end."""
+        character = self.text[self.position : self.position + 1]
+        self.position += len(character)
+        return character
+
+    def _back(self, character: str) -> None:
+        self.position -= len(character)
+
+    def _skip(self, characters: str) -> str:
+        """The next character that is none of these."""
+        text = self.text
+        while self.position < len(text) and text[self.position] in characters:
+            self.position += 1
+        return self._next()
+
+    def _number(self, first: str) -> int:
+        start = self.position - len(first)
+        text = self.text
+        while self.position < len(text) and text[self.position] in "0123456789":
+            self.position += 1
+        return int(text[start : self.position][:18])
+
+    def _end_of_command(self) -> None:
+        character = self._skip(_SPACE)
+        if character in ("}", "#"):
+            self._back(character)
+        elif character not in ("", "\n", ";"):
+            raise self._error("extra characters after command")
+
+    # commands
+
+    def _command(self) -> bool:
+        """Read one command; false at the end of the piece."""
+        character = self._skip(_SPACE + "\n;")
+        if not character:
+            return False
+        if character == "#":
+            self._comment()
+            return True
+        first = self._address(character, second=False)
+        second: Address | None = None
+        if first is not None:
+            character = self._skip(_SPACE)
+            if character == ",":
+                character = self._skip(_SPACE)
+                second = self._address(character, second=True)
+                if second is None:
+                    raise self._error("unexpected `,'")
+                character = self._skip(_SPACE)
+        self._check_zero(first, second)
+        negated = False
+        if character == "!":
+            negated = True
+            character = self._skip(_SPACE)
+            if character == "!":
+                raise self._error("multiple `!'s")
+        if not character:
+            raise self._error("missing command")
+        if character not in _COMMANDS or character == "I":
+            if character == "L":
+                raise SedError("INTERNAL ERROR: Bad cmd L", 4)
+            raise self._error(f"unknown command: `{character}'")
+        command = Command(character, first, second, negated=negated)
+        self._check_addresses(command)
+        if self.sandbox and character in "erRwW":
+            raise self._error("e/r/w commands disabled in sandbox mode")
+        self._arguments(command)
+        return True
+
+    def _comment(self) -> None:
+        end = self.text.find("\n", self.position)
+        self.position = len(self.text) if end < 0 else end + 1
+
+    def _check_zero(self, first: Address | None, second: Address | None) -> None:
+        if first is not None and first.kind == "line" and first.number == 0:
+            if second is None or second.kind != "regex":
+                raise self._error("invalid usage of line address 0")
+            first.kind = "zero"
+
+    def _check_addresses(self, command: Command) -> None:
+        name = command.name
+        if command.first is None:
+            return
+        if name == ":":
+            raise self._error(": doesn't want any addresses")
+        if name == "}":
+            raise self._error("} doesn't want any addresses" if self.blocks else "unexpected `}'")
+        if name == "#":
+            raise self._error("comments don't accept any addresses")
+        if command.second is not None and name in _ONE_ADDRESS:
+            raise self._error("command only uses one address")
+
+    def _arguments(self, command: Command) -> None:
+        """Read what comes after a command's letter, and keep it."""
+        name = command.name
+        if name == "{":
+            self.blocks.append((len(self.commands), self._place(position=0)))
+            self.commands.append(command)
+        elif name == "}":
+            self._close_block()
+        elif name in "aic":
+            self._text_command(command)
+        elif name == ":":
+            self._label_definition(command)
+        elif name in "btT":
+            command.label = self._label()
+            self.commands.append(command)
+        elif name in "rRwW":
+            command.text = self._file_name()
+            self.commands.append(command)
+        elif name == "s":
+            self._substitute(command)
+            self.commands.append(command)
+        elif name == "y":
+            self._transliterate(command)
+            self.commands.append(command)
+        else:
+            self._simple_arguments(command)
+
+    def _simple_arguments(self, command: Command) -> None:
+        name = command.name
+        if name in "qQl":
+            character = self._skip(_SPACE)
+            if character and character in "0123456789":
+                command.number = self._number(character)
+            else:
+                self._back(character)
+            self._end_of_command()
+        elif name == "e":
+            character = self._skip(_SPACE)
+            self._back(character)
+            end = self.text.find("\n", self.position)
+            end = len(self.text) if end < 0 else end
+            command.text = self.text[self.position : end]
+            self.position = min(end + 1, len(self.text))
+        elif name == "v":
+            self._version()
+            return
+        else:
+            self._end_of_command()
+        self.commands.append(command)
+
+    def _version(self) -> None:
+        wanted = self._label()
+        numbers = [int(part[:9]) if part.isdigit() else 0 for part in wanted.split(".")] if wanted else [4]
+        if numbers > [4, 9]:
+            raise self._error("expected newer version of sed")
+
+    def _close_block(self) -> None:
+        if not self.blocks:
+            raise self._error("unexpected `}'")
+        index, _ = self.blocks.pop()
+        self.commands[index].target = len(self.commands)
+        self._end_of_command()
+
+    def _label(self) -> str:
+        character = self._skip(_SPACE)
+        start = self.position - len(character)
+        text = self.text
+        self.position = start
+        while self.position < len(text) and text[self.position] not in _SPACE + "\n;}":
+            self.position += 1
+        label = text[start : self.position]
+        self._end_of_command()
+        return label
+
+    def _label_definition(self, command: Command) -> None:
+        character = self._skip(_SPACE)
+        self._back(character)
+        start = self.position
+        text = self.text
+        while self.position < len(text) and text[self.position] not in _SPACE + "\n;":
+            self.position += 1
+        command.label = text[start : self.position]
+        if not command.label:
+            raise self._error('":" lacks a label')
+        if command.label.endswith("}"):
+            raise self._error("unexpected `}'")
+        self.commands.append(command)
+
+    def _file_name(self) -> str:
+        character = self._skip(_SPACE)
+        self._back(character)
+        end = self.text.find("\n", self.position)
+        end = len(self.text) if end < 0 else end
+        name = self.text[self.position : end]
+        if not name:
+            raise self._error(_MISSING_FILE)
+        self.position = min(end + 1, len(self.text))
+        return name
+
+    # addresses
+
+    def _address(self, character: str, *, second: bool) -> Address | None:
+        """The address that begins with `character`; None when there is none, and the character is still to be used."""
+        if character and character in "0123456789":
+            number = self._number(character)
+            following = self._skip(_SPACE)
+            if following == "~" and not second:
+                digit = self._skip(_SPACE)
+                step = 0
+                if digit and digit in "0123456789":
+                    step = self._number(digit)
+                else:
+                    self._back(digit)
+                return Address("step", number, step) if step else Address("line", number)
+            self._back(following)
+            return Address("line", number)
+        if character and character in "+~":
+            digit = self._skip(_SPACE)
+            number = 0
+            if digit and digit in "0123456789":
+                number = self._number(digit)
+            else:
+                self._back(digit)
+            if not second:
+                raise self._error("invalid usage of +N or ~N as first address")
+            return Address("plus" if character == "+" else "multiple", number)
+        if character == "$":
+            return Address("last")
+        if character in ("/", "\\"):
+            return self._regex_address(character)
+        return None
+
+    def _regex_address(self, character: str) -> Address:
+        if character == "\\":
+            character = self._next()
+            if character in ("", "\n", "\\"):
+                raise self._error("unexpected `,'" if not character else "unterminated address regex")
+        source = self._delimited(character, regex=True)
+        if source is None:
+            raise self._error("unterminated address regex")
+        ignore_case = multiline = False
+        while True:
+            flag = self._skip(_SPACE)
+            if flag == "I":
+                ignore_case = True
+            elif flag == "M":
+                multiline = True
+            else:
+                self._back(flag)
+                break
+        return Address("regex", regex=self._compile(source, ignore_case=ignore_case, multiline=multiline))
+
+    def _compile(self, source: str, *, ignore_case: bool, multiline: bool) -> PosixRegex | None:
+        """The pattern; None for an empty one, which means the last one used."""
+        if not source:
+            return None
+        try:
+            return compile_posix(source, extended=self.extended, ignore_case=ignore_case, newline_anchors=multiline, dialect="sed")
+        except RegexError as error:
+            if error.message.startswith("character class syntax"):
+                raise SedError(error.message, 4) from None
+            raise self._error(error.message) from None
+
+    def _delimited(self, delimiter: str, *, regex: bool) -> str | None:
+        """What stands before the next delimiter; None when there is none."""
+        out: list[str] = []
+        while True:
+            character = self._next()
+            if character == delimiter:
+                return "".join(out)
+            if not character or (character == "\n" and regex):
+                self._back(character)
+                return None
+            if character == "\\":
+                following = self._next()
+                if not following:
+                    return None
+                if following == delimiter and delimiter != "&":
+                    character = delimiter
+                elif following == "n" and regex:
+                    character = "\\n"
+                elif following == "\n" and regex:
+                    character = "\n"
+                else:
+                    character = "\\" + following
+            elif character == "\n":
+                self._back(character)
+                return None
+            elif character == "[" and regex:
+                piece = self._bracket()
+                if piece is None:
+                    return None
+                character = piece
+            out.append(character)
+
+    def _bracket(self) -> str | None:
+        """A bracket expression, after its "["; None when it does not end. A delimiter inside it is an ordinary character."""
+        text = self.text
+        start = position = self.position
+        if text.startswith("^", position):
+            position += 1
+        if text.startswith("]", position):
+            position += 1
+        while position < len(text):
+            character = text[position]
+            if character == "]":
+                self.position = position + 1
+                return "[" + text[start : position + 1]
+            if character == "\n":
+                break
+            if character == "[" and text[position + 1 : position + 2] in (".", ":", "="):
+                end = text.find(text[position + 1] + "]", position + 2)
+                if end < 0:
+                    position = len(text)
+                    break
+                position = end + 1
+            position += 1
+        self.position = position
+        return None
+
+    # s and y
+
+    def _substitute(self, command: Command) -> None:
+        delimiter = self._next()
+        left = self._delimited(delimiter, regex=True) if delimiter not in ("", "\n", "\\") else None
+        right = self._delimited_right(delimiter) if left is not None else None
+        if left is None or right is None:
+            raise self._error("unterminated `s' command")
+        substitution = Substitution(None, self._replacement(right))
+        ignore_case, multiline = self._flags(substitution)
+        substitution.regex = self._compile(left, ignore_case=ignore_case, multiline=multiline)
+        highest = substitution.replacement.highest_group
+        if substitution.regex is not None and highest > substitution.regex.groups:
+            raise self._error(f"invalid reference \\{highest} on `s' command's RHS")
+        command.substitution = substitution
+
+    def _delimited_right(self, delimiter: str) -> str | None:
+        """The right side of `s`, backslashes kept but before the delimiter."""
+        out: list[str] = []
+        while True:
+            character = self._next()
+            if character == delimiter:
+                return "".join(out)
+            if not character:
+                return None
+            if character == "\n":
+                self._back(character)
+                return None
+            if character == "\\":
+                following = self._next()
+                if not following:
+                    return None
+                if following == delimiter and delimiter != "&":
+                    character = delimiter
+                else:
+                    character = "\\" + following
+            out.append(character)
+
+    def _flags(self, substitution: Substitution) -> tuple[bool, bool]:
+        ignore_case = multiline = False
+        while True:
+            flag = self._next()
+            if flag in ("i", "I"):
+                ignore_case = True
+            elif flag in ("m", "M"):
+                multiline = True
+            elif flag == "e":
+                if self.sandbox:
+                    raise self._error("e/r/w commands disabled in sandbox mode")
+                substitution.evaluate = True
+            elif flag == "p":
+                if substitution.prints:
+                    raise self._error("multiple `p' options to `s' command")
+                substitution.prints = 2 if substitution.evaluate else 1
+            elif flag == "g":
+                if substitution.everywhere:
+                    raise self._error("multiple `g' options to `s' command")
+                substitution.everywhere = True
+            elif flag == "w":
+                if self.sandbox:
+                    raise self._error("e/r/w commands disabled in sandbox mode")
+                substitution.file = self._file_name()
+                return ignore_case, multiline
+            elif flag and flag in "0123456789":
+                self._number_flag(flag, substitution)
+            elif flag and flag in _SPACE:
+                continue
+            elif flag in ("", "\n", ";", "}", "#"):
+                if flag in ("}", "#"):
+                    self._back(flag)
+                return ignore_case, multiline
+            else:
+                raise self._error("unknown option to `s'")
+
+    def _number_flag(self, flag: str, substitution: Substitution) -> None:
+        if substitution.number:
+            raise self._error("multiple number options to `s' command")
+        substitution.number = self._number(flag)
+        if not substitution.number:
+            raise self._error("number option to `s' command may not be zero")
+
+    def _replacement(self, source: str) -> Replacement:
+        pieces: list[tuple[str, str | int]] = []
+        literal: list[str] = []
+
+        def flush() -> None:
+            if literal:
+                pieces.append(("text", "".join(literal)))
+                literal.clear()
+
+        position = 0
+        while position < len(source):
+            character = source[position]
+            position += 1
+            if character == "&":
+                flush()
+                pieces.append(("group", 0))
+            elif character == "\\" and position < len(source):
+                following = source[position]
+                if following in "0123456789":
+                    flush()
+                    pieces.append(("group", int(following)))
+                    position += 1
+                elif following in "LUluE":
+                    flush()
+                    pieces.append(("case", following))
+                    position += 1
+                else:
+                    text, position = _unescape(source, position)
+                    literal.append(text)
+            else:
+                literal.append(character)
+        flush()
+        return Replacement(pieces)
+
+    def _transliterate(self, command: Command) -> None:
+        delimiter = self._next()
+        left = self._delimited(delimiter, regex=False) if delimiter not in ("", "\n", "\\") else None
+        right = self._delimited(delimiter, regex=False) if left is not None else None
+        if left is None or right is None:
+            raise self._error("unterminated `y' command")
+        source, target = _plain(left), _plain(right)
+        if len(source) != len(target):
+            raise self._error("strings for `y' command are different lengths")
+        for before, after in zip(source, target, strict=True):
+            command.table.setdefault(ord(before), after)
+        self._end_of_command()
+
+    # text
+
+    def _text_command(self, command: Command) -> None:
+        """What comes after a, i or c: text on this line, or after a backslash and a newline."""
+        character = self._skip(_SPACE)
+        if not character:
+            raise self._error("expected \\ after `a', `c' or `i'")
+        self.commands.append(command)
+        if character == "\\":
+            following = self._skip(_SPACE)
+            if following == "\n":
+                self._read_text(command)
+                return
+            if not following:
+                self.pending = command
+                return
+            self._back(following)
+            blanks = self.position
+            while blanks > 0 and self.text[blanks - 1] in _SPACE:
+                blanks -= 1
+            self.position = blanks
+            self._read_text(command)
+            return
+        self._back(character)
+        if character == "\n":
+            raise self._error("expected \\ after `a', `c' or `i'")
+        self._read_text(command)
+
+    def _read_text(self, command: Command) -> None:
+        r"""Text up to a newline that no backslash precedes."""
+        text, position = self.text, self.position
+        out: list[str] = []
+        while position < len(text):
+            character = text[position]
+            position += 1
+            if character == "\n":
+                break
+            if character == "\\":
+                if position >= len(text):
+                    break
+                if text[position] == "\n":
+                    out.append("\n")
+                    position += 1
+                else:
+                    piece, position = _unescape(text, position)
+                    out.append(piece)
+            else:
+                out.append(character)
+        self.position = position
+        command.text = "".join(out) + "\n"
+
+
+def _unescape(source: str, position: int) -> tuple[str, int]:
+    """What the escape whose letter is at `position` means, and the position after it."""
+    letter = source[position]
+    if letter in _ESCAPES:
+        return _ESCAPES[letter], position + 1
+    if letter == "c" and position + 1 < len(source):
+        return chr(ord(source[position + 1].upper()) ^ 64) if source[position + 1].isascii() else source[position + 1], position + 2
+    if letter in _CODES:
+        base, width, digits = _CODES[letter]
+        end = position + 1
+        while end < len(source) and end - position <= width and source[end] in digits:
+            end += 1
+        if end > position + 1:
+            code = int(source[position + 1 : end], base) & 255
+            return chr(code) if code < 128 else chr(0xDC00 + code), end
+    return letter, position + 1
+
+
+def _plain(source: str) -> str:
+    """A string of `y` without its escapes."""
+    out: list[str] = []
+    position = 0
+    while position < len(source):
+        character = source[position]
+        position += 1
+        if character == "\\" and position < len(source):
+            character, position = _unescape(source, position)
+        out.append(character)
+    return "".join(out)

@@ -1,0 +1,266 @@
+"""Runs a sed script: the cycle, the two spaces, input with its look-ahead, output with its missing newline."""
+
+from __future__ import annotations
+
+from agentsandbox.languages.sed.nodes import SedError
+from agentsandbox.streams import decode, encode
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from agentsandbox.limits import Budget
+    from agentsandbox.regexps import PosixRegex
+    from agentsandbox.streams import ByteReader, ByteWriter
+
+    Operation = Callable[["Editor"], int | None]
+
+__all__ = ["DELETE", "DELETE_LINE", "END", "QUIT", "QUIT_SILENTLY", "Editor", "Input", "Output", "Settings"]
+
+END = 1 << 30
+"""Where to go at the end of a script: the cycle ends as usual."""
+DELETE, DELETE_LINE, QUIT, QUIT_SILENTLY = -1, -2, -3, -4
+_FLUSH = 400
+
+
+class Settings:
+    """The options of one run that commands look at."""
+
+    __slots__ = ("line_length", "null_lines", "posix", "quiet", "unbuffered")
+
+    def __init__(
+        self, *, quiet: bool = False, null_lines: bool = False, posix: bool = False, unbuffered: bool = False, line_length: int = 70
+    ) -> None:
+        self.quiet = quiet
+        self.null_lines = null_lines
+        self.posix = posix
+        self.unbuffered = unbuffered
+        self.line_length = line_length
+
+
+class Output:
+    """Lines on their way to a writer. A last line without its newline gets one when something follows."""
+
+    __slots__ = ("_chunks", "_missing", "end", "writer")
+
+    def __init__(self, writer: ByteWriter, end: str) -> None:
+        self.writer = writer
+        self.end = end
+        self._chunks: list[str] = []
+        self._missing = False
+
+    def line(self, text: str, *, complete: bool = True) -> None:
+        """Write a line; without its end when it is not `complete`."""
+        self.text(text + self.end if complete else text)
+        self._missing = not complete
+
+    def text(self, text: str) -> None:
+        """Write text as it is, after the newline that may be missing."""
+        if self._missing:
+            self._missing = False
+            self._chunks.append(self.end)
+        self._chunks.append(text)
+        if len(self._chunks) > _FLUSH:
+            self.flush()
+
+    def block(self, text: str, *, complete: bool) -> None:
+        """Write many lines at once; the last one is without its end when it is not `complete`."""
+        self.line(text, complete=complete)
+
+    def flush(self) -> None:
+        """Hand everything to the writer."""
+        if self._chunks:
+            data = encode("".join(self._chunks))
+            self._chunks.clear()
+            self.writer.write(data)
+
+
+class Input:
+    """The lines of one source after the other, each with its end cut off."""
+
+    def __init__(
+        self, sources: Iterator[tuple[str, ByteReader]], settings: Settings, before_read: Callable[[], None], budget: Budget
+    ) -> None:
+        self._sources = sources
+        self._settings = settings
+        self._before_read = before_read
+        self._budget = budget
+        self._end = "\0" if settings.null_lines else "\n"
+        self._end_byte = self._end.encode()
+        self._blocks: Iterator[bytes] | None = None
+        self._lines: list[str] = []
+        self._next = 0
+        self._complete = True
+        """Whether the last line of the block has its end."""
+        self._following_name = "-"
+        self.name = "-"
+
+    def _load(self) -> bool:
+        """Make sure that there is a line to take; false at the end of all input."""
+        while self._next >= len(self._lines):
+            if self._blocks is None:
+                source = next(self._sources, None)
+                if source is None:
+                    return False
+                self._following_name = source[0]
+                self._blocks = self._blocks_of(source[1])
+            self._before_read()
+            block = next(self._blocks, None)
+            if block is None:
+                self._blocks = None
+                continue
+            self._complete = block.endswith(self._end_byte)
+            view = memoryview(block)
+            self._lines = decode(view[:-1] if self._complete else view).split(self._end)
+            self._next = 0
+            self._budget.step(len(self._lines) // 16 + 1)
+        return True
+
+    def _blocks_of(self, source: ByteReader) -> Iterator[bytes]:
+        if self._settings.unbuffered or self._settings.null_lines:
+            return source.lines(self._end_byte)
+        return source.line_blocks()
+
+    def take(self) -> tuple[str, bool] | None:
+        """The next line and whether it had its end; None when there is none."""
+        if self._next >= len(self._lines) and not self._load():
+            return None
+        line = self._lines[self._next]
+        self._next += 1
+        self.name = self._following_name
+        return line, self._complete or self._next < len(self._lines)
+
+    def is_last(self) -> bool:
+        """Whether no line follows."""
+        return self._next >= len(self._lines) and not self._load()
+
+
+class Editor:
+    """One run of a compiled script over one stream of input.
+
+    `space`, `hold`  the pattern and the hold space.
+    `number`         the number of the current line.
+    """
+
+    def __init__(self, operations: Sequence[Operation], settings: Settings, budget: Budget) -> None:
+        self.operations = operations
+        self.settings = settings
+        self.budget = budget
+        self.space = ""
+        self.hold = ""
+        self.complete = True
+        """Whether the pattern space is printed with a newline: its line had one."""
+        self.hold_complete = True
+        self.number = 0
+        self.substituted = False
+        self.status = 0
+        self.appended: list[Callable[[Editor], None]] = []
+        self.last_regex: PosixRegex | None = None
+        self.input: Input
+        self.output: Output
+        self.standard_output: Output
+        self.outputs: dict[str, Output] = {}
+        self.flush_all: Callable[[], None] = lambda: None
+        self.read_file: Callable[[str], bytes] = lambda _name: b""
+        self.read_line: Callable[[str], tuple[str, bool] | None] = lambda _name: None
+        self.run_shell: Callable[[str], bytes] = lambda _text: b""
+
+    def regex(self, regex: PosixRegex | None) -> PosixRegex:
+        """The pattern to use: an empty one means the last one used."""
+        if regex is None:
+            if self.last_regex is None:
+                raise SedError("-e expression #1, char 0: no previous regular expression")
+            return self.last_regex
+        self.last_regex = regex
+        return regex
+
+    def next_line(self) -> bool:
+        """Put the next line of input into the pattern space; false at the end."""
+        taken = self.input.take()
+        if taken is None:
+            return False
+        self.space, self.complete = taken
+        self.number += 1
+        return True
+
+    def append_line(self) -> bool:
+        """Add the next line to the pattern space, after a newline."""
+        taken = self.input.take()
+        if taken is None:
+            return False
+        line, self.complete = taken
+        self.budget.charge(len(self.space) + len(line))
+        self.space = f"{self.space}{self.output.end}{line}"
+        self.number += 1
+        return True
+
+    def print_space(self) -> None:
+        """Write the pattern space."""
+        self.output.line(self.space, complete=self.complete)
+
+    def end_cycle(self) -> None:
+        """What comes after the last command: automatic printing, then what a, r and R have queued."""
+        if not self.settings.quiet:
+            self.output.line(self.space, complete=self.complete)
+        if self.appended:
+            self.write_appended()
+
+    def write_appended(self) -> None:
+        """Write what a, r and R have queued."""
+        queue = self.appended[:]
+        self.appended.clear()
+        for write in queue:
+            write(self)
+
+    def run(self) -> bool:
+        """Edit all of the input; whether the script said to quit."""
+        operations = self.operations
+        count = len(operations)
+        budget = self.budget
+        unbuffered = self.settings.unbuffered
+        restart = False
+        while restart or self.next_line():
+            restart = False
+            budget.left -= 1
+            if budget.left < 0:
+                budget.tick()
+            self.substituted = False
+            at = 0
+            while at < count:
+                target = operations[at](self)
+                if target is None:
+                    at += 1
+                    continue
+                if target <= at:
+                    if target < 0:
+                        at = target
+                        break
+                    budget.left -= 1
+                    if budget.left < 0:
+                        budget.tick()
+                at = target
+            if at >= 0:
+                self.end_cycle()
+            elif at == DELETE_LINE:
+                restart = self._delete_line()
+            elif at == DELETE:
+                if self.appended:
+                    self.write_appended()
+            else:
+                if at == QUIT:
+                    self.end_cycle()
+                elif self.appended:
+                    self.appended.clear()
+                return True
+            if unbuffered:
+                self.flush_all()
+        return False
+
+    def _delete_line(self) -> bool:
+        """`D`: cut the first line off; whether the cycle starts again without new input."""
+        _, newline, rest = self.space.partition(self.output.end)
+        if self.appended:
+            self.write_appended()
+        if newline:
+            self.space = rest
+        return bool(newline)

@@ -1,0 +1,140 @@
+"""What `s` makes of a text: which matches are replaced, and by what."""
+
+from __future__ import annotations
+
+from agentsandbox.regexps import PosixRegex
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from agentsandbox.languages.sed.nodes import Replacement, Substitution
+    from agentsandbox.limits import Budget
+    from agentsandbox.regexps.matcher import Match
+
+__all__ = ["build_replacer", "replace"]
+
+_SMALL = 4096
+
+
+class _Part:
+    """Text, then perhaps a group, both in one letter case."""
+
+    __slots__ = ("case", "first", "group", "text")
+
+    def __init__(self, text: str, group: int, case: str, first: str) -> None:
+        self.text = text
+        self.group = group
+        self.case = case
+        self.first = first
+
+
+def _parts(replacement: Replacement) -> list[_Part]:
+    parts: list[_Part] = []
+    text = ""
+    case = first = ""
+    for kind, value in replacement.pieces:
+        if kind == "text":
+            text += str(value)
+            continue
+        parts.append(_Part(text, int(value) if kind == "group" else -1, case, first))
+        text = first = ""
+        if kind == "case":
+            if value in ("u", "l"):
+                first = str(value)
+            else:
+                case = "" if value == "E" else str(value)
+    parts.append(_Part(text, -1, case, first))
+    return parts
+
+
+def _modified(text: str, case: str, first: str) -> str:
+    if not text:
+        return text
+    head, tail = text[0], text[1:]
+    if case == "U":
+        head, tail = head.upper(), tail.upper()
+    elif case == "L":
+        head, tail = head.lower(), tail.lower()
+    if first:
+        head = text[0].upper() if first == "u" else text[0].lower()
+    return head + tail
+
+
+def build_replacer(replacement: Replacement) -> Callable[[Match], str]:
+    """A function from a match to what stands in its place."""
+    text = replacement.text
+    if text is not None:
+        return lambda _match: text
+    pieces = replacement.pieces
+    if any(kind == "case" for kind, _ in pieces):
+        parts = _parts(replacement)
+        return lambda match: _with_cases(parts, match)
+    if len(pieces) <= 3 and sum(kind == "group" for kind, _ in pieces) == 1:
+        at = next(index for index, (kind, _) in enumerate(pieces) if kind == "group")
+        before = "".join([str(value) for _, value in pieces[:at]])
+        after = "".join([str(value) for _, value in pieces[at + 1 :]])
+        number = int(pieces[at][1])
+        return lambda match: f"{before}{match.group(number) or ''}{after}"
+    items = [(str(value), -1) if kind == "text" else ("", int(value)) for kind, value in pieces]
+    return lambda match: "".join([text if number < 0 else match.group(number) or "" for text, number in items])
+
+
+def _with_cases(parts: list[_Part], match: Match) -> str:
+    out: list[str] = []
+    waiting = ""
+    for part in parts:
+        first = part.first or waiting
+        waiting = ""
+        if part.text:
+            out.append(_modified(part.text, part.case, first))
+            first = ""
+        if part.group >= 0:
+            group = match.group(part.group) or ""
+            if group:
+                out.append(_modified(group, part.case, first))
+            elif part.first:
+                waiting = first
+    return "".join(out)
+
+
+def replace(regex: PosixRegex, substitution: Substitution, replacer: Callable[[Match], str], space: str, budget: Budget) -> str | None:
+    """The text after the substitution; None when there was nothing to replace."""
+    if len(space) > regex.safe_length or not regex.exact:
+        return _replace_slowly(regex, substitution, replacer, space, budget)
+    found = regex.for_text(space).search(space)
+    if found is None:
+        return None
+    if not substitution.number and not substitution.everywhere:
+        result = f"{space[: found.start()]}{replacer(found)}{space[found.end() :]}"
+        if len(result) > _SMALL:
+            budget.charge(len(result))
+        return result
+    return _replace_slowly(regex, substitution, replacer, space, budget)
+
+
+def _replace_slowly(
+    regex: PosixRegex, substitution: Substitution, replacer: Callable[[Match], str], space: str, budget: Budget
+) -> str | None:
+    """Match by match."""
+    wanted = substitution.number or 1
+    out: list[str] = []
+    position = count = size = 0
+    for match in regex.finditer(space, 0, budget):
+        count += 1
+        if count < wanted:
+            continue
+        start, end = match.span()
+        piece = replacer(match)
+        size += len(piece) + start - position
+        budget.charge(size)
+        out.append(space[position:start])
+        out.append(piece)
+        position = end
+        if not substitution.everywhere:
+            break
+    if count < wanted:
+        return None
+    budget.charge(size + len(space) - position)
+    out.append(space[position:])
+    return "".join(out)
