@@ -1,0 +1,283 @@
+"""`du` (POSIX 1003.1-2017, GNU coreutils): the space that files take. Directories are read in the order of names."""
+
+from __future__ import annotations
+
+import errno
+
+from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
+from agentsandbox.commands._block_sizes import SizeFormat, disk_usage, parse_block_size, parse_scaled
+from agentsandbox.commands._choices import choose
+from agentsandbox.commands._copying import join
+from agentsandbox.commands._quoting import quote, quote_always
+from agentsandbox.commands._times import LocalTime, nanoseconds
+from agentsandbox.errors import CommandError, UsageError
+from agentsandbox.patterns import compile_glob
+from agentsandbox.streams import decode, encode
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import re
+
+    from agentsandbox.fs.base import Stat
+
+_TIMES = (("atime", "access", "use"), ("ctime", "status"))
+_STYLES = {"full-iso": "%Y-%m-%d %H:%M:%S.%N %z", "long-iso": "%Y-%m-%d %H:%M", "iso": "%Y-%m-%d"}
+
+
+class _Sum:
+    """What a directory and all below it come to; `own` leaves subdirectories out."""
+
+    __slots__ = ("depth", "entries", "files", "info", "name", "own", "own_files", "size", "time")
+
+    def __init__(self, name: str, info: Stat, depth: int, size: int, time: float) -> None:
+        self.name = name
+        self.info = info
+        self.depth = depth
+        self.entries: list[str] = []
+        self.size = self.own = size
+        self.files = self.own_files = 1
+        self.time = time
+
+
+class _Counter:
+    """Adds up operands, each file once."""
+
+    def __init__(self, ctx: CommandContext, args: Arguments) -> None:
+        self.ctx = ctx
+        self.all = args.flag("all")
+        self.apparent = args.flag("apparent-size") or args.flag("bytes")
+        self.inodes = args.flag("inodes")
+        self.separate = args.flag("separate-dirs")
+        self.count_links = args.flag("count-links")
+        self.end = "\0" if args.flag("null") else "\n"
+        self.sizes = _choose_sizes(ctx, args)
+        self.max_depth = _read_depth(ctx, args)
+        self.threshold = _read_threshold(ctx, args)
+        self.follow = args.last("dereference", "dereference-args", "no-dereference") or "no-dereference"
+        self.excluded = _read_patterns(ctx, args)
+        self.time = args.value("time")
+        if self.time:
+            self.time = choose(self.time, "--time", _TIMES)
+        self.time_format = _read_style(args)
+        self.local = LocalTime(ctx)
+        self.total = 0
+        self.latest = 0.0
+        self._seen: set[int] = set()
+
+    def count(self, operand: str) -> None:
+        """One operand: print what is asked for, and add it to the total."""
+        stack: list[_Sum] = []
+        self._visit(stack, operand, 0)
+        while stack:
+            here = stack[-1]
+            if here.entries:
+                self.ctx.budget.step()
+                self._visit(stack, join(here.name, here.entries.pop()), here.depth + 1)
+                continue
+            stack.pop()
+            self._add(stack, here.size, here.files, here.time, directory=True)
+            shown = here.own if self.separate else here.size
+            self._print(here.name, here.depth, shown, here.own_files if self.separate else here.files, here.time)
+
+    def _visit(self, stack: list[_Sum], name: str, depth: int) -> None:
+        if self._is_excluded(name):
+            return
+        try:
+            follow = self.follow == "dereference" or (self.follow == "dereference-args" and depth == 0)
+            info = self.ctx.fs.stat(self.ctx.path(name), follow=follow)
+        except OSError as error:
+            self._complain(name, error, dangling=follow and depth > 0)
+            return
+        if (info.is_dir or (info.nlink > 1 and not self.count_links) or self.follow == "dereference") and info.ino:
+            if info.ino in self._seen:
+                return
+            self._seen.add(info.ino)
+        size = info.size if self.apparent else disk_usage(info)
+        when = info.atime if self.time == "atime" else info.ctime if self.time == "ctime" else info.mtime
+        if not info.is_dir:
+            self._add(stack, size, 1, when, directory=False)
+            if self.all or depth == 0:
+                self._print(name, depth, size, 1, when)
+            return
+        here = _Sum(name, info, depth, size, when)
+        try:
+            here.entries = self.ctx.fs.listdir(self.ctx.path(name))[::-1]
+        except OSError as error:
+            self.ctx.warn(f"cannot read directory {quote_always(name)}: {describe_os_error(error, '')}")
+        stack.append(here)
+
+    def _complain(self, name: str, error: OSError, *, dangling: bool) -> None:
+        if not name:
+            self.ctx.warn("invalid zero-length file name")
+            return
+        # GNU du has no reason to give for a link below an operand that leads nowhere
+        reason = "" if dangling and error.errno == errno.ENOENT else f": {describe_os_error(error, '')}"
+        self.ctx.warn(f"cannot access {quote_always(name)}{reason}")
+
+    def _add(self, stack: list[_Sum], size: int, files: int, time: float, *, directory: bool) -> None:
+        if not stack:
+            self.total += files if self.inodes else size
+            self.latest = max(self.latest, time)
+            return
+        above = stack[-1]
+        above.size += size
+        above.files += files
+        above.time = max(above.time, time)
+        if not directory:
+            above.own += size
+            above.own_files += files
+
+    def _print(self, name: str, depth: int, size: int, files: int, time: float) -> None:
+        if self.max_depth is not None and depth > self.max_depth:
+            return
+        amount = files if self.inodes else size
+        if self.threshold is not None and (amount < self.threshold if self.threshold >= 0 else amount > -self.threshold):
+            return
+        self.print(name, amount, time)
+
+    def print(self, name: str, amount: int, time: float) -> None:
+        """One line."""
+        shown = str(amount) if self.inodes and not self.sizes.human else (SizeFormat(1) if self.inodes else self.sizes).show(amount)
+        when = "" if self.time is None else f"\t{self.local.show(self.time_format, nanoseconds(time))}"
+        self.ctx.stdout.write(encode(f"{shown}{when}\t{name}{self.end}"))
+
+    def _is_excluded(self, name: str) -> bool:
+        if not self.excluded:
+            return False
+        parts = name.split("/")
+        tails = ["/".join(parts[number:]) for number in range(len(parts))]
+        return any(pattern.match(tail) for pattern in self.excluded for tail in tails)
+
+
+def _spelling(ctx: CommandContext, letter: str, name: str, value: str) -> str:
+    """How an option was spelled."""
+    return f"--{name}" if f"--{name}={value}" in ctx.words or f"--{name}" in ctx.words else f"-{letter}"
+
+
+def _choose_sizes(ctx: CommandContext, args: Arguments) -> SizeFormat:
+    chosen: SizeFormat | None = None
+    from_env = ctx.env.get("DU_BLOCK_SIZE") or ctx.env.get("BLOCK_SIZE")
+    if from_env:
+        chosen = parse_block_size(from_env)
+    units = {"bytes": 1, "k": 1024, "m": 1024 * 1024}
+    for key, value in args.given:
+        if key in units:
+            chosen = SizeFormat(units[key])
+        elif key in ("human-readable", "si"):
+            chosen = SizeFormat(human=True, base=1000 if key == "si" else 1024)
+        elif key == "block-size":
+            chosen = parse_block_size(value or "")
+            if chosen is None:
+                raise CommandError(f"invalid {_spelling(ctx, 'B', 'block-size', value or '')} argument '{value}'")
+    return chosen or SizeFormat(1024)
+
+
+def _read_depth(ctx: CommandContext, args: Arguments) -> int | None:
+    text = args.value("max-depth")
+    depth: int | None = None
+    if text is not None:
+        if not (text.isascii() and text.isdecimal() and len(text) < 10):
+            raise UsageError(f"invalid maximum depth {quote(text)}")
+        depth = int(text)
+    if args.flag("summarize"):
+        if args.flag("all"):
+            raise UsageError("cannot both summarize and show all entries")
+        if depth == 0:
+            ctx.warn("warning: summarizing is the same as using --max-depth=0", ctx.status)
+        elif depth is not None:
+            raise UsageError(f"warning: summarizing conflicts with --max-depth={depth}")
+        return 0
+    return depth
+
+
+def _read_threshold(ctx: CommandContext, args: Arguments) -> int | None:
+    text = args.value("threshold")
+    if text is None:
+        return None
+    try:
+        number = parse_scaled(text.lstrip("-") if text[:1] == "-" else text, "KMGTPEZYkm")
+    except OverflowError:
+        number = None
+    if number is None or (text.startswith("-") and not number):
+        raise CommandError(f"invalid {_spelling(ctx, 't', 'threshold', text)} argument '{text}'")
+    return -number if text.startswith("-") else number
+
+
+def _read_patterns(ctx: CommandContext, args: Arguments) -> list[re.Pattern[str]]:
+    texts = []
+    for key, value in args.given:
+        if key == "exclude":
+            texts.append(value or "")
+        elif key == "exclude-from":
+            try:
+                texts += [decode(line.rstrip(b"\n")) for line in ctx.open_input(value or "").lines()]
+            except OSError as error:
+                raise UsageError(describe_os_error(error, value)) from None
+    return [compile_glob(text, extglob=False) for text in texts if text]
+
+
+def _read_style(args: Arguments) -> str:
+    style = args.value("time-style") or "long-iso"
+    if style.startswith("+"):
+        return style[1:]
+    return _STYLES[choose(style, "time style", (("full-iso",), ("long-iso",), ("iso",)))]
+
+
+def _read_operands(ctx: CommandContext, args: Arguments) -> list[str]:
+    name = args.value("files0-from")
+    if name is None:
+        return args.operands or ["."]
+    if args.operands:
+        raise UsageError(f"extra operand {quote_always(args.operands[0])}\nfile operands cannot be combined with --files0-from")
+    try:
+        data = ctx.open_input(name).read()
+    except OSError as error:
+        raise CommandError(f"cannot open {quote_always(name)} for reading: {describe_os_error(error, '')}") from None
+    return [decode(part) for part in data.split(b"\0") if part]
+
+
+@command(
+    "du",
+    usage="""
+    Usage: du [OPTION]... [FILE]...
+      or:  du [OPTION]... --files0-from=F
+    Print the space that each FILE takes, for directories with all below them.
+
+      -0, --null            end each line with NUL, not newline
+      -a, --all             print files, not just directories
+          --apparent-size   print sizes, not disk usage
+      -B, --block-size=SIZE sizes in units of SIZE
+      -b, --bytes           same as --apparent-size --block-size=1
+      -c, --total           print a total
+      -D, --dereference-args  follow links that are operands
+      -H                    same as --dereference-args
+      -d, --max-depth=N     print nothing more than N levels below an operand
+          --files0-from=F   read operands, ended by NUL, from the file F
+      -h, --human-readable  sizes like 1K 234M 2G
+          --inodes          count files, not space
+      -k                    same as --block-size=1K
+      -L, --dereference     follow all links
+      -l, --count-links     count a file again for each of its hard links
+      -m                    same as --block-size=1M
+      -P, --no-dereference  follow no links (default)
+      -S, --separate-dirs   leave subdirectories out of sizes
+          --si              like -h by powers of 1000
+      -s, --summarize       print only a total for each operand
+      -t, --threshold=SIZE  leave out what is smaller than SIZE, or larger if SIZE is negative
+          --time[=WORD]     print the latest time of change: or atime, access, use, ctime, status
+          --time-style=STYLE  full-iso, long-iso, iso or +FORMAT
+      -X, --exclude-from=FILE  leave out what matches a pattern in FILE
+          --exclude=PATTERN leave out what matches PATTERN
+      -x, --one-file-system stay on one filesystem (there is one)
+          --help            display this help and exit
+    """,
+)
+def du(ctx: CommandContext, args: Arguments) -> int:
+    if args.flag("H"):
+        args.given.append(("dereference-args", None))
+    counter = _Counter(ctx, args)
+    for name in _read_operands(ctx, args):
+        counter.count(name)
+    if args.flag("total"):
+        counter.print("total", counter.total, counter.latest)
+    return ctx.status
