@@ -2,43 +2,75 @@
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from agentsandbox.sandbox import Sandbox as Sandbox
+    from agentsandbox.command import Arguments, Command, CommandContext
+    from agentsandbox.errors import (
+        ClosedError,
+        CommandError,
+        ExecutionError,
+        InvalidSkillError,
+        SandboxError,
+        ShellSyntaxError,
+        SkillError,
+        UsageError,
+    )
+    from agentsandbox.limits import Limits
+    from agentsandbox.manager import SandboxManager
+    from agentsandbox.network import NetworkPolicy
+    from agentsandbox.options import SandboxOptions
+    from agentsandbox.result import ExecutionResult
+    from agentsandbox.sandbox import Sandbox, Snapshot
+    from agentsandbox.skills import AgentSkill, SkillInfo, SkillMetadata
 
 __version__ = "0.1.0"
 
+__all__ = [
+    "AgentSkill",
+    "Arguments",
+    "ClosedError",
+    "Command",
+    "CommandContext",
+    "CommandError",
+    "ExecutionError",
+    "ExecutionResult",
+    "InvalidSkillError",
+    "Limits",
+    "NetworkPolicy",
+    "Sandbox",
+    "SandboxError",
+    "SandboxManager",
+    "SandboxOptions",
+    "ShellSyntaxError",
+    "SkillError",
+    "SkillInfo",
+    "SkillMetadata",
+    "Snapshot",
+    "UsageError",
+]
+
 _HOMES = {
-    "AgentSkill": "skills",
     "Arguments": "command",
-    "ClosedError": "errors",
     "Command": "command",
     "CommandContext": "command",
-    "CommandError": "errors",
-    "ExecutionError": "errors",
-    "ExecutionResult": "result",
-    "InvalidSkillError": "errors",
     "Limits": "limits",
     "NetworkPolicy": "network",
     "Sandbox": "sandbox",
-    "SandboxError": "errors",
     "SandboxManager": "manager",
     "SandboxOptions": "options",
-    "ShellSyntaxError": "errors",
+    "Snapshot": "sandbox",
+    "ExecutionResult": "result",
+    "AgentSkill": "skills",
     "SkillInfo": "skills",
     "SkillMetadata": "skills",
-    "Snapshot": "sandbox",
-    "UsageError": "errors",
-    "command": "command",
 }
-__all__ = sorted(_HOMES)
+"""The module of each name that is not an error: it is imported when the name is first used."""
 
 
 def __getattr__(name: str) -> object:
-    home = _HOMES.get(name)
-    if home is None:
+    if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     import importlib
 
-    value = getattr(importlib.import_module(f"{__name__}.{home}"), name)
+    value = getattr(importlib.import_module(f"{__name__}.{_HOMES.get(name, 'errors')}"), name)
     globals()[name] = value
     return value
 

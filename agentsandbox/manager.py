@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Any, Self
 
-    from agentsandbox.sandbox import SandboxOptions
+    from agentsandbox.options import SandboxOptions
 
 __all__ = ["SandboxManager"]
 

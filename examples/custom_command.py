@@ -2,7 +2,8 @@
 
 import asyncio
 
-from agentsandbox import Arguments, CommandContext, Sandbox, UsageError, command
+from agentsandbox import Sandbox, UsageError
+from agentsandbox.command import Arguments, CommandContext, command
 
 
 @command(

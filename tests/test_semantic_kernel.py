@@ -121,8 +121,8 @@ def test_parallel_calls_of_one_reply(sandbox: Sandbox) -> None:
     wanted = [("sandbox_execute", {"command": f"echo {number} >> log; sleep 0.01; wc -l < log"}) for number in range(4)]
     model = take_turn(sandbox, calls(*wanted, ("get_skill", {"skillName": "python-dev"})))
     answers = results(model)
-    assert sorted(answer["output"] for answer in answers[:4]) == ["1\n", "2\n", "3\n", "4\n"]
-    assert answers[4]["name"] == "python-dev"
+    assert sorted(answer["output"] for answer in answers if "output" in answer) == ["1\n", "2\n", "3\n", "4\n"]
+    assert [answer["name"] for answer in answers if "name" in answer] == ["python-dev"]
 
 
 def test_a_models_mistakes_come_back_as_text(sandbox: Sandbox) -> None:

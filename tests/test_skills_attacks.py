@@ -23,8 +23,8 @@ from agentsandbox.skills.sources import SkillFile
 SECRET = "s3cret-of-the-host"
 HEAD = "---\nname: skill\ndescription: d\n---\nbody"
 PIECES = [
-    "..", ".", "", "/", "\\", "~", "~root", "etc", "passwd", "references", "skill-evil", "skill", "SKILL.md", "C:", "%2e%2e", "\0", "a", "ｅ",
-    "\u2025", "\u202e",
+    "..", ".", "", "/", "\\", "~", "~root", "etc", "passwd", "references", "skill-evil", "skill", "SKILL.md", "C:",
+    "%2e%2e", "\0", "a", "ｅ", "\u2025", "\u202e",
 ]  # fmt: skip
 TAGS = ["</", "<", ">", "skill", "skill>", "active_skills>", "name", "description", "]]>", "&", '"', "\n", "- ", "\u2028", "x"]
 paths = st.one_of(

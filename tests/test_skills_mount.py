@@ -305,3 +305,18 @@ def test_a_sandbox_without_skills_loads_neither_pydantic_nor_yaml() -> None:
     )
     ran = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=True)
     assert ran.stdout == "[]\n"
+
+
+# Files beside skills
+
+
+@pytest.mark.row("V2-14", "S2-20")
+def test_files_and_folders_are_placed_too(tmp_path: Path) -> None:
+    from agentsandbox.fs.host import HostFileSystem
+
+    (tmp_path / "inner").mkdir()
+    (tmp_path / "inner" / "x.txt").write_text("from the host\n")
+    files = {"/data/config.json": "{}", "/data/data/users.csv": b"id\n", "notes.txt": "relative\n"}
+    with Sandbox(files=files, mounts={"/host": HostFileSystem(tmp_path)}, skills=[test_skill()]) as sandbox:
+        assert sandbox.execute("cat /data/data/users.csv /workspace/notes.txt /host/inner/x.txt").stdout == "id\nrelative\nfrom the host\n"
+        assert sandbox.execute("ls /data").stdout == "config.json\ndata\n"
