@@ -14,13 +14,12 @@ from agentsandbox.errors import LimitReached
 __all__ = ["ShellPattern", "compile_glob", "compile_shell_pattern", "has_magic", "quote_glob", "translate"]
 
 CLASSES = {
-    "alnum": r"^\W_", "alpha": r"^\W\d_", "blank": r" \t", "cntrl": r"\x00-\x1f\x7f", "digit": "0-9",
+    "blank": r" \t", "cntrl": r"\x00-\x1f\x7f", "digit": "0-9",
     "graph": r"!-~\xa1-\U0010ffff", "lower": "a-zß-öø-ÿ", "print": r" -~\xa0-\U0010ffff",
     "punct": r"!-/:-@\[-`{-~", "space": r"\s", "upper": "A-ZÀ-ÖØ-Þ", "word": r"\w", "xdigit": "0-9A-Fa-f",
 }
-_SIMPLE_CLASSES = {
-    "alnum": "0-9A-Za-zªµºÀ-ÖØ-öø-ˁͰ-ʹͶͷͺ-ͽͿΆΈ-ΊΌΎ-ΡΣ-ϵϷ-ҁҊ-ԯ", "alpha": "A-Za-zªµºÀ-ÖØ-öø-ˁͰ-ʹͶͷͺ-ͽͿΆΈ-ΊΌΎ-ΡΣ-ϵϷ-ҁҊ-ԯ",
-}
+WIDE_CLASSES = {"alnum": r"[^\W_]", "alpha": r"[^\W\d_]"}
+"""Classes that only an expression of their own can name."""
 _MAGIC = re.compile(r"[*?\[]|[?*+@!]\(|\\")
 _SPECIAL = frozenset("*?[\\")
 MAX_PATTERN = 65536
@@ -242,6 +241,7 @@ class _Translator:
             position += 1
         items: list[str] = []
         classes: list[str] = []
+        wide: list[str] = []
         first = True
         while True:
             char = pattern[position : position + 1]
@@ -258,8 +258,10 @@ class _Translator:
                     name = pattern[position + 2 : end]
                     position = end + 2
                     if kind == ":":
-                        if name in CLASSES:
-                            classes.append(_SIMPLE_CLASSES.get(name, CLASSES[name]))
+                        if name in WIDE_CLASSES:
+                            wide.append(WIDE_CLASSES[name])
+                        elif name in CLASSES:
+                            classes.append(CLASSES[name])
                         continue
                     char = name
                     items.append(_escape_item(char))
@@ -286,6 +288,9 @@ class _Translator:
             items.append(_escape_item(char))
         self.position = position
         inside = "".join(items) + "".join(classes)
+        if wide:
+            either = "|".join([f"[{inside}]", *wide] if inside else wide)
+            return f"(?!{either}){self.any}" if negated else f"(?:{either})"
         if not inside:
             return self.any if negated else r"(?!)"
         slash = "/" if self.pathname and negated else ""

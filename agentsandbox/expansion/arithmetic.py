@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 __all__ = ["compile_tree", "compile_text", "evaluate_text", "wrap"]
 
+MAX_RECURSION = 1024
+"""Variables whose values are expressions that name further variables: as deep as bash goes."""
+
 _LOW, _HIGH = -0x8000000000000000, 0x7FFFFFFFFFFFFFFF
 _SPAN = 0x10000000000000000
 INTEGER = re.compile(r"\s*-?(?:[1-9][0-9]{0,17}|0)\s*\Z")
@@ -41,14 +44,16 @@ def evaluate_text(host: ExpansionHost, text: str) -> int:
     if INTEGER.match(text):
         return int(text)
     budget = host.budget
-    budget.deeper()
+    budget.left -= 1
+    if budget.left < 0:
+        budget.tick()
+    host.expressions += 1
     try:
-        budget.left -= 1
-        if budget.left < 0:
-            budget.tick()
+        if host.expressions > MAX_RECURSION:
+            raise ExpansionError(f'{text}: expression recursion level exceeded (error token is "{text}")')
         return compile_text(text)(host, ())
     finally:
-        budget.shallower()
+        host.expressions -= 1
 
 
 @functools.lru_cache(maxsize=2048)

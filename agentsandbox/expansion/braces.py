@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 __all__ = ["expand_braces", "has_braces"]
 
-_SEQUENCE = re.compile(r"(?:(-?\d+)\.\.(-?\d+)|([A-Za-z])\.\.([A-Za-z]))(?:\.\.(-?\d+))?")
+_SEQUENCE = re.compile(r"(?:([-+]?\d+)\.\.([-+]?\d+)|([A-Za-z])\.\.([A-Za-z]))(?:\.\.(-?\d+))?")
 _CANDIDATE = re.compile(r"\{.*[,}]", re.DOTALL)
 
 Item = "str | Part"
@@ -148,7 +148,7 @@ def _sequence(text: str) -> Iterator[str]:
     if first_number is not None:
         first, last = int(first_number), int(last_number)
         width = 0
-        if any(number.lstrip("-").startswith("0") and len(number.lstrip("-")) > 1 for number in (first_number, last_number)):
+        if any(number.lstrip("+-").startswith("0") and len(number.lstrip("+-")) > 1 for number in (first_number, last_number)):
             width = max(len(first_number), len(last_number))
         for value in range(first, last + 1, step) if first <= last else range(first, last - 1, -step):
             yield str(value).zfill(width) if width else str(value)

@@ -90,8 +90,6 @@ def _match_component(
             continue
         budget.step(1 + len(names) // 64)
         base = real.rstrip("/")
-        if dots:
-            names = [*(name for name in (".", "..") if fullmatch(name)), *names]
         for name in names:
             if name.startswith(".") and not dots and not dotglob:
                 continue

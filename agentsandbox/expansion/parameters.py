@@ -120,7 +120,8 @@ def _element(name: str, subscript: Word, words: Words) -> MaybeText:
             text = key_text(host)
             index = int(text) if text.isdigit() and len(text) < 10 and text.isascii() and text[0] != "0" else evaluate_text(host, text)
             if index < 0 and -index > value.end():
-                raise ExpansionError(f"{name}: bad array subscript", fatal=False)
+                host.complain(f"{name}: bad array subscript")
+                return None
             return value.get(index)
         if isinstance(value, AssociativeArray):
             return value.items.get(key_text(host))
@@ -315,10 +316,11 @@ def _transformed(node: Parameter, reader: ParameterReader, letter: str) -> Param
 
     def one(host: ExpansionHost) -> str | None:
         text = single(host)
-        if text is None and letter not in ("a", "A"):
+        if text is None:
             if host.nounset:
                 raise unbound(host, shown)
-            return None
+            if letter not in ("a", "A"):
+                return None
         return transform(host, name, text, letter)
 
     if many is None:
@@ -334,11 +336,12 @@ def _transformed(node: Parameter, reader: ParameterReader, letter: str) -> Param
             pairs = value.pairs()
             if letter == "k":
                 return [text for pair in pairs for text in pair]
-            from agentsandbox.quoting import declare_quote_double, quote_if_needed
+            from agentsandbox.expansion.transformations import quote_key
+            from agentsandbox.quoting import declare_quote_double
 
             associative = isinstance(value, AssociativeArray)
             return [
-                " ".join(f"{quote_if_needed(key) if associative else key} {declare_quote_double(text)}" for key, text in pairs)
+                " ".join(f"{quote_key(key) if associative else key} {declare_quote_double(text)}" for key, text in pairs)
                 + (" " if associative and pairs else "")
             ]
         return [transform(host, name, text, letter) or "" for text in many(host)]
@@ -382,7 +385,7 @@ def _indirect(node: Parameter, words: Words) -> ParameterReader:
         if text is None:
             if host.nounset and not node.operator:
                 raise ExpansionError(f"{node.name}: unbound variable", status=127)
-            if node.operator in ("-", ":-", "+", ":+", "=", ":="):
+            if node.operator in ("-", ":-", "+", ":+", "=", ":=") or node.name in ("@", "*"):
                 return ParameterReader("", lambda _: None)
             raise ExpansionError(f"{pointer.shown}: invalid indirect expansion")
         found = cache.get(text)

@@ -19,7 +19,7 @@ from agentsandbox.expansion.variables import (
     NameReference,
 )
 from agentsandbox.patterns import compile_shell_pattern
-from agentsandbox.quoting import declare_quote_double, quote_if_needed, shell_quote_single
+from agentsandbox.quoting import declare_quote_double, has_metacharacters, needs_ansi, shell_quote_single
 from agentsandbox.syntax.words import decode_ansi_c
 
 TYPE_CHECKING = False
@@ -232,8 +232,13 @@ def _assignment(host: ExpansionHost, name: str, text: str | None, whole: bool) -
     return (f"declare -{letters} " if letters else "") + f"{resolved}={shell_quote_single(text)}"
 
 
+def quote_key(key: str) -> str:
+    """The subscript of an associative array as `declare -p` shows it."""
+    return declare_quote_double(key) if has_metacharacters(key) or needs_ansi(key) else key
+
+
 def format_array(value: IndexedArray | AssociativeArray) -> str:
     """An array as `declare -p` shows it."""
     if isinstance(value, AssociativeArray):
-        return "(" + "".join(f"[{quote_if_needed(key)}]={declare_quote_double(text)} " for key, text in value.pairs()) + ")"
+        return "(" + "".join(f"[{quote_key(key)}]={declare_quote_double(text)} " for key, text in value.pairs()) + ")"
     return "(" + " ".join(f"[{key}]={declare_quote_double(text)}" for key, text in value.pairs()) + ")"

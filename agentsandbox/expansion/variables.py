@@ -455,6 +455,7 @@ class Variables:
             array.set("0" if isinstance(array, AssociativeArray) else 0, str(value))  # type: ignore[arg-type]
         self.values[name] = array
         self.attributes[name] = flags
+        self._environment = None
         return array
 
     def assign_element(self, name: str, subscript: str, value: str) -> None:
@@ -508,6 +509,7 @@ class Variables:
         elif isinstance(value, AssociativeArray):
             flags |= ASSOCIATIVE
         self.values[name] = value
+        self._environment = None
         if flags:
             self.attributes[name] = flags
 
@@ -527,6 +529,10 @@ class Variables:
                     if name in self.writers:
                         self.writers[name](self.owner, None)
                     return
+                self._restore(name, *scope.pop(name))
+                return
+        for scope in reversed(self.temporary):
+            if name in scope:
                 self._restore(name, *scope.pop(name))
                 return
         if flags & SPECIAL:

@@ -59,16 +59,15 @@ def expand_glob(host: ExpansionHost, pattern: str) -> list[str] | None:
     )
     ignored = host.values.get("GLOBIGNORE")
     if ignored and isinstance(ignored, str):
-        from agentsandbox.patterns import compile_shell_pattern
+        from agentsandbox.patterns import compile_glob
 
-        patterns = [compile_shell_pattern(piece) for piece in ignored.split(":") if piece]
-        if not any(name.startswith(".") for name in found):
-            found = glob_paths(pattern, host.fs, host.cwd, host.budget, dotglob=True, globstar=shopt["globstar"])
-        found = [name for name in found if name not in (".", "..") and not any(test.match(name) for test in patterns)]
+        patterns = [compile_glob(piece, pathname=True) for piece in re.split(r":(?![^[]*:\])", ignored) if piece]
+        found = glob_paths(pattern, host.fs, host.cwd, host.budget, dotglob=True, globstar=shopt["globstar"])
+        found = [name for name in found if not any(test.fullmatch(name) for test in patterns)]
     if found:
         return found
     if shopt["failglob"]:
-        raise ExpansionError("no match: " + pattern.replace("\\", ""), fatal=False)
+        raise ExpansionError("no match: " + pattern.replace("\\", ""))
     return [] if shopt["nullglob"] else None
 
 
@@ -660,8 +659,6 @@ def _split_tildes(text: str, first: bool, last: bool, assignment: bool) -> list[
         if end == len(text) and not last:
             continue
         if end < len(text) and text[end] not in ("/", ":") :
-            continue
-        if end < len(text) and text[end] == ":" and not assignment:
             continue
         if start > position:
             parts.append(Literal(text[position:start]))

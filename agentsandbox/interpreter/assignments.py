@@ -61,6 +61,8 @@ def assign_array(shell: Shell, name: str, elements: list[Element], append: bool)
     value = shell.values.get(name)
     if isinstance(value, NameReference):
         name = variables.resolve(name) or name
+        if "[" in name:
+            raise ExpansionError(f"{name}: cannot assign list to array member", fatal=False)
         value = shell.values.get(name)
     flags = shell.attributes.get(name, 0)
     shell.budget.charge(16 * len(elements))

@@ -333,9 +333,15 @@ def _arithmetic_for(node: ArithmeticFor) -> Run:
         shell.line = line
         shell.loops += 1
         try:
+            if shell.slow:
+                _before_expression(shell, node.start.source, line)
             if start is not None:
                 start(shell)
-            while condition is None or condition(shell):
+            while True:
+                if shell.slow:
+                    _before_expression(shell, node.condition.source, line)
+                if condition is not None and not condition(shell):
+                    break
                 budget.left -= 1
                 if budget.left < 0:
                     budget.tick()
@@ -347,6 +353,8 @@ def _arithmetic_for(node: ArithmeticFor) -> Run:
                     if leave_loop(shell):
                         raise Continue from None
                     status = 0
+                if shell.slow:
+                    _before_expression(shell, node.step.source, line)
                 if step is not None:
                     step(shell)
         except Break:
@@ -365,6 +373,15 @@ def _arithmetic_for(node: ArithmeticFor) -> Run:
         return status
 
     return redirected(node.redirections, run_arithmetic_for)
+
+
+def _before_expression(shell: Shell, source: str, line: int) -> None:
+    from agentsandbox.interpreter.tracing import trace_text
+    from agentsandbox.interpreter.traps import before_command
+
+    before_command(shell, f"(({source}))", line)
+    if shell.xtrace:
+        trace_text(shell, f"(( {source} ))")
 
 
 def _constant_pattern(word: Word) -> str | None:

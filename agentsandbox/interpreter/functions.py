@@ -110,6 +110,9 @@ def _too_deep(shell: Shell, nest: object, function: Function) -> bool:
 def _traced_body(shell: Shell, body: Run) -> int:
     """Without functrace the DEBUG and RETURN traps do not count inside a function."""
     if shell.functrace:
+        from agentsandbox.interpreter.traps import before_command
+
+        before_command(shell, shell.command_text, shell.line)
         status = body(shell)
         if "RETURN" in shell.traps:
             _return_trap(shell)

@@ -62,11 +62,14 @@ def _nothing(status: int) -> Callable[[SimpleCommand, Run], Run | None]:
         if not all(isinstance(word, Word) and _makes_one_field(word) and "$" not in word.source for word in node.words[1:]):
             return None
         line = node.line
+        final = node.words[-1]
+        last = "".join(_plain(part) for part in final.parts) if isinstance(final, Word) else ""
 
         def run(shell: Shell) -> int:
             if shell.slow:
                 return general(shell)
             shell.status = status
+            shell.last_argument = last
             if status and shell.check:
                 command_failed(shell, status, line)
             return status
@@ -123,7 +126,7 @@ def _echo_line(words: list[Word], line: int, general: Run) -> Run:
     if all("$" not in word.source and "`" not in word.source for word in words):
         constant = " ".join("".join(_plain(part) for part in word.parts) for word in words)
     data = encode(constant + "\n") if constant is not None else b""
-    last = constant.rpartition(" ")[2] if constant else "echo"
+    last = "".join(_plain(part) for part in words[-1].parts) if words and constant is not None else "echo"
 
     def run(shell: Shell) -> int:
         if shell.slow:
@@ -137,9 +140,9 @@ def _echo_line(words: list[Word], line: int, general: Run) -> Run:
                 shell.last_argument = last
             else:
                 shell.line = line
-                text = " ".join([text(shell) for text in texts])
-                stream.write(encode(text + "\n"))
-                shell.last_argument = text if len(texts) == 1 else texts[-1](shell)
+                pieces = [text(shell) for text in texts]
+                stream.write(encode(" ".join(pieces) + "\n"))
+                shell.last_argument = pieces[-1]
         except ExpansionError as error:
             shell.status = expansion_failed(shell, error)
             return shell.status
@@ -276,6 +279,7 @@ def _compare_numbers(left: Word, operator: str, right: Word, line: int, general:
             if first is None or shell.slow:
                 return general(shell)
             status = 0 if compare(first, constant) else 1
+            shell.last_argument = "]"
             shell.status = status
             if status and shell.check:
                 command_failed(shell, status, line)

@@ -46,7 +46,7 @@ def compile_select(node: Select) -> Callable[[Shell], int]:
                 stream = shell.fds.get(0)
                 line = stream.readline() if stream is not None else b""
                 if not line:
-                    shell.write("\n", 2)
+                    shell.write("\n")
                     status = 1
                     break
                 reply = decode(line).rstrip("\n")

@@ -197,7 +197,7 @@ class Shell:
 
     __slots__ = (
         "aliases", "allexport", "attributes", "background", "base_fds", "braceexpand", "break_levels", "budget", "check", "command_text",
-        "cwd", "default_ifs", "directories", "disabled", "emacs", "errexit", "errtrace", "exported_functions", "extglob", "fds", "frames", "fs", "functions",
+        "cwd", "default_ifs", "directories", "disabled", "emacs", "errexit", "errtrace", "exported_functions", "expressions", "extglob", "fds", "frames", "fs", "functions",
         "function_traps", "functrace", "getopts_position", "hashall", "hashed", "histexpand", "history", "ifs", "ignore", "ignoreeof", "in_trap", "interactive_comments",
         "invocation", "jobs", "keeps_fds", "keyword", "last_argument", "level", "line", "loops", "machine", "monitor", "name", "noclobber", "noexec", "noglob", "nolog",
         "notify", "nounset", "onecmd", "outer_traps", "owned", "pending_traps", "physical", "pid", "pipefail", "plain_ifs", "posix", "positional", "privileged",
@@ -250,6 +250,8 @@ class Shell:
         self.level = 0
         self.history = False
         self.getopts_position = 0
+        self.expressions = 0
+        """Nesting of arithmetic expressions that are values of variables."""
         self.last_argument = ""
         self.keeps_fds = False
         self.command_text = ""

@@ -69,11 +69,13 @@ def _assignments_only(node: SimpleCommand) -> Run:
             shell.complain(error.message)
             status = 1
         if shell.allexport:
-            from agentsandbox.expansion.variables import EXPORT
+            from agentsandbox.expansion.variables import EXPORT, AssociativeArray, IndexedArray
 
             for assignment_node in node.assignments:
-                shell.variables.add(assignment_node.name, EXPORT)
+                if not isinstance(shell.values.get(assignment_node.name), (IndexedArray, AssociativeArray)):
+                    shell.variables.add(assignment_node.name, EXPORT)
         shell.status = status
+        shell.last_argument = ""
         if status and shell.check:
             command_failed(shell, status, line)
         return status
@@ -251,7 +253,13 @@ def _with_assignments(shell: Shell, assignments: Sequence[BoundAssignment], run:
         variables.save_in(scope, assignment.name)
         if isinstance(shell.values.get(assignment.name), NameReference):
             variables.save_in(scope, variables.resolve(assignment.name))
-        assignment.apply(shell)
+        try:
+            assignment.apply(shell)
+        except ExpansionError as error:
+            if not error.readonly:
+                raise
+            shell.complain(error.message)
+            continue
         if not isinstance(assignment.value, list):
             variables.add(assignment.name, EXPORT)
     variables.temporary.append(scope)

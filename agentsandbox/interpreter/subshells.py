@@ -37,7 +37,7 @@ def run_in_shell(shell: Shell, run: Run) -> int:
     except ExpansionError as error:
         if error.message:
             shell.complain(error.message)
-        status = error.status
+        status = error.status if shell.source == "environment" and not shell.level and not shell.errexit else 1
     except PipeClosed:
         shell.traps = {}
         shell.finish()

@@ -143,6 +143,7 @@ def _process_substitution(body: Command | None, direction: str) -> Callable[[She
         child_fds = {**shell.fds, (1 if direction == "<" else 0): theirs}
         process = start_subshell(shell, run, child_fds, "process substitution", give_back=[theirs])
         shell.background = process
+        shell.jobs.processes[process.pid] = process
         shell.fds = {**shell.fds, number: ours}
         shell.process_files.append((number, ours, process))
         return f"/dev/fd/{number}"

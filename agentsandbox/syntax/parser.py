@@ -791,6 +791,8 @@ class Parser(WordReader):
         if match is None:
             return None
         number, variable, operator = match.groups()
+        if operator[0] == "&" and (number or variable):
+            return None  # `2&>1` is the word 2 and a redirection of both streams
         line = self.line_at(start)
         self.position = match.end()
         self.skip_blanks()

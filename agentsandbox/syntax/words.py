@@ -474,12 +474,20 @@ class WordReader(Lexer):
         if operator == ":":
             operands = self._operands(start, mode, ":")
         elif operator[0] == "/":
+            if operator == "//" and text[self.position : self.position + 1] == "/":
+                return Parameter(name, subscript, prefix, operator, self._slash_operands(start, mode))
             operands = self._operands(start, BRACE if mode == BRACE_Q else mode, "/", mode)
         elif operator[0] in "#%^,~" or operator == "@":
             operands = self._operands(start, BRACE if mode == BRACE_Q else mode, "")
         else:
             operands = self._operands(start, mode, "")
         return Parameter(name, subscript, prefix, operator, operands)
+
+    def _slash_operands(self, start: int, mode: int) -> tuple[Word, ...]:
+        """The operands of ${x///…}: the pattern begins with the third slash."""
+        self.position += 1
+        first, *rest = self._operands(start, BRACE if mode == BRACE_Q else mode, "/", mode)
+        return (Word((Literal("/"), *first.parts), "/" + first.source), *rest)
 
     def _operands(self, start: int, mode: int, separator: str, second_mode: int | None = None) -> tuple[Word, ...]:
         """The operand up to }, or the two operands around the first `separator`."""

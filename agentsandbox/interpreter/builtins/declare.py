@@ -41,24 +41,31 @@ NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _USAGE = "declare [-aAfFgiIlnrtux] [name[=value] ...] or declare -p [-aAfFilnrtux] [name ...]"
 
 
-def parse_argument(shell: Shell, argument: Argument) -> tuple[str, BoundAssignment | None]:
-    """(name, assignment): an argument that was expanded from a word may be an assignment too."""
+def parse_argument(shell: Shell, argument: Argument, on: int = 0) -> tuple[str, BoundAssignment | None]:
+    """(name, assignment): an argument that was expanded from a word may be an assignment too.
+
+    Such a text is read again: its subscript is expanded, and for an array (…) is an array literal.
+    """
     if isinstance(argument, BoundAssignment):
+        if argument.subscript is not None and ("$" in argument.subscript or "`" in argument.subscript):
+            argument.subscript = shell.expand_text(argument.subscript)
         return argument.name, argument
     match = ARGUMENT.fullmatch(argument)
     if match is None:
         return argument, None
     name, subscript, operator, value = match.groups()
-    if value.startswith("(") and value.endswith(")") and subscript is None:
-        bound = _array_from_text(shell, name, value, operator == "+=")
+    if subscript is not None and ("$" in subscript or "`" in subscript):
+        subscript = shell.expand_text(subscript)
+    if value.startswith("(") and value.endswith(")"):
+        bound = _array_from_text(shell, name, value, operator == "+=", on)
         if bound is not None:
             return name, bound
     return name, BoundAssignment(name, value, subscript, operator == "+=", argument)
 
 
-def _array_from_text(shell: Shell, name: str, value: str, append: bool) -> BoundAssignment | None:
+def _array_from_text(shell: Shell, name: str, value: str, append: bool, on: int) -> BoundAssignment | None:
     """declare "a=(1 2)": a text that looks like an array literal is read as one when the name is an array."""
-    if not shell.attributes.get(name, 0) & (ARRAY | ASSOCIATIVE):
+    if not (shell.attributes.get(name, 0) | on) & (ARRAY | ASSOCIATIVE):
         return None
     from agentsandbox.errors import ShellSyntaxError
     from agentsandbox.interpreter.assignments import bind_assignment
@@ -145,7 +152,9 @@ def declare_one(
     inherit: bool = False,
 ) -> None:
     """Give one name attributes and, if there is one, a value."""
-    name, assignment = parse_argument(shell, argument)
+    if on & NAMEREF and on & (ARRAY | ASSOCIATIVE):
+        on &= ~NAMEREF
+    name, assignment = parse_argument(shell, argument, on)
     subscript = None
     if assignment is None and "[" in name:
         base, _, subscript = name.partition("[")
@@ -175,7 +184,7 @@ def declare_one(
         raise CommandError(f"{name}: cannot destroy array variables in this way")
     if on & ASSOCIATIVE and flags & ARRAY:
         raise CommandError(f"{name}: cannot convert indexed to associative array")
-    if on & ARRAY and flags & ASSOCIATIVE and not isinstance(argument, str):
+    if on & ARRAY and flags & ASSOCIATIVE:
         raise CommandError(f"{name}: cannot convert associative to indexed array")
     kinds = on & ~(READONLY | ARRAY | ASSOCIATIVE)
     if kinds & (LOWER | UPPER | CAPITALIZE):
@@ -202,7 +211,7 @@ def declare_one(
         shell.values[name] = UNSET
     if on & READONLY:
         variables.add(name, READONLY)
-    if shell.allexport:
+    if shell.allexport and assignment is not None and not shell.attributes.get(name, 0) & (ARRAY | ASSOCIATIVE):
         variables.add(name, EXPORT)
 
 

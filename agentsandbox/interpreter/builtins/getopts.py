@@ -36,6 +36,7 @@ def getopts(shell: Shell, words: list[str]) -> int:
 
     if place == 0:
         if index > len(arguments):
+            index = len(arguments) + 1
             return finish("?", 1)
         word = arguments[index - 1]
         if word == "--":

@@ -36,6 +36,7 @@ def hash(shell: Shell, words: list[str]) -> int:
             else:
                 shell.write((f"{name}\t" if len(names) > 1 else "") + f"{entry[0]}\n")
         elif "/" not in name and name not in shell.functions and name not in NAMES:
+            shell.hashed.pop(name, None)
             path = find_on_path(shell, name, shell.variables.get("PATH"))
             if path is None:
                 shell.complain(f"hash: {name}: not found")

@@ -21,11 +21,7 @@ def _leave(shell: Shell, words: list[str], jump: type[ControlFlow]) -> int:
             raise Exit(128) from None
         if len(operands) > 1:
             shell.complain(f"{words[0]}: too many arguments")
-            shell.status = 1
-            if shell.loops:
-                shell.break_levels = shell.loops
-                raise Break
-            return 1
+            raise Exit(1)
     if not shell.loops:
         shell.complain(f"{words[0]}: only meaningful in a `for', `while', or `until' loop")
         return 0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agentsandbox.errors import CommandError
-from agentsandbox.expansion.variables import AssociativeArray, IndexedArray
+from agentsandbox.expansion.variables import ASSOCIATIVE, AssociativeArray, IndexedArray
 from agentsandbox.interpreter.builtins import define, parse_letters
 from agentsandbox.streams import decode, encode
 
@@ -30,7 +30,7 @@ def _mapfile(shell: Shell, words: list[str]) -> int:
         if isinstance(array, AssociativeArray):
             raise CommandError(f"{name}: not an indexed array", 1)
     else:
-        if isinstance(shell.variables.lookup(name), AssociativeArray):
+        if shell.attributes.get(name, 0) & ASSOCIATIVE:
             raise CommandError(f"{name}: not an indexed array", 1)
         array = IndexedArray()
         shell.variables.replace(shell.variables.resolve(name) or name, array)

@@ -189,7 +189,7 @@ def _assign(shell: Shell, options: dict[str, str], names: list[str], text: str, 
     ifs = shell.ifs
     if "a" in options:
         fields = split_read(text, ifs, -1, escaped) if ifs else ([text] if text else [])
-        shell.variables.replace(options["a"], IndexedArray.of(fields))
+        shell.variables.replace(shell.variables.resolve(options["a"]) or options["a"], IndexedArray.of(fields))
         return
     if not names:
         _set(shell, "REPLY", text)

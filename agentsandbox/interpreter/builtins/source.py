@@ -35,7 +35,6 @@ def source(shell: Shell, words: list[str]) -> int:
     saved = shell.positional
     if arguments:
         shell.positional = arguments
-    given = shell.positional
     shell.frames.append(Frame("source", name, shell.line, is_function=False))
     line = shell.line
     shell.budget.deeper()
@@ -52,7 +51,7 @@ def source(shell: Shell, words: list[str]) -> int:
         shell.budget.shallower()
         shell.frames.pop()
         shell.line = line
-        if arguments and shell.positional is given:
+        if arguments:
             shell.positional = saved
 
 

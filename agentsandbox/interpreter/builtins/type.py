@@ -49,7 +49,7 @@ def _tell(shell: Shell, name: str, options: dict[str, str]) -> bool:
         found = paths_of(shell, name, every=every)
         for path in found:
             shell.write(path + "\n")
-        return bool(found)
+        return bool(found) or ("P" not in options and _kind(shell, name, options) is not None)
     if "t" in options and not every:
         kind = _kind(shell, name, options)
         if kind is None:
