@@ -1,0 +1,231 @@
+"""The encodings of `base64`, `base32` and `basenc`, as blocks of bytes in and out, and the command around them."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+
+from agentsandbox.command import describe_os_error
+from agentsandbox.commands._lines import blocks
+from agentsandbox.commands._quoting import quote
+from agentsandbox.commands._sizes import parse_number
+from agentsandbox.errors import CommandError, UsageError
+from agentsandbox.streams import BLOCK
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from agentsandbox.command import Arguments, CommandContext
+    from agentsandbox.streams import ByteReader
+
+__all__ = ["ENCODINGS", "Encoding", "run_encoding"]
+
+_BASE32 = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
+_BASE32HEX = b"0123456789ABCDEFGHIJKLMNOPQRSTUV"
+_TO_HEX32 = bytes.maketrans(_BASE32, _BASE32HEX)
+_FROM_HEX32 = bytes.maketrans(_BASE32HEX, _BASE32)
+_URL = bytes.maketrans(b"+/", b"-_")
+_FROM_URL = bytes.maketrans(b"-_", b"+/")
+_REVERSED_BITS = bytes([int(f"{byte:08b}"[::-1], 2) for byte in range(256)])
+_Z85 = b"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.-:+=^!/*?&<>()[]{}@%$#"
+_Z85_VALUES = {byte: value for value, byte in enumerate(_Z85)}
+
+
+class Encoding:
+    """One encoding. `group` bytes make `letters` characters of `alphabet`; `pads` when "=" fills up the last group."""
+
+    __slots__ = ("_decode", "alphabet", "encode", "foreign", "group", "letters", "pads", "whole")
+
+    def __init__(
+        self,
+        alphabet: bytes,
+        group: int,
+        letters: int,
+        encode: Callable[[bytes], bytes],
+        decode: Callable[[bytes], bytes],
+        *,
+        pads: bool,
+    ) -> None:
+        self.alphabet = alphabet
+        self.group = group
+        self.letters = letters
+        self.encode = encode
+        self._decode = decode
+        self.pads = pads
+        escaped = re.escape(alphabet)
+        self.whole = re.compile(rb"(?:[" + escaped + rb"]{%d})*" % letters)
+        kept = alphabet + (b"=" if pads else b"")
+        self.foreign = bytes([byte for byte in range(256) if byte not in kept])
+
+    def decode(self, data: bytes) -> tuple[bytes, int]:
+        """(bytes, characters used): whole groups, and padded ones; stops at what is neither."""
+        parts: list[bytes] = []
+        at = 0
+        while at < len(data):
+            found = self.whole.match(data, at)
+            end = found.end() if found is not None else at
+            if end > at:
+                parts.append(self._decode(data[at:end]))
+                at = end
+            if not self.pads or at + self.letters > len(data):
+                break
+            group = data[at : at + self.letters]
+            body = group.rstrip(b"=")
+            if len(body) == len(group) or not self._is_end(body):
+                break
+            parts.append(self._beginning(body))
+            at += self.letters
+        return b"".join(parts), at
+
+    def _is_end(self, body: bytes) -> bool:
+        return len(body) in ((2, 3) if self.letters == 4 else (2, 4, 5, 7)) and not body.translate(None, self.alphabet)
+
+    def partial(self, body: bytes) -> bytes:
+        """What the beginning of a group says: as many bytes as its characters fill."""
+        if self.letters != 4:  # as GNU's decoder: only base64 gives up the beginning of a group
+            return b""
+        valid = re.compile(b"[" + re.escape(self.alphabet) + b"]*").match(body)
+        return self._beginning(body[: valid.end()] if valid is not None else b"")
+
+    def _beginning(self, body: bytes) -> bytes:
+        count = len(body)
+        size = count * self.group // self.letters
+        filled = body[:count] + self.alphabet[:1] * (self.letters - count)
+        return self._decode(filled)[:size]
+
+
+def _decode_base32hex(data: bytes) -> bytes:
+    return int(data, 32).to_bytes(len(data) * 5 // 8, "big")
+
+
+def _encode_bits(data: bytes) -> bytes:
+    return bytes(f"{int.from_bytes(data, 'big'):0{8 * len(data)}b}", "ascii")
+
+
+def _decode_bits(data: bytes) -> bytes:
+    return int(data, 2).to_bytes(len(data) // 8, "big")
+
+
+def _encode_z85(data: bytes) -> bytes:
+    if len(data) % 4:
+        raise CommandError("invalid input (length must be multiple of 4 characters)")
+    parts = bytearray()
+    for at in range(0, len(data), 4):
+        value = int.from_bytes(data[at : at + 4], "big")
+        digits = []
+        for _ in range(5):
+            value, digit = divmod(value, 85)
+            digits.append(_Z85[digit])
+        parts += bytes(reversed(digits))
+    return bytes(parts)
+
+
+def _decode_z85(data: bytes) -> bytes:
+    parts = bytearray()
+    for at in range(0, len(data), 5):
+        value = 0
+        for byte in data[at : at + 5]:
+            value = value * 85 + _Z85_VALUES[byte]
+        if value >= 2**32:
+            raise CommandError("invalid input")
+        parts += value.to_bytes(4, "big")
+    return bytes(parts)
+
+
+_LETTERS64 = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+
+ENCODINGS = {
+    "base64": Encoding(_LETTERS64 + b"+/", 3, 4, lambda data: binascii.b2a_base64(data, newline=False), binascii.a2b_base64, pads=True),
+    "base64url": Encoding(
+        _LETTERS64 + b"-_",
+        3,
+        4,
+        lambda data: binascii.b2a_base64(data, newline=False).translate(_URL),
+        lambda data: binascii.a2b_base64(data.translate(_FROM_URL)),
+        pads=True,
+    ),
+    "base32": Encoding(
+        _BASE32, 5, 8, base64.b32encode, lambda data: _decode_base32hex(data.translate(_TO_HEX32)), pads=True
+    ),
+    "base32hex": Encoding(
+        _BASE32HEX, 5, 8, lambda data: base64.b32encode(data).translate(_TO_HEX32), _decode_base32hex, pads=True
+    ),
+    "base16": Encoding(b"0123456789ABCDEF", 1, 2, lambda data: binascii.b2a_hex(data).upper(), binascii.a2b_hex, pads=False),
+    "base2msbf": Encoding(b"01", 1, 8, _encode_bits, _decode_bits, pads=False),
+    "base2lsbf": Encoding(
+        b"01",
+        1,
+        8,
+        lambda data: _encode_bits(data.translate(_REVERSED_BITS)),
+        lambda data: _decode_bits(data).translate(_REVERSED_BITS),
+        pads=False,
+    ),
+    "z85": Encoding(_Z85, 4, 5, _encode_z85, _decode_z85, pads=False),
+}
+
+
+def _encode_stream(ctx: CommandContext, source: ByteReader, encoding: Encoding, wrap: int) -> None:
+    rest = b""
+    line = b""
+    for block in blocks(ctx.budget, source, BLOCK // 2):
+        data = rest + block
+        cut = len(data) - len(data) % encoding.group
+        rest = data[cut:]
+        if not cut:
+            continue
+        line = _write_wrapped(ctx, line + encoding.encode(data[:cut]), wrap)
+    if rest:
+        line = _write_wrapped(ctx, line + encoding.encode(rest), wrap)
+    if line:
+        ctx.stdout.write(line + b"\n" if wrap else line)
+
+
+def _write_wrapped(ctx: CommandContext, text: bytes, wrap: int) -> bytes:
+    """Write whole lines; what is left of the last one."""
+    if not wrap:
+        ctx.stdout.write(text)
+        return b""
+    cut = len(text) - len(text) % wrap
+    if cut:
+        ctx.budget.step(cut // wrap // 8 + 1)
+        ctx.stdout.write(b"\n".join([text[at : at + wrap] for at in range(0, cut, wrap)]) + b"\n")
+    return text[cut:]
+
+
+def _decode_stream(ctx: CommandContext, source: ByteReader, encoding: Encoding, *, ignore: bool) -> None:
+    rest = b""
+    dropped = encoding.foreign if ignore else b"\n"
+    for block in blocks(ctx.budget, source):
+        data = rest + block.translate(None, dropped)
+        found, used = encoding.decode(data)
+        if found:
+            ctx.stdout.write(found)
+        rest = data[used:]
+        if len(rest) >= encoding.letters:
+            break
+    if rest:
+        tail = encoding.partial(rest[: encoding.letters])
+        if tail:
+            ctx.stdout.write(tail)
+        raise CommandError("invalid input")
+
+
+def run_encoding(ctx: CommandContext, args: Arguments, encoding: Encoding) -> int:
+    """Encode or decode one file or standard input."""
+    wrap = parse_number(args.value("wrap", "76") or "", "wrap size", high=2**64 - 1)
+    if len(args.operands) > 1:
+        raise UsageError(f"extra operand {quote(args.operands[1])}")
+    name = args.operands[0] if args.operands else "-"
+    try:
+        source = ctx.open_input(name)
+    except IsADirectoryError as error:
+        raise CommandError(f"read error: {error.strerror}") from None
+    except OSError as error:
+        raise CommandError(describe_os_error(error, name)) from None
+    if args.flag("decode"):
+        _decode_stream(ctx, source, encoding, ignore=args.flag("ignore-garbage"))
+    else:
+        _encode_stream(ctx, source, encoding, wrap)
+    return 0

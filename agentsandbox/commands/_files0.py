@@ -1,0 +1,42 @@
+"""`--files0-from=F` (GNU): operands that a file lists, each ended by NUL."""
+
+from __future__ import annotations
+
+from agentsandbox.commands._lines import read_all
+from agentsandbox.commands._quoting import quote_always
+from agentsandbox.errors import CommandError, UsageError
+from agentsandbox.streams import decode
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from agentsandbox.command import Arguments, CommandContext
+
+__all__ = ["listed_operands"]
+
+
+def listed_operands(ctx: CommandContext, args: Arguments, *, status: int = 1) -> list[str] | None:
+    """The operands that the option names; None when it was not given. Operands beside it are refused."""
+    source_name = args.value("files0-from")
+    if source_name is None:
+        return None
+    if args.operands:
+        raise UsageError(f"extra operand {quote_always(args.operands[0])}\nfile operands cannot be combined with --files0-from", status)
+    try:
+        data = read_all(ctx.budget, ctx.open_input(source_name))
+    except IsADirectoryError as error:
+        raise CommandError(f"{source_name}: read error: {error.strerror}", status) from None
+    except OSError as error:
+        raise CommandError(f"cannot open {quote_always(source_name)} for reading: {error.strerror}", status) from None
+    names = decode(data).split("\0")
+    if not names[-1]:
+        names.pop()
+    kept = []
+    for number, name in enumerate(names, 1):
+        ctx.budget.step()
+        if not name:
+            ctx.warn(f"{source_name}:{number}: invalid zero-length file name", status)
+        elif name == "-" and source_name == "-":
+            ctx.warn(f"when reading file names from stdin, no file name of {quote_always('-')} allowed", status)
+        else:
+            kept.append(name)
+    return kept

@@ -1,0 +1,227 @@
+"""The format strings of `hexdump -e`: iterations, byte counts and conversions, compiled to what prints a block."""
+
+from __future__ import annotations
+
+import re
+import struct
+
+from agentsandbox.errors import CommandError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from agentsandbox.limits import Budget
+
+__all__ = ["Format", "Unit", "parse_format"]
+
+_TOKEN = re.compile(r'[ \t\n]*(?:([0-9]*)/([0-9]+)|([0-9]+)/?)?[ \t\n]*"((?:[^"\\]|\\.)*)"', re.DOTALL)
+_DIRECTIVE = re.compile(r"%([-+ #0]*)([0-9]*)(?:\.([0-9]*))?(_?[A-Za-z%])([dox]?)", re.DOTALL)
+_ESCAPES = {"0": "\0", "a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
+_CONTROL_TEXT = "nul soh stx etx eot enq ack bel bs ht lf vt ff cr so si dle dc1 dc2 dc3 dc4 nak syn etb can em sub esc fs gs rs us"
+_CONTROL_NAMES = _CONTROL_TEXT.split()
+_C_ESCAPES = {0: "\\0", 7: "\\a", 8: "\\b", 9: "\\t", 10: "\\n", 11: "\\v", 12: "\\f", 13: "\\r"}
+
+
+class Piece:
+    """One conversion with the text before and after it, or text alone (`kind` is ""). Takes `size` bytes."""
+
+    __slots__ = ("after", "base", "before", "flags", "kind", "precision", "size", "width")
+
+    def __init__(self, before: str, kind: str = "", flags: str = "", width: int = 0, precision: int | None = None) -> None:
+        self.before = before
+        self.after = ""
+        self.kind = kind
+        self.flags = flags
+        self.width = width
+        self.precision = precision
+        self.size = 0
+        self.base = ""
+
+    def _padded(self, text: str) -> str:
+        if "-" in self.flags:
+            return text.ljust(self.width)
+        return text.rjust(self.width)
+
+    def blank(self) -> str:
+        """What stands for the conversion after the end of the input."""
+        return self.before + " " * self.width + self.after
+
+    def show(self, data: bytes, address: int) -> str:
+        """The piece for its bytes."""
+        kind = self.kind
+        if not kind:
+            return self.before
+        if kind in ("_a", "_A"):
+            text = self._number(address, {"d": "d", "o": "o", "x": "x"}[self.base])
+        elif kind in "diouxX":
+            text = self._number(int.from_bytes(data, "little", signed=kind in "di"), kind)
+        elif kind in "eEfFgG":
+            text = self._float(data)
+        else:
+            text = self._padded(self._characters(data))
+        return self.before + text + self.after
+
+    def _number(self, value: int, kind: str) -> str:
+        sign = "-" if value < 0 else "+" if "+" in self.flags and kind in "di" else " " if " " in self.flags and kind in "di" else ""
+        digits = format(abs(value), {"d": "d", "i": "d", "u": "d", "o": "o", "x": "x", "X": "X"}[kind])
+        if self.precision is not None:
+            digits = digits.zfill(self.precision)
+        if "#" in self.flags and value:
+            sign += {"o": "0", "x": "0x", "X": "0X"}.get(kind, "")
+        if "0" in self.flags and "-" not in self.flags and self.precision is None:
+            digits = digits.zfill(self.width - len(sign))
+        return self._padded(sign + digits)
+
+    def _float(self, data: bytes) -> str:
+        value: float = struct.unpack("<f" if self.size == 4 else "<d", data)[0]
+        precision = 6 if self.precision is None else self.precision
+        text = format(value, f"{'+' if '+' in self.flags else ' ' if ' ' in self.flags else ''}.{precision}{self.kind}")
+        if "0" in self.flags and "-" not in self.flags:
+            return text.zfill(self.width)
+        return self._padded(text)
+
+    def _characters(self, data: bytes) -> str:
+        byte = data[0] if data else 0
+        if self.kind == "_p":
+            return chr(byte) if 32 <= byte < 127 else "."
+        if self.kind == "_c":
+            if byte in _C_ESCAPES:
+                return _C_ESCAPES[byte]
+            return chr(byte) if 32 <= byte < 127 else f"{byte:03o}"
+        if self.kind == "_u":
+            if byte < 32:
+                return _CONTROL_NAMES[byte]
+            return "del" if byte == 127 else chr(byte) if byte < 127 else f"{byte:02x}"
+        text = data.split(b"\0", 1)[0] if self.kind == "s" else data
+        return "".join([chr(b) if b < 128 else chr(0xDC00 + b) for b in text])
+
+
+class Unit:
+    """`count/size "text"`: pieces that are shown `repeat` times."""
+
+    __slots__ = ("fixed", "pieces", "repeat", "size", "text")
+
+    def __init__(self, repeat: int, size: int, text: str, *, fixed: bool) -> None:
+        self.repeat = repeat
+        self.fixed = fixed
+        self.text = text
+        self.pieces = _pieces(text, size)
+        self.size = sum([piece.size for piece in self.pieces])
+
+    @property
+    def is_final(self) -> bool:
+        """Whether it holds `%_A`, the address after all input."""
+        return any(piece.kind == "_A" for piece in self.pieces)
+
+
+class Format:
+    """One format string: units that together show one block."""
+
+    __slots__ = ("units",)
+
+    def __init__(self, units: list[Unit]) -> None:
+        self.units = units
+
+    @property
+    def size(self) -> int:
+        """The bytes that it takes from a block."""
+        return sum([unit.size * unit.repeat for unit in self.units])
+
+    def fill(self, block_size: int) -> None:
+        """Repeat the last unit without a count of its own up to the end of the block."""
+        last = self.units[-1] if self.units else None
+        if last is not None and last.size and not last.fixed and self.size < block_size:
+            last.repeat += (block_size - self.size) // last.size
+
+    def show(self, budget: Budget, block: bytes, address: int, end: int | None) -> str:
+        """A block that stands at `address`; what lies at or behind `end` is blank."""
+        parts: list[str] = []
+        at = 0
+        for unit in self.units:
+            if unit.is_final:
+                break
+            for turn in range(unit.repeat, 0, -1):
+                budget.left -= 1
+                if budget.left < 0:
+                    budget.tick()
+                for piece in unit.pieces:
+                    missing = end is not None and address + at >= end and piece.kind
+                    text = piece.blank() if missing else piece.show(block[at : at + piece.size], address + at)
+                    if turn == 1 and unit.repeat > 1 and piece is unit.pieces[-1] and (piece.after or not piece.kind):
+                        text = text[:-1] if text[-1:].isspace() else text
+                    parts.append(text)
+                    at += piece.size
+        return "".join(parts)
+
+
+def _unescape(text: str) -> str:
+    return re.sub(r"\\(.)", lambda found: _ESCAPES.get(found[1], found[1]), text, flags=re.DOTALL)
+
+
+def _pieces(text: str, size: int) -> list[Piece]:
+    """The conversions of a text; text after the last one belongs to it."""
+    pieces: list[Piece] = []
+    end = 0
+    before = ""
+    for found in _DIRECTIVE.finditer(text):
+        before += text[end : found.start()]
+        end = found.end()
+        flags, width, precision, kind, base = found.groups()
+        if kind == "%":
+            before += "%"
+            continue
+        if kind not in ("_a", "_A"):
+            end -= len(base)
+        if len(width) > 6 or len(precision or "") > 6:
+            raise CommandError(f"bad conversion character {found[0]}")
+        piece = Piece(before, kind, flags, int(width or "0"), None if precision is None else int(precision or "0"))
+        piece.base = base
+        piece.size = _piece_size(piece, size, found[0])
+        before = ""
+        if pieces:
+            pieces[-1].after, piece.before = piece.before, ""
+        pieces.append(piece)
+    rest = before + text[end:]
+    if pieces:
+        pieces[-1].after = rest
+        return pieces
+    return [Piece(rest)]
+
+
+def _piece_size(piece: Piece, size: int, shown: str) -> int:
+    kind = piece.kind
+    if kind in ("_a", "_A"):
+        if not piece.base:
+            raise CommandError(f"bad conversion character {shown}")
+        return 0
+    if kind in ("_c", "_p", "_u", "c"):
+        allowed, default = [1], 1
+    elif kind in ("d", "i", "o", "u", "x", "X"):
+        allowed, default = [1, 2, 4, 8], 4
+    elif kind in ("e", "E", "f", "F", "g", "G"):
+        allowed, default = [4, 8], 8
+    elif kind == "s":
+        if not size and piece.precision is None:
+            raise CommandError("%s requires a precision or a byte count")
+        return size or piece.precision or 0
+    else:
+        raise CommandError(f"bad conversion character %{kind}")
+    if size and size not in allowed:
+        raise CommandError(f"bad byte count for conversion character {kind}")
+    return size or default
+
+
+def parse_format(text: str) -> Format:
+    """The units of one format string."""
+    units: list[Unit] = []
+    at = 0
+    while text[at:].strip():
+        found = _TOKEN.match(text, at)
+        if found is None:
+            raise CommandError(f"bad format {{{text}}}")
+        repeat_text, size_text, alone, body = found.groups()
+        count = repeat_text or alone or ""
+        if len(count) > 6 or len(size_text or "") > 6:
+            raise CommandError(f"bad format {{{text}}}")
+        units.append(Unit(int(count or "1"), int(size_text or "0"), _unescape(body), fixed=bool(count)))
+        at = found.end()
+    return Format(units)

@@ -1,0 +1,100 @@
+"""Input in large blocks of whole lines, metered; and giving back to a file what was read too far."""
+
+from __future__ import annotations
+
+from agentsandbox.commands._quoting import quote_always
+from agentsandbox.streams import BLOCK
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from agentsandbox.command import CommandContext
+    from agentsandbox.limits import Budget
+    from agentsandbox.streams import ByteReader
+
+__all__ = ["blocks", "give_back", "line_blocks", "lines", "open_for_reading", "read_all", "split_lines"]
+
+
+def blocks(budget: Budget, source: ByteReader, size: int = BLOCK) -> Iterator[bytes]:
+    """Blocks of at most `size` bytes, each a step."""
+    while block := source.read(size):
+        budget.step()
+        yield block
+
+
+def line_blocks(budget: Budget, source: ByteReader, end: bytes = b"\n", size: int = 4 * BLOCK) -> Iterator[bytes]:
+    """Large blocks that end with `end` (the last may lack it); a single line is limited like any value."""
+    rest: list[bytes] = []
+    waiting = 0
+    while block := source.read(size):
+        budget.step(len(block) // 1024 + 1)
+        cut = block.rfind(end) + 1
+        if not cut:
+            rest.append(block)
+            waiting += len(block)
+            budget.charge(waiting)
+            continue
+        if rest:
+            rest.append(block[:cut])
+            yield b"".join(rest)
+            rest = []
+            waiting = 0
+        else:
+            yield block if cut == len(block) else block[:cut]
+        if cut < len(block):
+            rest = [block[cut:]]
+            waiting = len(block) - cut
+    if rest:
+        yield b"".join(rest)
+
+
+def lines(budget: Budget, source: ByteReader, end: bytes = b"\n") -> Iterator[bytes]:
+    """Each line without its `end`, a step each. Reads ahead: for commands that take all of their input."""
+    for block in line_blocks(budget, source, end):
+        for line in split_lines(block, end):
+            budget.left -= 1
+            if budget.left < 0:
+                budget.tick()
+            yield line
+
+
+def split_lines(block: bytes, end: bytes = b"\n") -> list[bytes]:
+    """The lines of a block without their `end`."""
+    parts = block.split(end)
+    if not parts[-1]:
+        parts.pop()
+    return parts
+
+
+def read_all(budget: Budget, source: ByteReader) -> bytes:
+    """Everything up to the end; limited like any value unless it is a file, which has a limit of its own."""
+    if hasattr(source, "stat"):
+        return source.read()
+    parts = []
+    size = 0
+    for block in blocks(budget, source, 4 * BLOCK):
+        size += len(block)
+        budget.charge(size)
+        parts.append(block)
+    return b"".join(parts)
+
+
+def give_back(source: ByteReader, count: int) -> None:
+    """Let the next reader of a file see the last `count` bytes again; what came through a pipe is gone, as on Unix."""
+    if count and hasattr(source, "seek"):
+        try:
+            source.seek(-count, 1)
+        except OSError:
+            pass
+
+
+def open_for_reading(ctx: CommandContext, name: str) -> ByteReader | None:
+    """Open an operand; None after the message of `head`, `tail` and others that say what they failed to do."""
+    try:
+        return ctx.open_input(name)
+    except IsADirectoryError:
+        ctx.warn(f"error reading {quote_always(name)}: Is a directory")
+    except OSError as error:
+        ctx.warn(f"cannot open {quote_always(name)} for reading: {error.strerror}")
+    return None

@@ -1,0 +1,121 @@
+"""Sorting many lines in steps that are each short: sorted runs, then merged piece by piece.
+
+No single call may hold the event loop for long, so lines are sorted in runs of `RUN`; pieces of all runs that lie between
+two splitters are then concatenated and sorted again, which for presorted runs is a merge in C.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from itertools import islice
+from operator import eq
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from typing import Any
+
+    from agentsandbox.limits import Budget
+
+__all__ = ["RUN", "sorted_by_key", "sorted_lines"]
+
+RUN = 1 << 16
+"""Lines that are sorted at a time."""
+
+_SAMPLE = 1 << 11
+
+
+def _breathe(budget: Budget, count: int) -> None:
+    budget.check_time()
+    budget.step(count // 16 + 1)
+
+
+def sorted_lines(budget: Budget, lines: list[bytes]) -> Iterator[list[bytes]]:
+    """The lines in ascending order, in pieces; `lines` is used up."""
+    if len(lines) <= RUN:
+        _breathe(budget, len(lines))
+        lines.sort()
+        yield lines
+        return
+    runs = []
+    while lines:
+        run = lines[-RUN:]
+        del lines[-RUN:]
+        _breathe(budget, len(run))
+        run.sort()
+        runs.append(run)
+    for bounds in _pieces(runs):
+        piece: list[bytes] = []
+        for run, (start, end) in zip(runs, bounds, strict=True):
+            piece += run[start:end]
+        _breathe(budget, len(piece))
+        piece.sort()
+        yield piece
+
+
+def sorted_by_key(
+    budget: Budget, lines: list[bytes], values: Callable[[Sequence[bytes]], list[Any]], *, stable: bool
+) -> Iterator[tuple[list[Any], list[bytes]]]:
+    """(values, lines) in ascending order of the values, in pieces; equal ones by the lines unless `stable`."""
+    runs = []
+    for start in range(0, len(lines), RUN):
+        run = lines[start : start + RUN]
+        _breathe(budget, 4 * len(run))
+        runs.append(_sort_run(values(run), run))
+    lines.clear()
+    if len(runs) == 1:
+        pieces: Iterator[tuple[list[Any], list[bytes]]] = iter(runs)
+    else:
+        pieces = _merged(budget, runs)
+    for keys, piece in pieces:
+        if not stable:
+            _sort_ties(budget, keys, piece)
+        yield keys, piece
+
+
+def _sort_run(keys: list[Any], lines: list[bytes]) -> tuple[list[Any], list[bytes]]:
+    order = sorted(range(len(keys)), key=keys.__getitem__)
+    return [keys[at] for at in order], [lines[at] for at in order]
+
+
+def _merged(budget: Budget, runs: list[tuple[list[Any], list[bytes]]]) -> Iterator[tuple[list[Any], list[bytes]]]:
+    for bounds in _pieces([keys for keys, _ in runs]):
+        keys: list[Any] = []
+        lines: list[bytes] = []
+        for (run_keys, run_lines), (start, end) in zip(runs, bounds, strict=True):
+            keys += run_keys[start:end]
+            lines += run_lines[start:end]
+        _breathe(budget, len(keys))
+        yield _sort_run(keys, lines)
+
+
+def _pieces(runs: Sequence[list[Any]]) -> Iterator[list[tuple[int, int]]]:
+    """For each piece the slice of every run; equal values never lie in two pieces."""
+    samples: list[Any] = []
+    for run in runs:
+        samples += run[_SAMPLE - 1 :: _SAMPLE]
+    samples.sort()
+    starts = [0] * len(runs)
+    for splitter in samples[16::16]:
+        ends = [bisect_left(run, splitter, start) for run, start in zip(runs, starts, strict=True)]
+        if ends != starts:
+            yield list(zip(starts, ends, strict=True))
+            starts = ends
+    yield [(start, len(run)) for run, start in zip(runs, starts, strict=True)]
+
+
+def _sort_ties(budget: Budget, keys: list[Any], lines: list[bytes]) -> None:
+    """Order lines with equal keys by their bytes, in place."""
+    same = [at for at, equal in enumerate(map(eq, keys, islice(keys, 1, None))) if equal]
+    at = 0
+    while at < len(same):
+        budget.step()
+        start = same[at]
+        end = start + 1
+        while at < len(same) and same[at] == end - 1:
+            end += 1
+            at += 1
+        position = start
+        for piece in sorted_lines(budget, lines[start:end]):
+            lines[position : position + len(piece)] = piece
+            position += len(piece)

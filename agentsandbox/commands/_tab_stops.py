@@ -1,0 +1,91 @@
+"""Tab stops: `-t 4`, `-t 2,5,9`, `-t 2,/8`, `-t 2,+8`; shared by `expand` and `unexpand`."""
+
+from __future__ import annotations
+
+import re
+
+from agentsandbox.commands._quoting import quote
+from agentsandbox.errors import CommandError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["TabStops", "rewrite_digits"]
+
+_DIGITS = re.compile(r"-([0-9,]+)([A-Za-z]*)\Z")
+_MAX = 2**63 - 1
+
+
+def rewrite_digits(words: Sequence[str]) -> list[str]:
+    """`-4` is `-t 4`."""
+    rewritten = []
+    for word in words:
+        found = _DIGITS.match(word)
+        rewritten += [f"-t{found[1]}", *([f"-{found[2]}"] if found[2] else [])] if found else [word]
+    return rewritten
+
+
+class TabStops:
+    """Where the tab stops are. `every` is set when they are equally far apart."""
+
+    __slots__ = ("every", "extend", "increment", "stops")
+
+    def __init__(self, given: Sequence[str]) -> None:
+        self.stops: list[int] = []
+        self.every = self.extend = self.increment = 0
+        for text in given:
+            self._parse(text)
+        for before, after in zip(self.stops, self.stops[1:], strict=False):
+            if after <= before:
+                raise CommandError("tab sizes must be ascending")
+        if 0 in self.stops:
+            raise CommandError("tab size cannot be 0")
+        if self.extend and self.increment:
+            raise CommandError("'/' specifier is mutually exclusive with '+'")
+        if not self.stops:
+            self.every = self.extend or self.increment or 8
+        elif len(self.stops) == 1 and not (self.extend or self.increment):
+            self.every = self.stops[0]
+
+    def _parse(self, text: str) -> None:
+        for item in re.split("[, \t]+", text):
+            if not item:
+                continue
+            found = re.match(r"([/+]?)([0-9]*)(.*)\Z", item, re.DOTALL)
+            assert found is not None
+            sign, digits, rest = found.groups()
+            if rest:
+                if rest[0] in "/+" and digits:
+                    raise CommandError(f"'{rest[0]}' specifier not at start of number: {quote(rest)}")
+                raise CommandError(f"tab size contains invalid character(s): {quote(rest)}")
+            value = int(digits or "0") if len(digits) <= 19 else _MAX + 1
+            if value > _MAX:
+                raise CommandError(f"tab stop is too large {quote(digits)}")
+            if self.extend or self.increment:
+                raise CommandError(f"'{'/' if self.extend else '+'}' specifier only allowed with the last value")
+            if sign == "/":
+                self.extend = value
+            elif sign == "+":
+                self.increment = value
+            else:
+                self.stops.append(value)
+
+    def find(self, column: int) -> int | None:
+        """The first stop after a column; None behind the last one."""
+        if self.every:
+            return column + self.every - column % self.every
+        for stop in self.stops:
+            if stop > column:
+                return stop
+        if self.extend:
+            return column + self.extend - column % self.extend
+        if self.increment:
+            last = self.stops[-1]
+            return column + self.increment - (column - last) % self.increment
+        return None
+
+    def next(self, column: int) -> int:
+        """The first stop after a column; behind the last one every column is one."""
+        stop = self.find(column)
+        return column + 1 if stop is None else stop

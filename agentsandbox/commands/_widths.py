@@ -1,0 +1,34 @@
+"""How many columns a character takes on a terminal, as the C library's `wcwidth` counts."""
+
+from __future__ import annotations
+
+import re
+
+from agentsandbox.commands._quoting import is_printable
+
+__all__ = ["character_width", "text_width"]
+
+_PLAIN = re.compile(r"[ -~]*\Z")
+_ZERO = ("Mn", "Me", "Cf")
+
+
+def character_width(character: str) -> int:
+    """0, 1 or 2 columns; -1 for what does not print."""
+    if " " <= character <= "~":
+        return 1
+    if not is_printable(character):
+        return -1
+    from unicodedata import category, east_asian_width  # rarely needed, and slow to load
+
+    if category(character) in _ZERO and character != "\xad":
+        return 0
+    if "\u1160" <= character <= "\u11ff":  # the medial and final parts of Hangul syllables
+        return 0
+    return 2 if east_asian_width(character) in "WF" else 1
+
+
+def text_width(text: str) -> int:
+    """The columns of a text; what does not print takes none."""
+    if _PLAIN.match(text):
+        return len(text)
+    return sum([max(0, character_width(character)) for character in text])

@@ -1,0 +1,24 @@
+"""`base32` (GNU coreutils): encode and decode base32 (RFC 4648)."""
+
+from __future__ import annotations
+
+from agentsandbox.command import Arguments, CommandContext, command
+from agentsandbox.commands._encodings import ENCODINGS, run_encoding
+
+
+@command(
+    "base32",
+    usage="""
+    Usage: base32 [OPTION]... [FILE]
+    Encode FILE in base32, or decode it, writing to standard output.
+
+    With no FILE, or when FILE is -, read standard input.
+
+      -d, --decode           decode
+      -i, --ignore-garbage   when decoding, ignore characters that are not of the alphabet
+      -w, --wrap=COLS        wrap encoded lines after COLS characters (76); 0 for no wrapping
+          --help             display this help and exit
+    """,
+)
+def base32(ctx: CommandContext, args: Arguments) -> int:
+    return run_encoding(ctx, args, ENCODINGS["base32"])

@@ -1,0 +1,71 @@
+"""`cksum` (POSIX 1003.1-2017, GNU coreutils): checksums of all kinds."""
+
+from __future__ import annotations
+
+from agentsandbox.command import Arguments, CommandContext, command
+from agentsandbox.commands._checksums import NAMES, run_checksum
+from agentsandbox.commands._choices import choose
+from agentsandbox.commands._sums import bsd_sum, posix_crc, sysv_sum
+from agentsandbox.errors import CommandError, UsageError
+
+_SUMS = {"bsd": bsd_sum, "sysv": sysv_sum, "crc": posix_crc}
+_FORMATS = {"bsd": ("{:05d} {:5d}", 1024), "sysv": ("{} {}", 512), "crc": ("{} {}", 1)}
+
+
+def _print_sums(ctx: CommandContext, args: Arguments, algorithm: str) -> int:
+    end = "\0" if args.flag("zero") else "\n"
+    shape, unit = _FORMATS[algorithm]
+    names = args.operands or ["-"]
+    for name in names:
+        try:
+            source = ctx.open_input(name)
+        except IsADirectoryError as error:
+            ctx.warn_os(error, name)
+            continue
+        except OSError as error:
+            ctx.warn_os(error, name)
+            continue
+        total, size = _SUMS[algorithm](ctx, source)
+        line = shape.format(total, -(-size // unit))
+        ctx.print(f"{line} {name}" if args.operands else line, end)
+    return ctx.status
+
+
+@command(
+    "cksum",
+    usage="""
+    Usage: cksum [OPTION]... [FILE]...
+    Print or check checksums: by default the CRC of POSIX and the size of each FILE.
+
+    With no FILE, or when FILE is -, read standard input.
+
+      -a, --algorithm=TYPE   bsd, sysv, crc, md5, sha1, sha224, sha256, sha384, sha512, blake2b, sm3
+      -c, --check            read digests from the FILEs and check them
+      -l, --length=BITS      digest length of blake2b, a multiple of 8
+          --tag              print lines as BSD does (the default)
+          --untagged         print lines without the name of the digest
+      -z, --zero             end each line with NUL, and do not escape names
+
+    Options for --check:
+
+          --ignore-missing   do not fail for missing files
+          --quiet            do not print OK for each good file
+          --status           print nothing: the status tells
+          --strict           fail for lines that are not well formed
+      -w, --warn             warn about lines that are not well formed
+          --help             display this help and exit
+    """,
+)
+def cksum(ctx: CommandContext, args: Arguments) -> int:
+    given = args.value("algorithm")
+    algorithm = None if given is None else choose(given, "--algorithm", [(name,) for name in (*_SUMS, *NAMES)])
+    if args.flag("length") and algorithm != "blake2b" and (args.value("length") or "").strip("0"):
+        raise CommandError("--length is only supported with --algorithm=blake2b")
+    if algorithm in _SUMS and args.flag("check"):
+        raise CommandError("--check is not supported with --algorithm={bsd,sysv,crc}")
+    if not args.flag("check") and (algorithm is None or algorithm in _SUMS):
+        for option in ("ignore-missing", "status", "warn", "quiet", "strict"):
+            if args.flag(option):
+                raise UsageError(f"the --{option} option is meaningful only when verifying checksums")
+        return _print_sums(ctx, args, algorithm or "crc")
+    return run_checksum(ctx, args, algorithm, tag=args.last("tag", "untagged") != "untagged")

@@ -1,0 +1,240 @@
+"""`column` (util-linux): lines in columns, or fields as a table."""
+
+from __future__ import annotations
+
+import json
+import re
+
+from agentsandbox.command import Arguments, CommandContext, command
+from agentsandbox.commands._lines import lines
+from agentsandbox.commands._widths import text_width
+from agentsandbox.errors import CommandError
+from agentsandbox.streams import decode, encode
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+_TAB = 8
+
+
+def _read_lines(ctx: CommandContext, names: Sequence[str]) -> Iterator[str]:
+    found = 0
+    for name in names or ["-"]:
+        try:
+            source = ctx.open_input(name)
+        except IsADirectoryError as error:
+            ctx.warn(f"read failed: {error.strerror}")
+            continue
+        except OSError as error:
+            ctx.warn_os(error, name)
+            continue
+        for line in lines(ctx.budget, source):
+            found += len(line) + 64
+            ctx.budget.charge(found // 8)
+            yield decode(line)
+
+
+# filling columns
+
+
+def _fill(ctx: CommandContext, entries: list[str], width: int, *, rows_first: bool) -> None:
+    widths = [text_width(entry) for entry in entries]
+    longest = max(widths, default=0)
+    if longest >= width:
+        ctx.print("\n".join(entries))
+        return
+    column = (longest + _TAB) & ~(_TAB - 1)
+    count = max(1, width // column)
+    total = len(entries)
+    rows = -(-total // count)
+    for row in range(rows):
+        ctx.budget.step(count)
+        if rows_first:
+            chosen = range(row * count, min(total, (row + 1) * count))
+        else:
+            chosen = range(row, total, rows)
+        ctx.print(_filled_row([entries[at] for at in chosen], [widths[at] for at in chosen], column))
+
+
+def _filled_row(entries: list[str], widths: list[int], column: int) -> str:
+    """Entries with as many tabs between them as bring the next one to its column."""
+    parts = []
+    at = 0
+    for number, (entry, width) in enumerate(zip(entries, widths, strict=True), 1):
+        parts.append(entry)
+        at += width
+        if number == len(entries):
+            break
+        end = number * column
+        while (following := (at + _TAB) & ~(_TAB - 1)) <= end:
+            parts.append("\t")
+            at = following
+    return "".join(parts)
+
+
+# tables
+
+
+class _Table:
+    """Rows of cells, and what is known of the columns."""
+
+    __slots__ = ("names", "order", "right", "rows", "shown")
+
+    def __init__(self, rows: list[list[str]], names: list[str]) -> None:
+        self.rows = rows
+        count = max([len(names), *[len(row) for row in rows]])
+        self.names = names + [""] * (count - len(names))
+        self.order = list(range(count))
+        self.right: set[int] = set()
+        self.shown = [True] * count
+
+    def find(self, text: str | None) -> list[int]:
+        """The columns that a list names, by name or number."""
+        found = []
+        for item in (text or "").split(","):
+            if item in self.names and item:
+                found.append(self.names.index(item))
+            elif item.isdecimal() and item.isascii() and 0 < int(item[:9]) <= len(self.names):
+                found.append(int(item) - 1)
+            elif item == "-":
+                found += [at for at, name in enumerate(self.names) if not name]
+            elif item == "0":
+                found += range(len(self.names))
+            else:
+                raise CommandError(f"undefined column name '{item}'")
+        return found
+
+    def columns(self) -> list[int]:
+        """The columns to print, in order."""
+        return [at for at in self.order if self.shown[at]]
+
+
+def _split(line: str, separators: str | None, limit: int) -> list[str]:
+    """The cells of a line; with given separators each of them ends a cell."""
+    if separators is None:
+        return [part for part in re.split("[ \t]+", line.strip(" \t"), maxsplit=max(0, limit - 1)) if part]
+    if not separators:
+        return [line]
+    return re.split(f"[{re.escape(separators)}]", line, maxsplit=max(0, limit - 1))
+
+
+def _print_table(ctx: CommandContext, table: _Table, separator: str, *, headings: bool) -> None:
+    columns = table.columns()
+    rows = [table.names, *table.rows] if headings else table.rows
+    widths = dict.fromkeys(columns, 0)
+    measured = []
+    for row in rows:
+        ctx.budget.step(len(row) + 1)
+        sizes = [text_width(cell) for cell in row]
+        measured.append(sizes)
+        for at in columns:
+            if at < len(sizes):
+                widths[at] = max(widths[at], sizes[at])
+    ctx.budget.charge(sum(widths.values()) + len(widths) * len(separator))
+    texts = []
+    for row, sizes in zip(rows, measured, strict=True):
+        ctx.budget.step(len(columns))
+        cells = []
+        for place, at in enumerate(columns):
+            cell, size = (row[at], sizes[at]) if at < len(row) else ("", 0)
+            padding = " " * (widths[at] - size)
+            if at in table.right:
+                cells.append(padding + cell)
+            else:
+                cells.append(cell if place == len(columns) - 1 else cell + padding)
+        texts.append(separator.join(cells))
+        if len(texts) >= 256:
+            ctx.print("\n".join(texts))
+            texts = []
+    if texts:
+        ctx.print("\n".join(texts))
+
+
+def _print_json(ctx: CommandContext, table: _Table, name: str) -> None:
+    columns = table.columns()
+    ctx.print(f'{{\n   {json.dumps(name, ensure_ascii=False)}: [')
+    for number, row in enumerate(table.rows):
+        ctx.budget.step(len(columns) + 1)
+        cells = []
+        for at in columns:
+            cell = row[at] if at < len(row) else ""
+            key = json.dumps(table.names[at].lower(), ensure_ascii=False)
+            cells.append(f"         {key}: {json.dumps(cell, ensure_ascii=False) if cell else 'null'}")
+        ctx.print("      {\n" if not number else "{\n", end="")
+        ctx.print(",\n".join(cells) + "\n      }" + ("," if number < len(table.rows) - 1 else "\n"), end="")
+    ctx.print("   ]\n}")
+
+
+def _table(ctx: CommandContext, args: Arguments) -> None:
+    names = (args.value("table-columns") or "").split(",") if args.flag("table-columns") else []
+    as_json = args.flag("json")
+    if as_json and not names:
+        raise CommandError("option --table-columns required for --json")
+    separators = args.value("separator")
+    limit = _number(args.value("table-columns-limit"), "columns limit") if args.flag("table-columns-limit") else 0
+    kept = args.flag("keep-empty-lines")
+    rows = [_split(line, separators, limit) for line in _read_lines(ctx, args.operands) if kept or line.strip(" \t")]
+    if not rows:
+        return
+    table = _Table(rows, names)
+    for at in table.find(args.value("table-right")) if args.flag("table-right") else []:
+        table.right.add(at)
+    if args.flag("table-order"):
+        first = table.find(args.value("table-order"))
+        table.order = first + [at for at in table.order if at not in first]
+    for at in table.find(args.value("table-hide")) if args.flag("table-hide") else []:
+        table.shown[at] = False
+    if as_json:
+        _print_json(ctx, table, args.value("table-name", "table") or "")
+        return
+    separator = args.value("output-separator", "  ") or ""
+    _print_table(ctx, table, separator, headings=bool(names) and not args.flag("table-noheadings"))
+
+
+def _number(text: str | None, what: str) -> int:
+    if text is None or not re.fullmatch("[0-9]{1,9}", text) or not int(text):
+        raise CommandError(f"invalid {what} argument: '{text}'")
+    return int(text)
+
+
+@command(
+    "column",
+    usage="""
+    Usage: column [OPTION]... [FILE]...
+    Write the lines of each FILE in columns, or their fields as a table.
+
+      -t, --table                     make a table
+      -n, --table-name=NAME           the name of the table in JSON
+      -O, --table-order=COLUMNS       print these columns first
+      -N, --table-columns=NAMES       names of the columns, separated by commas
+      -l, --table-columns-limit=NUM   at most NUM columns: the last one takes the rest of the line
+      -d, --table-noheadings          do not print the names
+      -H, --table-hide=COLUMNS        leave out these columns
+      -R, --table-right=COLUMNS       align these columns to the right
+      -J, --json                      write a table as JSON
+      -c, --output-width=WIDTH        columns of the output (80), when lines fill it
+      -o, --output-separator=STRING   between the columns of a table (two spaces)
+      -s, --separator=STRING          characters that separate fields
+      -x, --fillrows                  fill rows before columns
+      -L, --keep-empty-lines          do not leave out empty lines
+      -h, --help                      display this help and exit
+    """,
+)
+def column(ctx: CommandContext, args: Arguments) -> int:
+    if args.flag("help"):
+        ctx.stdout.write(encode(column.usage))
+        return 0
+    if args.flag("output-width"):
+        width = _number(args.value("output-width"), "columns")
+    else:
+        text = ctx.env.get("COLUMNS", "")
+        width = int(text) if re.fullmatch("[1-9][0-9]{0,5}", text) else 80
+    if args.flag("table") or args.flag("json"):
+        _table(ctx, args)
+        return ctx.status
+    kept = args.flag("keep-empty-lines")
+    entries = [line for line in _read_lines(ctx, args.operands) if kept or line.strip(" \t")]
+    if entries:
+        _fill(ctx, entries, width, rows_first=args.flag("fillrows"))
+    return ctx.status

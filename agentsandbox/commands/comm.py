@@ -1,0 +1,151 @@
+"""`comm` (POSIX 1003.1-2017, GNU coreutils): compare two sorted files line by line."""
+
+from __future__ import annotations
+
+from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
+from agentsandbox.commands._lines import lines
+from agentsandbox.commands._quoting import quote
+from agentsandbox.errors import CommandError, UsageError
+from agentsandbox.streams import encode
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_BATCH = 256
+
+
+class _Input:
+    """One file: the line now, and the two before it, for the order check."""
+
+    __slots__ = ("before", "checks", "complained", "ctx", "earlier", "line", "number", "source")
+
+    def __init__(self, ctx: CommandContext, number: int, source: Iterator[bytes], checks: bool | None) -> None:
+        self.ctx = ctx
+        self.number = number
+        self.source = source
+        self.checks = checks
+        self.complained = False
+        self.before: bytes | None = None
+        self.earlier: bytes | None = None
+        self.line = next(source, None)
+
+    def advance(self, seen_unpairable: bool) -> None:
+        """Take the next line; an earlier pair is looked at once more at the end, when unpairable lines were seen late."""
+        self.earlier, self.before = self.before, self.line
+        self.line = next(self.source, None)
+        if self.checks is False or self.complained or not (self.checks or seen_unpairable):
+            return
+        first, second = (self.before, self.line) if self.line is not None else (self.earlier, self.before)
+        if first is not None and second is not None and first > second:
+            self.complained = True
+
+    @property
+    def message(self) -> str:
+        return f"file {self.number} is not in sorted order"
+
+
+class _Comparison:
+    """The merge of both files into three columns."""
+
+    __slots__ = ("end", "marks", "out", "parts", "shown", "totals")
+
+    def __init__(self, ctx: CommandContext, shown: tuple[bool, bool, bool], delimiter: bytes, end: bytes) -> None:
+        self.out = ctx.stdout
+        self.shown = shown
+        self.marks = (b"", delimiter * shown[0], delimiter * (shown[0] + shown[1]))
+        self.end = end
+        self.totals = [0, 0, 0]
+        self.parts: list[bytes] = []
+
+    def add(self, column: int, line: bytes) -> None:
+        """Count a line and print it in its column."""
+        self.totals[column] += 1
+        if self.shown[column]:
+            self.parts += (self.marks[column], line, self.end)
+            if len(self.parts) > 3 * _BATCH:
+                self.flush()
+
+    def flush(self) -> None:
+        """Write what was collected."""
+        if self.parts:
+            self.out.write(b"".join(self.parts))
+            self.parts.clear()
+
+
+def _compare(ctx: CommandContext, first: _Input, second: _Input, result: _Comparison) -> None:
+    seen = False
+    while first.line is not None or second.line is not None:
+        if first.line == second.line and first.line is not None:
+            result.add(2, first.line)
+            steps = [first, second]
+        else:
+            seen = True
+            if second.line is None or (first.line is not None and first.line < second.line):
+                result.add(0, first.line or b"")
+                steps = [first]
+            else:
+                result.add(1, second.line)
+                steps = [second]
+        for source in steps:
+            complained = source.complained
+            source.advance(seen)
+            if source.complained and not complained:
+                result.flush()
+                if source.checks:
+                    raise CommandError(source.message)
+                ctx.warn(source.message)
+
+
+def _delimiter(args: Arguments) -> bytes:
+    given = args.values("output-delimiter")
+    if len(set(given)) > 1:
+        raise CommandError("multiple output delimiters specified")
+    return (encode(given[0]) or b"\0") if given else b"\t"
+
+
+@command(
+    "comm",
+    usage="""
+    Usage: comm [OPTION]... FILE1 FILE2
+    Compare sorted files FILE1 and FILE2 line by line.
+
+    When FILE1 or FILE2 (not both) is -, read standard input. Column one holds lines that only FILE1 has, column two
+    lines that only FILE2 has, column three lines that both have.
+
+      -1                        leave out column 1
+      -2                        leave out column 2
+      -3                        leave out column 3
+          --check-order         check that the input is sorted, even if all lines pair
+          --nocheck-order       do not check that the input is sorted
+          --output-delimiter=STR  separate columns with STR
+          --total               print the number of lines in each column at the end
+      -z, --zero-terminated     lines end with NUL, not newline
+          --help                display this help and exit
+    """,
+)
+def comm(ctx: CommandContext, args: Arguments) -> int:
+    words = args.operands
+    if len(words) < 2:
+        raise UsageError(f"missing operand after {quote(words[0])}" if words else "missing operand")
+    if len(words) > 2:
+        raise UsageError(f"extra operand {quote(words[2])}")
+    delimiter = _delimiter(args)
+    end = b"\0" if args.flag("zero-terminated") else b"\n"
+    last = args.last("check-order", "nocheck-order")
+    checks = None if last is None else last == "check-order"
+    files = []
+    for number, name in enumerate(words, 1):
+        try:
+            source = lines(ctx.budget, ctx.open_input(name), end)
+        except OSError as error:
+            raise CommandError(describe_os_error(error, name)) from None
+        files.append(_Input(ctx, number, source, checks))
+    result = _Comparison(ctx, (not args.flag("1"), not args.flag("2"), not args.flag("3")), delimiter, end)
+    _compare(ctx, files[0], files[1], result)
+    if args.flag("total"):
+        result.parts.append(delimiter.join([b"%d" % total for total in result.totals]) + delimiter + b"total" + end)
+    result.flush()
+    if files[0].complained or files[1].complained:
+        raise CommandError("input is not in sorted order")
+    return ctx.status

@@ -1,0 +1,278 @@
+"""`csplit` (POSIX 1003.1-2017, GNU coreutils): a file in pieces, cut at line numbers and patterns."""
+
+from __future__ import annotations
+
+import re
+
+from agentsandbox.command import Arguments, CommandContext, command
+from agentsandbox.commands._lines import read_all
+from agentsandbox.commands._quoting import quote, quote_always
+from agentsandbox.commands._sizes import parse_number
+from agentsandbox.errors import CommandError, UsageError
+from agentsandbox.streams import decode, encode
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from agentsandbox.regexps import PosixRegex
+
+_FOREVER = -1
+_CONVERSION = re.compile(r"%([-+ #0']*)([0-9]*)(?:\.([0-9]*))?([diuoxXc%]?)", re.DOTALL)
+
+
+class _Pattern:
+    """Where to cut: a line number, or the next line that matches."""
+
+    __slots__ = ("line", "offset", "regex", "repeat", "skip", "text")
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.line = self.offset = self.repeat = 0
+        self.regex: PosixRegex | None = None
+        self.skip = False
+
+
+def _parse_patterns(ctx: CommandContext, words: list[str]) -> list[_Pattern]:
+    patterns: list[_Pattern] = []
+    last_line = 0
+    for word in words:
+        if word[:1] in ("/", "%"):
+            patterns.append(_regex_pattern(word))
+        elif word.startswith("{") and patterns:
+            patterns[-1].repeat = _repeat_count(word)
+        else:
+            pattern = _Pattern(word)
+            if not re.fullmatch("[0-9]{1,19}", word):
+                raise CommandError(f"{quote(word)}: invalid pattern")
+            pattern.line = int(word)
+            if not pattern.line:
+                raise CommandError(f"{word}: line number must be greater than zero")
+            if pattern.line < last_line:
+                raise CommandError(f"line number {quote(word)} is smaller than preceding line number, {last_line}")
+            if pattern.line == last_line:
+                ctx.stderr.write(encode(f"{ctx.name}: warning: line number {quote(word)} is the same as preceding line number\n"))
+            last_line = pattern.line
+            patterns.append(pattern)
+    return patterns
+
+
+def _regex_pattern(word: str) -> _Pattern:
+    from agentsandbox.regexps import RegexError, compile_posix  # only for this kind
+
+    pattern = _Pattern(word)
+    mark = word[0]
+    end = word.rfind(mark)
+    if not end:
+        raise CommandError(f"{word}: closing delimiter '{mark}' missing")
+    pattern.skip = mark == "%"
+    try:
+        pattern.regex = compile_posix(word[1:end], extended=False, dialect="grep")
+    except RegexError as error:
+        raise CommandError(f"{quote(word[:end])}: invalid regular expression: {error}") from None
+    offset = word[end + 1 :]
+    if offset:
+        if not re.fullmatch("[+-]?[0-9]{1,18}", offset):
+            raise CommandError(f"{quote(word)}: integer expected after delimiter")
+        pattern.offset = int(offset)
+    return pattern
+
+
+def _repeat_count(word: str) -> int:
+    if not word.endswith("}"):
+        raise CommandError(f"{word}: '}}' is required in repeat count")
+    inside = word[1:-1]
+    if inside == "*":
+        return _FOREVER
+    if not re.fullmatch("[0-9]{1,18}", inside):
+        raise CommandError(f"{quote(word[:-1])}}}: integer required between '{{' and '}}'")
+    return int(inside)
+
+
+class _OutOfRangeError(Exception):
+    """A pattern asks for what the input does not have."""
+
+
+class _Splitter:
+    """The lines, the position among them, and the files made so far."""
+
+    __slots__ = ("at", "ctx", "elide", "lines", "made", "name", "quiet", "suppress")
+
+    def __init__(self, ctx: CommandContext, lines: list[bytes], args: Arguments) -> None:
+        self.ctx = ctx
+        self.lines = lines
+        self.at = 0
+        self.made: list[str] = []
+        self.quiet = args.flag("quiet")
+        self.elide = args.flag("elide-empty-files")
+        self.suppress = args.flag("suppress-matched")
+        prefix = args.value("prefix", "xx") or ""
+        digits = parse_number(args.value("digits", "2") or "", "number", high=255)
+        suffix = args.value("suffix-format")
+        conversion = _check_suffix(suffix) if suffix is not None else None
+
+        def name(number: int) -> str:
+            if suffix is None or conversion is None:
+                return f"{prefix}{number:0{digits}d}"
+            before, after = suffix[: conversion.start()], suffix[conversion.end() :]
+            return prefix + before.replace("%%", "%") + _convert(conversion, number) + after.replace("%%", "%")
+
+        self.name = name
+
+    def write(self, end: int) -> None:
+        """Write the lines up to `end` to the next file."""
+        data = b"".join(self.lines[self.at : end])
+        self.at = max(self.at, end)
+        if not data and self.elide:
+            return
+        name = self.name(len(self.made))
+        self.ctx.fs.write_bytes(self.ctx.path(name), data, permissions=0o666 & ~self.ctx.umask)
+        self.made.append(name)
+        if not self.quiet:
+            self.ctx.print(str(len(data)))
+
+    def apply(self, pattern: _Pattern) -> None:
+        """One pattern with its repetitions."""
+        turn = 0
+        while pattern.repeat == _FOREVER or turn <= pattern.repeat:
+            self.ctx.budget.step()
+            try:
+                done = self._at_line(pattern, turn) if pattern.regex is None else self._at_match(pattern, turn)
+            except _OutOfRangeError:
+                raise CommandError(self._message(pattern, turn)) from None
+            if done:
+                return
+            turn += 1
+
+    def _message(self, pattern: _Pattern, turn: int) -> str:
+        on = f" on repetition {turn}" if turn else ""
+        kind = "match not found" if pattern.regex is not None else "line number out of range"
+        return f"{quote(pattern.text)}: {kind}{on}"
+
+    def _at_line(self, pattern: _Pattern, turn: int) -> bool:
+        wanted = pattern.line * (turn + 1) - 1
+        if not self.lines and wanted == 0:
+            raise CommandError("input disappeared")
+        if wanted > len(self.lines):
+            self.write(len(self.lines))
+            raise _OutOfRangeError
+        if self.suppress:
+            self.write(wanted)
+            self.at = min(len(self.lines), wanted + 1)
+        else:
+            self.write(wanted)
+        return False
+
+    def _at_match(self, pattern: _Pattern, turn: int) -> bool:
+        assert pattern.regex is not None
+        start = self.at + (0 if not self.made and not turn and not self.at else 1)
+        if self.suppress:
+            start = self.at
+        at = start
+        while at < len(self.lines):
+            self.ctx.budget.step()
+            if pattern.regex.test(decode(self.lines[at].removesuffix(b"\n")), self.ctx.budget):
+                break
+            at += 1
+        else:
+            if pattern.repeat == _FOREVER:
+                if pattern.skip:
+                    self.at = len(self.lines)
+                return True
+            if not pattern.skip:
+                self.write(len(self.lines))
+            raise _OutOfRangeError
+        end = at + pattern.offset
+        if end < self.at or end > len(self.lines):
+            self.write(len(self.lines)) if end > len(self.lines) else None
+            raise CommandError(f"{quote(pattern.text)}: line number out of range")
+        if pattern.skip:
+            self.at = end
+        else:
+            self.write(end)
+        if self.suppress:
+            self.at = min(len(self.lines), self.at + 1)
+        return False
+
+
+def _check_suffix(text: str) -> re.Match[str]:
+    """The single conversion of `-b`."""
+    chosen = None
+    for found in _CONVERSION.finditer(text):
+        if found[4] == "%" and found[0] == "%%":
+            continue
+        if chosen is not None:
+            raise CommandError("too many % conversion specifications in suffix")
+        if not found[4]:
+            following = text[found.end() : found.end() + 1]
+            if not following:
+                raise CommandError("missing conversion specifier in suffix")
+            raise CommandError(f"invalid conversion specifier in suffix: {following}")
+        if len(found[2]) > 3 or len(found[3] or "") > 3:
+            raise CommandError("invalid flags in conversion specification")
+        chosen = found
+    if chosen is None:
+        raise CommandError("missing % conversion specification in suffix")
+    return chosen
+
+
+def _convert(found: re.Match[str], number: int) -> str:
+    flags, width, precision, letter = found.groups()
+    digits = format(number, {"i": "d", "u": "d"}.get(letter, letter)).zfill(int(precision or "0"))
+    if "-" in flags:
+        return digits.ljust(int(width or "0"))
+    return digits.zfill(int(width or "0")) if "0" in flags else digits.rjust(int(width or "0"))
+
+
+@command(
+    "csplit",
+    usage="""
+    Usage: csplit [OPTION]... FILE PATTERN...
+    Write pieces of FILE to xx00, xx01, ..., cut at PATTERNs, and print their sizes.
+
+    When FILE is -, read standard input.
+
+      -b, --suffix-format=FORMAT   a printf FORMAT for the number, not %02d
+      -f, --prefix=PREFIX          use PREFIX, not xx
+      -k, --keep-files             keep the files after errors
+          --suppress-matched       leave out the lines that match
+      -n, --digits=DIGITS          use DIGITS digits, not 2
+      -s, --quiet, --silent        do not print the sizes
+      -z, --elide-empty-files      make no empty files
+          --help                   display this help and exit
+
+    PATTERN is INTEGER (up to that line), /REGEXP/[OFFSET] (up to a line that matches), %REGEXP%[OFFSET] (skip up to a
+    line that matches), {INTEGER} or {*} (repeat the pattern before).
+    """,
+)
+def csplit(ctx: CommandContext, args: Arguments) -> int:
+    words = args.operands
+    if len(words) < 2:
+        raise UsageError(f"missing operand after {quote(words[0])}" if words else "missing operand")
+    patterns = _parse_patterns(ctx, words[1:])
+    name = words[0]
+    try:
+        data = read_all(ctx.budget, ctx.open_input(name))
+    except IsADirectoryError as error:
+        if not args.flag("quiet"):
+            ctx.print("0")
+        raise CommandError(f"read error: {error.strerror}") from None
+    except OSError as error:
+        raise CommandError(f"cannot open {quote_always(name)} for reading: {error.strerror}") from None
+    splitter = _Splitter(ctx, _lines(data), args)
+    try:
+        for pattern in patterns:
+            splitter.apply(pattern)
+        splitter.write(len(splitter.lines))
+    except CommandError as error:
+        if not args.flag("keep-files"):
+            for made in splitter.made:
+                ctx.fs.unlink(ctx.path(made))
+        ctx.stderr.write(encode(f"{ctx.name}: {error.message}\n"))
+        return 1
+    return ctx.status
+
+
+def _lines(data: bytes) -> list[bytes]:
+    """Lines that end with newlines only."""
+    parts = data.split(b"\n")
+    last = parts.pop()
+    return [part + b"\n" for part in parts] + ([last] if last else [])

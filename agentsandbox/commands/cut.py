@@ -1,0 +1,160 @@
+"""`cut` (POSIX 1003.1-2017, GNU coreutils): parts of lines. As in GNU's, characters are bytes."""
+
+from __future__ import annotations
+
+from agentsandbox.command import Arguments, CommandContext, command
+from agentsandbox.commands._cut_lists import parse_ranges
+from agentsandbox.commands._lines import line_blocks, split_lines
+from agentsandbox.errors import UsageError
+from agentsandbox.streams import encode
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    Ranges = list[tuple[int, int]]
+
+
+def _bytes_kernel(ranges: Ranges, delimiter: bytes) -> Callable[[list[bytes]], list[bytes]]:
+    if len(ranges) == 1:
+        start, stop = ranges[0][0] - 1, ranges[0][1]
+        return lambda lines: [line[start:stop] for line in lines]
+    slices = [(low - 1, high) for low, high in ranges]
+    if not delimiter:
+        return lambda lines: [b"".join([line[low:high] for low, high in slices]) for line in lines]
+    return lambda lines: [delimiter.join([line[low:high] for low, high in slices if low < len(line)]) for line in lines]
+
+
+def _one_field(delimiter: bytes, number: int, only_delimited: bool) -> Callable[[list[bytes]], list[bytes]]:
+    if only_delimited:
+        if number == 1:
+            return lambda lines: [line.partition(delimiter)[0] for line in lines if delimiter in line]
+        at = number - 1
+
+        def chosen(lines: list[bytes]) -> list[bytes]:
+            parts = [line.split(delimiter, number) for line in lines if delimiter in line]
+            return [part[at] if len(part) > at else b"" for part in parts]
+
+        return chosen
+    if number == 1:
+        return lambda lines: [line.partition(delimiter)[0] for line in lines]
+
+    def fields(lines: list[bytes]) -> list[bytes]:
+        at = number - 1
+        parts = [line.split(delimiter, number) for line in lines]
+        return [part[at] if len(part) > at else (b"" if len(part) > 1 else part[0]) for part in parts]
+
+    return fields
+
+
+def _fields_kernel(ranges: Ranges, delimiter: bytes, output: bytes, only_delimited: bool) -> Callable[[list[bytes]], list[bytes]]:
+    if len(ranges) == 1 and ranges[0][0] == ranges[0][1] and ranges[0][0] < 2**31:
+        return _one_field(delimiter, ranges[0][0], only_delimited)
+    slices = [(low - 1, high) for low, high in ranges]
+    last = ranges[-1][1] if ranges else 1
+    whole_rest = last >= 2**31
+
+    def pick(line: bytes) -> bytes | None:
+        parts = line.split(delimiter) if whole_rest else line.split(delimiter, last)
+        if len(parts) == 1:
+            return None if only_delimited else line
+        if len(slices) == 1:
+            return output.join(parts[slices[0][0] : slices[0][1]])
+        chosen: list[bytes] = []
+        for low, high in slices:
+            chosen += parts[low:high]
+        return output.join(chosen)
+
+    return lambda lines: [part for part in map(pick, lines) if part is not None]
+
+
+def _cut_lines_as_fields(ctx: CommandContext, names: Sequence[str], ranges: Ranges, output: bytes, end: bytes, only_delimited: bool) -> int:
+    """`-d` is the line terminator: the lines of a file are its fields."""
+    for _name, source in ctx.inputs(names):
+        found: list[bytes] = []
+        size = 0
+        for block in line_blocks(ctx.budget, source, end):
+            size += len(block)
+            ctx.budget.charge(size)
+            found += split_lines(block, end)
+        if not found or (only_delimited and len(found) == 1):
+            continue
+        chosen: list[bytes] = []
+        for low, high in ranges:
+            ctx.budget.step()
+            chosen += found[low - 1 : high]
+        ctx.stdout.write(output.join(chosen if len(found) > 1 else found) + end)
+    return ctx.status
+
+
+def _delimiter(args: Arguments) -> bytes:
+    text = args.value("delimiter")
+    if text is None:
+        return b"\t"
+    if not text:
+        return b"\0"
+    found = encode(text)
+    if len(found) > 1:
+        raise UsageError("the delimiter must be a single character")
+    return found
+
+
+def _chosen_list(args: Arguments) -> tuple[str, str]:
+    """("bytes", "characters" or "fields", the list)."""
+    lists = [(name, value or "") for name, value in args.given if name in ("bytes", "characters", "fields")]
+    if not lists:
+        raise UsageError("you must specify a list of bytes, characters, or fields")
+    if len(lists) > 1:
+        raise UsageError("only one list may be specified")
+    name, text = lists[0]
+    if name != "fields":
+        if args.flag("delimiter"):
+            raise UsageError("an input delimiter may be specified only when operating on fields")
+        if args.flag("only-delimited"):
+            raise UsageError("suppressing non-delimited lines makes sense\n\tonly when operating on fields")
+    return name, text
+
+
+@command(
+    "cut",
+    usage="""
+    Usage: cut OPTION... [FILE]...
+    Print chosen parts of each line of each FILE.
+
+    With no FILE, or when FILE is -, read standard input.
+
+      -b, --bytes=LIST             choose these bytes
+      -c, --characters=LIST        the same
+      -d, --delimiter=DELIM        fields are separated by DELIM, not by TAB
+      -f, --fields=LIST            choose these fields; lines without a delimiter are printed whole unless -s
+      -n                           (ignored)
+          --complement             choose everything else
+      -s, --only-delimited         leave out lines without delimiters
+          --output-delimiter=TEXT  write TEXT between the parts
+      -z, --zero-terminated        lines end with NUL, not newline
+          --help                   display this help and exit
+
+    A LIST is ranges separated by commas: N, N-, N-M or -M, counted from 1. They are printed in the order of the input.
+    """,
+)
+def cut(ctx: CommandContext, args: Arguments) -> int:
+    name, text = _chosen_list(args)
+    delimiter = _delimiter(args)
+    ranges = parse_ranges(text, fields=name == "fields", complement=args.flag("complement"))
+    given_output = args.value("output-delimiter")
+    output = encode(given_output) if given_output is not None else None
+    end = b"\0" if args.flag("zero-terminated") else b"\n"
+    if name != "fields":
+        kernel = _bytes_kernel(ranges, output or b"")
+    else:
+        between = delimiter if output is None else output
+        if delimiter == end:
+            return _cut_lines_as_fields(ctx, args.operands, ranges, between, end, args.flag("only-delimited"))
+        kernel = _fields_kernel(ranges, delimiter, between, args.flag("only-delimited"))
+    for _name, source in ctx.inputs(args.operands):
+        for block in line_blocks(ctx.budget, source, end, 1 << 16):
+            parts = kernel(split_lines(block, end))
+            if parts:
+                parts.append(b"")
+                ctx.stdout.write(end.join(parts))
+    return ctx.status

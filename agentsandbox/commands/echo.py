@@ -1,0 +1,27 @@
+"""`echo` (GNU coreutils): print words. The shell has its own; this one runs under `xargs`, `env` and `find`."""
+
+from __future__ import annotations
+
+from agentsandbox.command import Arguments, CommandContext, command
+from agentsandbox.languages.echo import render_gnu_echo
+from agentsandbox.streams import encode
+
+
+@command(
+    "echo",
+    raw=True,
+    usage="""
+    Usage: echo [OPTION]... [STRING]...
+    Print the STRINGs, separated by blanks.
+
+      -n   no newline at the end
+      -e   interpret backslash escapes: \\\\ \\a \\b \\c \\e \\f \\n \\r \\t \\v \\0NNN \\xHH
+      -E   do not interpret them (the default)
+    """,
+)
+def echo(ctx: CommandContext, args: Arguments) -> int:
+    if args.operands == ["--help"]:
+        ctx.stdout.write(encode(echo.usage))
+        return 0
+    ctx.stdout.write(render_gnu_echo(args.operands))
+    return 0

@@ -1,0 +1,84 @@
+"""`fmt` (GNU coreutils): reformat paragraphs so that lines have nearly equal lengths (Knuth and Plass's way)."""
+
+from __future__ import annotations
+
+import re
+
+from agentsandbox.command import Arguments, CommandContext, command
+from agentsandbox.commands._fmt_paragraphs import Formatter
+from agentsandbox.commands._lines import read_all
+from agentsandbox.commands._quoting import quote_always
+from agentsandbox.commands._sizes import parse_number
+from agentsandbox.errors import UsageError
+from agentsandbox.streams import encode
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_MAX_WIDTH = 2500
+_OBSOLETE = re.compile(r"-([0-9].*)", re.DOTALL)
+
+
+def _rewrite(words: Sequence[str]) -> Sequence[str]:
+    """`-60` as the first word."""
+    found = _OBSOLETE.match(words[0]) if words else None
+    if found is None:
+        for word in words:
+            if word == "--":
+                break
+            if _OBSOLETE.match(word):
+                raise UsageError(f"invalid option -- {word[1]}; -WIDTH is recognized only when it is the first\noption; use -w N instead")
+        return words
+    return [f"-w{found[1]}", *words[1:]]
+
+
+@command(
+    "fmt",
+    rewrite=_rewrite,
+    usage="""
+    Usage: fmt [-WIDTH] [OPTION]... [FILE]...
+    Reformat each paragraph in the FILEs, writing to standard output.
+
+    With no FILE, or when FILE is -, read standard input.
+
+      -c, --crown-margin      keep the indentation of the first two lines
+      -p, --prefix=STRING     reformat only lines that begin with STRING
+      -s, --split-only        split long lines, but do not join short ones
+      -t, --tagged-paragraph  the indentation of the first line differs from the second
+      -u, --uniform-spacing   one space between words, two after sentences
+      -w, --width=WIDTH       at most WIDTH columns (75)
+      -g, --goal=WIDTH        aim at WIDTH columns (93% of the width)
+          --help              display this help and exit
+    """,
+)
+def fmt(ctx: CommandContext, args: Arguments) -> int:
+    width_text, goal_text = args.value("width"), args.value("goal")
+    width = 75
+    if width_text is not None:
+        width = parse_number(width_text, "width", high=_MAX_WIDTH)
+    if goal_text is not None:
+        goal = parse_number(goal_text, "width", high=width if width_text is not None else 75)
+        if width_text is None:
+            width = goal + 10
+    else:
+        goal = width * 187 // 200
+    formatter = Formatter(
+        ctx,
+        width=width,
+        goal=goal,
+        prefix=encode(args.value("prefix", "") or ""),
+        style=next((name for name in ("split-only", "crown-margin", "tagged-paragraph") if args.flag(name)), ""),
+        uniform=args.flag("uniform-spacing"),
+    )
+    for name in args.operands or ["-"]:
+        try:
+            data = read_all(ctx.budget, ctx.open_input(name))
+        except IsADirectoryError:
+            ctx.warn("read error")
+            continue
+        except OSError as error:
+            ctx.warn(f"cannot open {quote_always(name)} for reading: {error.strerror}")
+            continue
+        formatter.run(data)
+    return ctx.status

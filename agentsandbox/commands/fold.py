@@ -1,0 +1,121 @@
+"""`fold` (POSIX 1003.1-2017, GNU coreutils): wrap lines. As in GNU's, a column is a byte."""
+
+from __future__ import annotations
+
+import re
+
+from agentsandbox.command import Arguments, CommandContext, command
+from agentsandbox.commands._lines import line_blocks
+from agentsandbox.commands._sizes import parse_number
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_OBSOLETE = re.compile(r"-([0-9]+)(.*)", re.DOTALL)
+_SPECIAL = re.compile(rb"[\t\b\r]")
+
+
+def _rewrite(words: Sequence[str]) -> Sequence[str]:
+    """`-40` is `-w 40`."""
+    rewritten: list[str] = []
+    for at, word in enumerate(words):
+        if word == "--":
+            return [*rewritten, *words[at:]]
+        found = _OBSOLETE.match(word)
+        rewritten += [f"-w{found[1]}", *([f"-{found[2]}"] if found[2] else [])] if found else [word]
+    return rewritten
+
+
+def _fold_plain(line: bytes, width: int, spaces: bool) -> list[bytes]:
+    """A line in which every byte is one column wide."""
+    if not spaces:
+        return [line[at : at + width] for at in range(0, len(line), width)]
+    parts = []
+    start = 0
+    while len(line) - start > width:
+        blank = line.rfind(b" ", start, start + width)
+        end = blank + 1 if blank >= 0 else start + width
+        parts.append(line[start:end])
+        start = end
+    parts.append(line[start:])
+    return parts
+
+
+def _advance(column: int, byte: int) -> int:
+    if byte == 8:
+        return max(0, column - 1)
+    if byte == 13:
+        return 0
+    return column + 8 - column % 8 if byte == 9 else column + 1
+
+
+def _fold_columns(ctx: CommandContext, line: bytes, width: int, spaces: bool) -> list[bytes]:
+    """A line with tabs, backspaces or carriage returns."""
+    parts = []
+    start = column = at = 0
+    while at < len(line):
+        ctx.budget.step()
+        after = _advance(column, line[at])
+        if after <= width or at == start:
+            column = after
+            at += 1
+            continue
+        cut = at
+        if spaces:
+            blank = max(line.rfind(b" ", start, at), line.rfind(b"\t", start, at))
+            if blank >= 0:
+                cut = blank + 1
+        parts.append(line[start:cut])
+        start, column = cut, 0
+        for byte in line[cut:at]:
+            column = _advance(column, byte)
+    parts.append(line[start:])
+    return parts
+
+
+@command(
+    "fold",
+    rewrite=_rewrite,
+    usage="""
+    Usage: fold [OPTION]... [FILE]...
+    Wrap the lines of each FILE, writing to standard output.
+
+    With no FILE, or when FILE is -, read standard input.
+
+      -b, --bytes         count bytes, not columns
+      -s, --spaces        break at spaces
+      -w, --width=WIDTH   use WIDTH columns, not 80
+          --help          display this help and exit
+    """,
+)
+def fold(ctx: CommandContext, args: Arguments) -> int:
+    width = parse_number(args.value("width", "80") or "", "number of columns", low=1, high=2**64 - 10)
+    spaces, by_bytes = args.flag("spaces"), args.flag("bytes")
+    for _name, source in ctx.inputs(args.operands):
+        for block in line_blocks(ctx.budget, source):
+            parts: list[bytes] = []
+            for line in block.split(b"\n"):
+                ctx.budget.step(len(line) // width + 1)
+                if not by_bytes and _SPECIAL.search(line):
+                    folded = _fold_columns(ctx, line, width, spaces)
+                elif len(line) <= width:
+                    folded = [line]
+                elif by_bytes and spaces and b"\t" in line:
+                    folded = _fold_at_blanks(line, width)
+                else:
+                    folded = _fold_plain(line, width, spaces)
+                parts.append(b"\n".join(folded))
+            ctx.stdout.write(b"\n".join(parts))
+    return ctx.status
+
+
+def _fold_at_blanks(line: bytes, width: int) -> list[bytes]:
+    """`-bs`: a tab is one column wide, and a place to break."""
+    marked = line.replace(b"\t", b" ")
+    parts = []
+    at = 0
+    for part in _fold_plain(marked, width, spaces=True):
+        parts.append(line[at : at + len(part)])
+        at += len(part)
+    return parts

@@ -1,0 +1,14 @@
+"""`hd` is `hexdump -C`."""
+
+from __future__ import annotations
+
+from agentsandbox.command import Arguments, CommandContext, command
+from agentsandbox.commands.hexdump import hexdump
+
+
+@command("hd", usage=hexdump.usage.replace("hexdump", "hd"))
+def hd(ctx: CommandContext, args: Arguments) -> int:
+    args.given.insert(0, ("canonical", None))
+    status = hexdump.function(ctx, args)
+    assert isinstance(status, int)
+    return status

@@ -1,0 +1,133 @@
+"""`hexdump` (util-linux): dump files by format strings."""
+
+from __future__ import annotations
+
+import re
+
+from agentsandbox.command import Arguments, CommandContext, command
+from agentsandbox.commands._dumps import Skipped, block_lines
+from agentsandbox.commands._hexdump_formats import Format, parse_format
+from agentsandbox.commands._lines import read_all
+from agentsandbox.errors import CommandError
+from agentsandbox.streams import BLOCK, decode, encode
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_ADDRESS = r'"%07.7_ax " '
+_STANDARD = {
+    "one-byte-octal": ['"%07.7_Ax\n"', _ADDRESS + r'16/1 "%03o " "\n"'],
+    "one-byte-char": ['"%07.7_Ax\n"', _ADDRESS + r'16/1 "%3_c " "\n"'],
+    "canonical": ['"%08.8_Ax\n"', r'"%08.8_ax  " 8/1 "%02x " "  " 8/1 "%02x " ', r'"  |" 16/1 "%_p" "|\n"'],
+    "two-bytes-decimal": ['"%07.7_Ax\n"', _ADDRESS + r'8/2 "  %05u " "\n"'],
+    "two-bytes-octal": ['"%07.7_Ax\n"', _ADDRESS + r'8/2 " %06o " "\n"'],
+    "two-bytes-hex": ['"%07.7_Ax\n"', _ADDRESS + r'8/2 "   %04x " "\n"'],
+    "": ['"%07.7_Ax\n"', _ADDRESS + r'8/2 "%04x " "\n"'],
+}
+_SIZE = re.compile(r"(0[xX][0-9a-fA-F]{1,16}|[0-9]{1,20})(?:([KMGTPEZY])(iB|B)?)?\Z")
+
+
+def _size(text: str, what: str) -> int:
+    found = _SIZE.match(text)
+    if found is None:
+        raise CommandError(f"failed to parse {what}: '{text}': Invalid argument")
+    digits, letter, suffix = found.groups()
+    value = int(digits, 16 if digits[:2] in ("0x", "0X") else 8 if digits.startswith("0") and not digits.strip("01234567") else 10)
+    if letter:
+        value *= (1000 if suffix == "B" else 1024) ** ("KMGTPEZY".index(letter) + 1)
+    return value
+
+
+def _formats(ctx: CommandContext, args: Arguments) -> list[Format]:
+    """All format strings in the order given."""
+    formats: list[Format] = []
+    for key, value in args.given:
+        if key in _STANDARD:
+            formats += [parse_format(text) for text in _STANDARD[key]]
+        elif key == "format":
+            formats.append(parse_format(value or ""))
+        elif key == "format-file":
+            text = decode(read_all(ctx.budget, ctx.open_input(value or "")))
+            formats += [parse_format(line) for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#")]
+    return formats or [parse_format(text) for text in _STANDARD[""]]
+
+
+def _input(ctx: CommandContext, names: list[str], skip: int, limit: int | None) -> Iterator[bytes]:
+    """All files as one stream; one failure is not the end while another file can be read."""
+    opened = 0
+    for name in names or ["-"]:
+        try:
+            source = ctx.open_input(name)
+        except IsADirectoryError as error:
+            ctx.stderr.write(encode(f"{ctx.name}: {name}: {error.strerror}\n"))
+            opened += 1
+            continue
+        except OSError as error:
+            ctx.warn_os(error, name)
+            continue
+        opened += 1
+        while limit is None or limit > 0:
+            block = source.read(BLOCK if skip or limit is None else min(BLOCK, limit))
+            if not block:
+                break
+            ctx.budget.step()
+            skipped = min(skip, len(block))
+            skip -= skipped
+            block = block[skipped : None if limit is None else skipped + limit]
+            if limit is not None:
+                limit -= len(block)
+            if block:
+                yield block
+    if not opened:
+        raise CommandError("all input file arguments failed")
+
+
+@command(
+    "hexdump",
+    usage="""
+    Usage: hexdump [OPTION]... [FILE]...
+    Show the bytes of all FILEs in hexadecimal, decimal, octal or as characters.
+
+      -b, --one-byte-octal      octal bytes
+      -c, --one-byte-char       characters
+      -C, --canonical           hexadecimal bytes and characters
+      -d, --two-bytes-decimal   two-byte decimal numbers
+      -o, --two-bytes-octal     two-byte octal numbers
+      -x, --two-bytes-hex       two-byte hexadecimal numbers
+      -e, --format=FORMAT       a format string: [ITERATIONS][/BYTES] "TEXT" ...
+      -f, --format-file=FILE    a file that holds format strings
+      -n, --length=LENGTH       show at most LENGTH bytes
+      -s, --skip=OFFSET         skip OFFSET bytes first
+      -v, --no-squeezing        do not show equal lines as *
+          --help                display this help and exit
+    """,
+)
+def hexdump(ctx: CommandContext, args: Arguments) -> int:
+    skip = _size(args.value("skip", "0") or "", "offset")
+    limit = _size(args.value("length") or "", "length") if args.flag("length") else None
+    formats = _formats(ctx, args)
+    size = max([form.size for form in formats])
+    ctx.budget.charge(size * 32)
+    for form in formats:
+        form.fill(size)
+    position = skip
+    if not size:
+        return ctx.status
+    for item in block_lines(ctx, _input(ctx, args.operands, skip, limit), size, all_lines=args.flag("no-squeezing")):
+        if isinstance(item, Skipped):
+            if item.first:
+                ctx.stdout.write(b"*\n")
+            position += item.size
+            continue
+        texts = []
+        for at in range(0, len(item), size):
+            block = item[at : at + size]
+            end = None if len(block) == size else position + len(block)
+            texts += [form.show(ctx.budget, block.ljust(size, b"\0"), position, end) for form in formats]
+            position += len(block)
+        ctx.stdout.write(encode("".join(texts)))
+    final = [unit for form in formats for unit in form.units if unit.is_final]
+    if position > skip and final:
+        ctx.stdout.write(encode("".join([piece.show(b"", position) for piece in final[-1].pieces])))
+    return ctx.status

@@ -1,0 +1,328 @@
+"""`join` (POSIX 1003.1-2017, GNU coreutils): join the lines of two sorted files on a common field."""
+
+from __future__ import annotations
+
+import re
+
+from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
+from agentsandbox.commands._lines import lines
+from agentsandbox.commands._quoting import quote, quote_always
+from agentsandbox.errors import CommandError, UsageError
+from agentsandbox.streams import encode
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+_BLANKS = re.compile(rb"[ \t\n]+")
+_SPEC = re.compile(r"([12])\.([0-9]+)\Z")
+_MAX_FIELD = 2**31
+
+
+class _Line:
+    """A line, its fields and its key."""
+
+    __slots__ = ("fields", "key", "text")
+
+    def __init__(self, text: bytes, fields: list[bytes], key: bytes) -> None:
+        self.text = text
+        self.fields = fields
+        self.key = key
+
+
+class _Options:
+    """What to join on, what to print."""
+
+    __slots__ = ("auto", "checks", "columns", "empty", "end", "fields", "fold", "header", "pairs", "separator", "tab", "unpaired")
+
+    def __init__(self, args: Arguments) -> None:
+        self.fields = self._join_fields(args)
+        self.tab = self._tab(args.values("t"))
+        self.separator = self.tab if self.tab is not None and self.tab != b"" else (b"" if self.tab == b"" else b" ")
+        self.end = b"\0" if args.flag("zero-terminated") else b"\n"
+        self.fold = args.flag("ignore-case")
+        self.header = args.flag("header")
+        self.pairs = not args.flag("v")
+        self.unpaired = {_file_number(value) for key in ("a", "v") for value in args.values(key)}
+        given = args.values("e")
+        if len(set(given)) > 1:
+            raise CommandError("conflicting empty-field replacement strings")
+        self.empty = encode(given[0]) if given else b""
+        last = args.last("check-order", "nocheck-order")
+        self.checks = None if last is None else last == "check-order"
+        self.auto = "auto" in args.values("o")
+        specs = [text for value in args.values("o") if value != "auto" for text in re.split("[, \t]+", value) if text]
+        self.columns = [_column(text) for text in specs]
+
+    @staticmethod
+    def _join_fields(args: Arguments) -> list[int]:
+        fields: list[int | None] = [None, None]
+        for key, value in args.given:
+            if key in ("1", "2", "j"):
+                for which in (0, 1) if key == "j" else (int(key) - 1,):
+                    number = _field_number(value or "")
+                    before = fields[which]
+                    if before not in (None, number):
+                        raise CommandError(f"incompatible join fields {(before or 0) + 1}, {number + 1}")
+                    fields[which] = number
+        return [field or 0 for field in fields]
+
+    @staticmethod
+    def _tab(given: list[str]) -> bytes | None:
+        tab: bytes | None = None
+        for text in given:
+            new = b"\0" if text == "\\0" else encode(text)
+            if len(new) > 1:
+                raise CommandError(f"multi-character tab {quote(text)}")
+            if tab not in (None, new):
+                raise CommandError("incompatible tabs")
+            tab = new
+        return tab
+
+
+def _field_number(text: str) -> int:
+    if not re.fullmatch("[0-9]+", text) or not text.strip("0"):
+        raise CommandError(f"invalid field number: {quote(text)}")
+    return min(int(text[-18:]), _MAX_FIELD) - 1
+
+
+def _file_number(text: str) -> int:
+    if text not in ("1", "2"):
+        raise CommandError(f"invalid field number: {quote(text)}")
+    return int(text)
+
+
+def _column(text: str) -> tuple[int, int]:
+    if text == "0":
+        return 0, 0
+    found = _SPEC.match(text)
+    if found is None:
+        if text.startswith("0"):
+            raise CommandError(f"invalid field specifier: {quote(text)}")
+        if re.match(r"[12](?!\.)", text) or not re.match(r"[12]\.", text):
+            kind = "field specifier" if re.match("[12]", text) else "file number in field spec"
+            raise CommandError(f"invalid {kind}: {quote(text)}")
+        raise CommandError(f"invalid field number: {quote(text[2:])}")
+    return int(found[1]), _field_number(found[2])
+
+
+class _Input:
+    """One file: lines with their fields, checked for order."""
+
+    __slots__ = ("complained", "ctx", "name", "number", "options", "previous", "source", "split", "which")
+
+    def __init__(self, ctx: CommandContext, name: str, which: int, options: _Options) -> None:
+        try:
+            self.source = lines(ctx.budget, ctx.open_input(name), options.end)
+        except IsADirectoryError as error:
+            raise CommandError(f"read error: {error.strerror}") from None
+        except OSError as error:
+            raise CommandError(describe_os_error(error, name)) from None
+        self.ctx = ctx
+        self.name = name
+        self.which = which
+        self.options = options
+        self.number = 0
+        self.previous: _Line | None = None
+        self.complained = False
+        self.split = self._splitter()
+
+    def _splitter(self) -> Callable[[bytes], list[bytes]]:
+        tab = self.options.tab
+        if tab is None:
+            return lambda text: _BLANKS.split(text.strip(b" \t\n")) if text.strip(b" \t\n") else []
+        if not tab:
+            return lambda text: [text]
+        return lambda text: text.split(tab) if text else []
+
+    def read(self, seen_unpairable: bool) -> _Line | None:
+        """The next line, None at the end."""
+        text = next(self.source, None)
+        if text is None:
+            return None
+        self.number += 1
+        fields = self.split(text)
+        at = self.options.fields[self.which]
+        key = fields[at] if at < len(fields) else b""
+        line = _Line(text, fields, key.upper() if self.options.fold else key)
+        if self.previous is not None:
+            self._check(self.previous, line, seen_unpairable)
+        self.previous = line
+        return line
+
+    def _check(self, previous: _Line, line: _Line, seen_unpairable: bool) -> None:
+        checks = self.options.checks
+        if checks is False or self.complained or not (checks or seen_unpairable) or previous.key <= line.key:
+            return
+        self.complained = True
+        message = encode(f"{self.ctx.name}: {self.name}:{self.number}: is not sorted: ") + line.text + b"\n"
+        self.ctx.stderr.write(message)
+        if checks:
+            raise CommandError("", 1)
+
+
+class _Joiner:
+    """The merge of both files."""
+
+    __slots__ = ("counts", "ctx", "inputs", "options", "parts", "seen")
+
+    def __init__(self, ctx: CommandContext, inputs: tuple[_Input, _Input], options: _Options) -> None:
+        self.ctx = ctx
+        self.inputs = inputs
+        self.options = options
+        self.parts: list[bytes] = []
+        self.counts = (0, 0)
+        self.seen = False
+
+    def _fields(self, line: _Line | None, which: int) -> Iterator[bytes]:
+        """All fields but the one joined on."""
+        found = line.fields if line is not None else []
+        count = self.counts[which] if self.options.auto else len(found)
+        skipped = self.options.fields[which]
+        for at in range(count):
+            if at != skipped:
+                yield (found[at] if at < len(found) else b"") or self.options.empty
+
+    def print(self, first: _Line | None, second: _Line | None) -> None:
+        """One output line."""
+        options = self.options
+        joined, which = (first, 0) if first is not None else (second, 1)
+        assert joined is not None
+        at = options.fields[which]
+        key = (joined.fields[at] if at < len(joined.fields) else b"") or options.empty
+        if options.columns:
+            cells = []
+            for file, field in options.columns:
+                line = (first, second)[file - 1] if file else None
+                fields = line.fields if line is not None else []
+                cells.append(key if not file else ((fields[field] if field < len(fields) else b"") or options.empty))
+        else:
+            cells = [key, *self._fields(first, 0), *self._fields(second, 1)]
+        self.parts.append(options.separator.join(cells) + options.end)
+        if len(self.parts) > 256:
+            self.flush()
+
+    def flush(self) -> None:
+        """Write what was collected."""
+        if self.parts:
+            self.ctx.stdout.write(b"".join(self.parts))
+            self.parts.clear()
+
+    def run(self) -> None:
+        """Join the files."""
+        one, two = self.inputs
+        options = self.options
+        first, second = one.read(self.seen), two.read(self.seen)
+        self.counts = (len(first.fields) if first else 0, len(second.fields) if second else 0)
+        if options.header and (first or second):
+            self.print(first, second)
+            one.previous = two.previous = None
+            first = one.read(self.seen) if first else None
+            second = two.read(self.seen) if second else None
+        while first is not None and second is not None:
+            if first.key < second.key:
+                first = self._unpaired(first, 0)
+            elif first.key > second.key:
+                second = self._unpaired(second, 1)
+            else:
+                first, second = self._pair(first, second)
+        if second is not None or first is not None:
+            self._tail(first, 0, second)
+            self._tail(second, 1, first)
+
+    def _unpaired(self, line: _Line, which: int) -> _Line | None:
+        self._print_unpaired(line, which)
+        self.seen = True
+        return self._read(which)
+
+    def _read(self, which: int) -> _Line | None:
+        source = self.inputs[which]
+        if source.complained or self.options.checks is False:
+            return source.read(self.seen)
+        self.flush()
+        return source.read(self.seen)
+
+    def _print_unpaired(self, line: _Line, which: int) -> None:
+        if which + 1 in self.options.unpaired:
+            self.print(line, None) if which == 0 else self.print(None, line)
+
+    def _pair(self, first: _Line, second: _Line) -> tuple[_Line | None, _Line | None]:
+        """All combinations of the lines with this key; the lines that follow them."""
+        one, two = self.inputs
+        group = [second]
+        size = len(second.text)
+        key = first.key
+        firsts = [first]
+        while (following := one.read(self.seen)) is not None and following.key == key:
+            firsts.append(following)
+            size += len(following.text) + 64
+            self.ctx.budget.charge(size)
+        while (after := two.read(self.seen)) is not None and after.key == key:
+            group.append(after)
+            size += len(after.text) + 64
+            self.ctx.budget.charge(size)
+        if self.options.pairs:
+            for line in firsts:
+                for other in group:
+                    self.ctx.budget.step()
+                    self.print(line, other)
+        return following, after
+
+    def _tail(self, line: _Line | None, which: int, other: _Line | None) -> None:
+        """What is left of one file when the other has ended; read for its order in any case."""
+        source = self.inputs[which]
+        wanted = which + 1 in self.options.unpaired
+        if line is None or not (wanted or self.options.checks is not False):
+            return
+        self._print_unpaired(line, which)
+        if other is not None:
+            self.seen = True
+        while (line := source.read(self.seen)) is not None:
+            self._print_unpaired(line, which)
+            if source.complained and not wanted:
+                return
+
+
+@command(
+    "join",
+    usage="""
+    Usage: join [OPTION]... FILE1 FILE2
+    For each pair of lines with the same join field, write one line.
+
+    The join field is the first, fields are separated by blanks. When FILE1 or FILE2 (not both) is -, read standard
+    input. The files must be sorted on the join fields.
+
+      -a FILENUM             also print unpairable lines from file FILENUM (1 or 2)
+      -e STRING              put STRING for missing input fields
+      -i, --ignore-case      compare fields without regard to case
+      -j FIELD               as -1 FIELD -2 FIELD
+      -o FORMAT              print these fields: FILENUM.FIELD or 0, separated by commas or blanks, or 'auto'
+      -t CHAR                fields are separated by CHAR, in the output too
+      -v FILENUM             as -a FILENUM, but leave out joined lines
+      -1 FIELD               join on this FIELD of file 1
+      -2 FIELD               join on this FIELD of file 2
+          --check-order      check that the input is sorted, even if all lines pair
+          --nocheck-order    do not check that the input is sorted
+          --header           the first line of each file is a header: print them joined, without looking at them
+      -z, --zero-terminated  lines end with NUL, not newline
+          --help             display this help and exit
+    """,
+)
+def join(ctx: CommandContext, args: Arguments) -> int:
+    options = _Options(args)
+    words = args.operands
+    if len(words) < 2:
+        raise UsageError(f"missing operand after {quote(words[0])}" if words else "missing operand")
+    if len(words) > 2:
+        raise UsageError(f"extra operand {quote_always(words[2])}")
+    if words == ["-", "-"]:
+        raise CommandError("both files cannot be standard input")
+    inputs = (_Input(ctx, words[0], 0, options), _Input(ctx, words[1], 1, options))
+    joiner = _Joiner(ctx, inputs, options)
+    try:
+        joiner.run()
+    finally:
+        joiner.flush()
+    if inputs[0].complained or inputs[1].complained:
+        raise CommandError("input is not in sorted order")
+    return ctx.status

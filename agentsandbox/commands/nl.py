@@ -1,0 +1,173 @@
+"""`nl` (POSIX 1003.1-2017, GNU coreutils): number the lines of files, by sections and pages."""
+
+from __future__ import annotations
+
+import re
+
+from agentsandbox.command import Arguments, CommandContext, command
+from agentsandbox.commands._lines import line_blocks
+from agentsandbox.commands._quoting import quote
+from agentsandbox.commands._sizes import parse_number
+from agentsandbox.errors import CommandError, UsageError
+from agentsandbox.streams import decode, encode
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from agentsandbox.streams import ByteReader
+
+_INTEGER = re.compile(r"[ \t]*([+-]?[0-9]+)\Z")
+_SECTIONS = ("header", "body", "footer")
+_INT_MAX = 2**31 - 1
+
+
+def _integer(text: str, what: str) -> int:
+    found = _INTEGER.match(text)
+    if found is None:
+        raise CommandError(f"invalid {what}: {quote(text)}")
+    value = int(found[1]) if len(found[1]) < 40 else 2**64
+    if not -(2**63) <= value < 2**63:
+        raise CommandError(f"invalid {what}: {quote(text)}: Value too large for defined data type")
+    return value
+
+
+def _style(ctx: CommandContext, text: str, section: str) -> Callable[[bytes], bool] | str:
+    """Which lines of a section get a number: a letter, or a function for `pREGEX`."""
+    if text in ("a", "t", "n"):
+        return text
+    if text.startswith("p"):
+        from agentsandbox.regexps import RegexError, compile_posix  # only for this style
+
+        try:
+            pattern = compile_posix(text[1:], extended=False, dialect="grep")
+        except RegexError as error:
+            raise CommandError(str(error)) from None
+        return lambda line: pattern.test(decode(line), ctx.budget)
+    raise UsageError(f"invalid {section} numbering style: {quote(text)}")
+
+
+class _Numbering:
+    """The state of one run: the number, the section, the empty lines joined so far."""
+
+    __slots__ = (
+        "blanks", "ctx", "delimiters", "format", "increment", "join", "number", "renumber", "section", "separator", "start",
+        "styles", "width",
+    )  # fmt: skip
+
+    def __init__(self, ctx: CommandContext, args: Arguments) -> None:
+        self.ctx = ctx
+        given = {"header": "n", "body": "t", "footer": "n"}
+        for section in _SECTIONS:
+            given[section] = args.value(f"{section}-numbering", given[section]) or ""
+        self.start = _integer(args.value("starting-line-number", "1") or "", "starting line number")
+        self.increment = _integer(args.value("line-increment", "1") or "", "line number increment")
+        self.join = parse_number(args.value("join-blank-lines", "1") or "", "line number of blank lines", low=1, high=2**63 - 1)
+        self.width = parse_number(args.value("number-width", "6") or "", "line number field width", low=1, high=_INT_MAX)
+        self.format = args.value("number-format", "rn") or ""
+        self.styles = {section: _style(ctx, text, section) for section, text in given.items()}
+        if self.format not in ("ln", "rn", "rz"):
+            raise UsageError(f"invalid line numbering format: {quote(self.format)}")
+        self.separator = encode(args.value("number-separator", "\t") or "")
+        ctx.budget.charge(self.width + len(self.separator))
+        self.renumber = not args.flag("no-renumber")
+        self.number: int | None = self.start
+        self.blanks = 0
+        self.section = "body"
+        self.delimiters = self._delimiters(args.value("section-delimiter", "\\:") or "")
+
+    def _delimiters(self, text: str) -> dict[bytes, str]:
+        mark = encode(text + ":" if len(text) == 1 else text)
+        if not mark:
+            return {}
+        return {mark * 3: "header", mark * 2: "body", mark: "footer"}
+
+    def prefix(self) -> bytes:
+        """The number as it is shown; counts on."""
+        if self.number is None:
+            raise CommandError("line number overflow")
+        digits = str(self.number)
+        if self.format == "ln":
+            shown = digits.ljust(self.width)
+        elif self.format == "rn":
+            shown = digits.rjust(self.width)
+        else:
+            shown = digits.zfill(self.width)
+        following = self.number + self.increment
+        self.number = following if -(2**63) <= following < 2**63 else None
+        return encode(shown) + self.separator
+
+    def counts(self, line: bytes) -> bool:
+        """Whether the line gets a number."""
+        style = self.styles[self.section]
+        if style == "a":
+            if line or self.join == 1:
+                self.blanks = 0
+                return True
+            self.blanks += 1
+            if self.blanks == self.join:
+                self.blanks = 0
+                return True
+            return False
+        if isinstance(style, str):
+            return style == "t" and bool(line)
+        return style(line)
+
+    def run(self, source: ByteReader) -> None:
+        """Number one file."""
+        ctx, blank = self.ctx, b" " * (self.width + len(self.separator))
+        for block in line_blocks(ctx.budget, source):
+            lines = block.split(b"\n")
+            if not lines[-1]:
+                lines.pop()
+            parts: list[bytes] = []
+            try:
+                for line in lines:
+                    ctx.budget.step()
+                    self._add(line, parts, blank)
+            finally:
+                ctx.stdout.write(b"".join(parts))
+
+    def _add(self, line: bytes, parts: list[bytes], blank: bytes) -> None:
+        section = self.delimiters.get(line)
+        if section is not None:
+            self.section = section
+            if self.renumber:
+                self.number = self.start
+            parts.append(b"\n")
+        elif self.counts(line):
+            parts += (self.prefix(), line, b"\n")
+        else:
+            parts += (blank, line, b"\n")
+
+
+@command(
+    "nl",
+    usage="""
+    Usage: nl [OPTION]... [FILE]...
+    Write each FILE to standard output, with line numbers added.
+
+    With no FILE, or when FILE is -, read standard input.
+
+      -b, --body-numbering=STYLE      which lines of bodies get a number (t)
+      -d, --section-delimiter=CC      characters that mark sections (\\:)
+      -f, --footer-numbering=STYLE    which lines of footers get a number (n)
+      -h, --header-numbering=STYLE    which lines of headers get a number (n)
+      -i, --line-increment=NUMBER     add NUMBER at each line (1)
+      -l, --join-blank-lines=NUMBER   count NUMBER empty lines as one (1)
+      -n, --number-format=FORMAT      ln left, rn right, rz right with zeros (rn)
+      -p, --no-renumber               do not start again at sections
+      -s, --number-separator=STRING   write STRING after the number (TAB)
+      -v, --starting-line-number=NUMBER  start with NUMBER (1)
+      -w, --number-width=NUMBER       columns for the number (6)
+          --help                      display this help and exit
+
+    STYLE is a (all lines), t (lines that are not empty), n (none) or pBRE (lines that match a basic expression).
+    Sections begin with a line of \\:\\:\\: (header), \\:\\: (body) or \\: (footer).
+    """,
+)
+def nl(ctx: CommandContext, args: Arguments) -> int:
+    numbering = _Numbering(ctx, args)
+    for _name, source in ctx.inputs(args.operands):
+        numbering.run(source)
+    return ctx.status

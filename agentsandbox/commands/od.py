@@ -1,0 +1,280 @@
+"""`od` (POSIX 1003.1-2017, GNU coreutils): dump files in octal and other formats."""
+
+from __future__ import annotations
+
+import re
+
+from agentsandbox.command import Arguments, CommandContext, command
+from agentsandbox.commands._choices import choose
+from agentsandbox.commands._dumps import Skipped, block_lines, concatenated
+from agentsandbox.commands._od_types import ElementType, parse_types
+from agentsandbox.commands._quoting import quote
+from agentsandbox.errors import CommandError, UsageError
+from agentsandbox.streams import encode
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+_SIZE = re.compile(r"[ \t\n]*\+?(0[xX][0-9a-fA-F]+|[0-9]+)([A-Za-z]*)\Z")
+_OFFSET = re.compile(r"\+?(0[xX][0-9a-fA-F]+|[0-9]+)(\.?)(b?)\Z")
+_MULTIPLIERS = {"": 1, "b": 512, "B": 1024, "kB": 1000, "KB": 1000, "k": 1024, "K": 1024, "KiB": 1024}
+_MODERN = ("address-radix", "skip-bytes", "read-bytes", "format", "output-duplicates", "width", "strings", "S")
+_LETTERS = {
+    "a": "a",
+    "b": "o1",
+    "c": "c",
+    "d": "u2",
+    "D": "u4",
+    "e": "fD",
+    "f": "fF",
+    "F": "fD",
+    "h": "x2",
+    "H": "x4",
+    "i": "dI",
+    "I": "dL",
+    "l": "dL",
+    "L": "dL",
+    "o": "o2",
+    "O": "o4",
+    "B": "o2",
+    "s": "d2",
+    "x": "x2",
+    "X": "x4",
+}
+for _power, _letter in enumerate("MGTPEZY", 2):
+    _MULTIPLIERS |= {_letter: 1024**_power, f"{_letter}B": 1000**_power, f"{_letter}iB": 1024**_power}
+
+
+def _size(text: str, option: str) -> int:
+    found = _SIZE.match(text)
+    if found is None:
+        raise CommandError(f"invalid {option} argument '{text}'")
+    multiplier = _MULTIPLIERS.get(found[2])
+    if multiplier is None:
+        raise CommandError(f"invalid suffix in {option} argument '{text}'")
+    value = _integer(found[1]) * multiplier
+    if value >= 2**64:
+        raise CommandError(f"{option} argument '{text}' too large")
+    return value
+
+
+def _integer(digits: str) -> int:
+    if len(digits) > 40:
+        return 2**64
+    if digits[:2] in ("0x", "0X"):
+        return int(digits, 16)
+    if digits.startswith("0") and digits.strip("01234567") == "":
+        return int(digits, 8)
+    return int(digits)
+
+
+def _traditional_offset(text: str) -> int | None:
+    """`+12`, `0x10`, `12.` (decimal), `3b` (blocks); octal otherwise."""
+    found = _OFFSET.match(text)
+    if found is None or len(found[1]) > 30:
+        return None
+    digits = found[1]
+    if digits[:2] in ("0x", "0X"):
+        value = int(digits, 16)
+    elif found[2]:
+        value = int(digits)
+    elif digits.strip("01234567"):
+        return None
+    else:
+        value = int(digits, 8)
+    return value * (512 if found[3] else 1)
+
+
+class _Dump:
+    """Where a dump begins and ends, and how a line of it looks."""
+
+    __slots__ = ("address", "duplicates", "label", "limit", "skip", "types", "width")
+
+    def __init__(self, args: Arguments) -> None:
+        self.address = _address(args.value("address-radix", "o") or "")
+        self.skip = _size(args.value("skip-bytes", "0") or "", "-j")
+        limit = args.value("read-bytes")
+        self.limit = None if limit is None else _size(limit, "-N")
+        self.duplicates = args.flag("output-duplicates")
+        endian = args.value("endian")
+        big = endian is not None and choose(endian, "--endian", [("little",), ("big",)]) == "big"
+        self.types: list[ElementType] = []
+        for key, value in args.given:
+            if key == "format":
+                self.types += parse_types(value or "", big=big)
+            elif key in _LETTERS:
+                self.types += parse_types(_LETTERS[key], big=big)
+        if not self.types:
+            self.types = parse_types("o2", big=big)
+        self.label: int | None = None
+        self.width = 0
+
+    def set_width(self, ctx: CommandContext, args: Arguments) -> None:
+        """Bytes of a line: a multiple of every size."""
+        import math
+
+        step = math.lcm(*[kind.size for kind in self.types])
+        given = args.value("width")
+        if given is None:
+            self.width = step * (16 // step) if step < 16 else step
+        else:
+            wanted = 32 if not given else _size(given, "-w")
+            self.width = wanted
+            if not wanted or wanted % step:
+                ctx.stderr.write(encode(f"{ctx.name}: warning: invalid width {wanted}; using {step} instead\n"))
+                self.width = step
+        ctx.budget.charge(self.width * 32)
+        widest = max([(kind.field + 1) * (self.width // kind.size) for kind in self.types])
+        for kind in self.types:
+            kind.pad = widest - kind.field * (self.width // kind.size)
+
+    def line(self, address: str, block: bytes) -> str:
+        """All that is shown of one block."""
+        texts = []
+        for at, kind in enumerate(self.types):
+            texts.append((" " * len(address) if at else address) + kind.show(block, self.width))
+        return "\n".join(texts) + "\n"
+
+    def addresses(self, position: int) -> str:
+        """The address column, with the label of traditional use."""
+        text = self.address(position)
+        return text if self.label is None else f"{text} ({self.address(position + self.label)})"
+
+
+def _address(radix: str) -> Callable[[int], str]:
+    formats = {"o": "07o", "d": "07d", "x": "06x"}
+    if radix[:1] == "n":
+        return lambda _position: ""
+    if radix[:1] not in formats:
+        raise CommandError(f"invalid output address radix '{radix[:1]}'; it must be one character from [doxn]")
+    shape = formats[radix[0]]
+    return lambda position: format(position, shape)
+
+
+def _operands(args: Arguments, dump: _Dump) -> list[str]:
+    """The files; an offset and a label of traditional use are taken from them."""
+    words = list(args.operands)
+    traditional = args.flag("traditional")
+    modern = any(key in _MODERN for key, _ in args.given)
+    if traditional:
+        if len(words) > 3:
+            raise UsageError(f"extra operand {quote(words[1])}\ncompatibility mode supports at most one file")
+        offsets = [_traditional_offset(word) for word in words]
+        if len(words) == 3 and offsets[1] is not None and offsets[2] is not None:
+            dump.skip, dump.label = offsets[1], offsets[2] - offsets[1]
+            return words[:1]
+        if len(words) == 2 and offsets[1] is not None:
+            if offsets[0] is not None:
+                dump.skip, dump.label = offsets[0], offsets[1] - offsets[0]
+                return []
+            dump.skip = offsets[1]
+            return words[:1]
+        if len(words) == 1 and offsets[0] is not None:
+            dump.skip = offsets[0]
+            return []
+        if len(words) > 1:
+            raise UsageError(f"extra operand {quote(words[1])}\ncompatibility mode supports at most one file")
+        return words
+    if not modern and words and len(words) <= 2 and (words[-1].startswith("+") or (len(words) == 2 and words[-1][:1].isdigit())):
+        offset = _traditional_offset(words[-1])
+        if offset is not None:
+            dump.skip = offset
+            return words[:-1]
+    return words
+
+
+def _strings(ctx: CommandContext, source: Iterator[bytes], dump: _Dump, least: int) -> None:
+    """`-S`: runs of printable bytes that end with NUL."""
+    position = dump.skip
+    run: list[int] = []
+    ctx.budget.charge(least)
+    for block in source:
+        for byte in block:
+            ctx.budget.step()
+            position += 1
+            if 32 <= byte < 127:
+                run.append(byte)
+                ctx.budget.charge(len(run))
+                continue
+            if not byte and len(run) >= least:
+                address = dump.addresses(position - 1 - len(run))
+                ctx.stdout.write(encode(address + (" " if address else "")) + bytes(run) + b"\n")
+            run = []
+
+
+@command(
+    "od",
+    usage="""
+    Usage: od [OPTION]... [FILE]...
+      or:  od [-abcdfilosx]... [FILE] [[+]OFFSET[.][b]]
+      or:  od --traditional [OPTION]... [FILE] [[+]OFFSET[.][b] [+][LABEL][.][b]]
+    Write the bytes of all FILEs in a readable form, in octal unless told otherwise.
+
+    With no FILE, or when FILE is -, read standard input.
+
+      -A, --address-radix=RADIX   show addresses in d, o, x or n (none)
+          --endian=ORDER          take numbers as big or little
+      -j, --skip-bytes=BYTES      skip BYTES first
+      -N, --read-bytes=BYTES      dump at most BYTES
+      -S BYTES                    show strings of at least BYTES characters that end with NUL
+          --strings[=BYTES]       the same, 3 when BYTES is omitted
+      -t, --format=TYPE           choose formats
+      -v, --output-duplicates     do not show equal lines as *
+      -w, --width[=BYTES]         show BYTES (16, or 32 when BYTES is omitted) in a line
+          --traditional           take operands as in the third form
+          --help                  display this help and exit
+
+    Old-style formats; several may be given:
+      -a    same as -t a
+      -b    same as -t o1
+      -c    same as -t c
+      -d    same as -t u2
+      -f    same as -t fF
+      -i    same as -t dI
+      -l    same as -t dL
+      -o    same as -t o2
+      -s    same as -t d2
+      -x    same as -t x2
+      -D    same as -t u4
+      -e    same as -t fD
+      -F    same as -t fD
+      -h    same as -t x2
+      -H    same as -t x4
+      -I    same as -t dL
+      -L    same as -t dL
+      -O    same as -t o4
+      -B    same as -t o2
+      -X    same as -t x4
+
+    TYPE is made of: a (named characters), c (characters), d[SIZE] f[SIZE] o[SIZE] u[SIZE] x[SIZE]; SIZE is a number, or
+    C, S, I, L for d, o, u, x, or F, D, L for f. A z after a type adds the printable characters to each line.
+    """,
+)
+def od(ctx: CommandContext, args: Arguments) -> int:
+    dump = _Dump(args)
+    names = _operands(args, dump)
+    strings = args.last("S", "strings")
+    least = None if strings is None else _size(args.value(strings) or ("3" if strings == "strings" else ""), "-S")
+    dump.set_width(ctx, args)
+    source = concatenated(ctx, names, dump.skip, dump.limit)
+    if least is not None:
+        _strings(ctx, source, dump, least)
+        return ctx.status
+    position = dump.skip
+    for item in block_lines(ctx, source, dump.width, all_lines=dump.duplicates):
+        if isinstance(item, Skipped):
+            if item.first:
+                ctx.stdout.write(b"*\n")
+            position += item.size
+            continue
+        texts = []
+        for at in range(0, len(item), dump.width):
+            block = item[at : at + dump.width]
+            texts.append(dump.line(dump.addresses(position), block))
+            position += len(block)
+        ctx.stdout.write(encode("".join(texts)))
+    final = dump.addresses(position)
+    if final:
+        ctx.stdout.write(encode(final + "\n"))
+    return ctx.status

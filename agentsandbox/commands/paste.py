@@ -1,0 +1,103 @@
+"""`paste` (POSIX 1003.1-2017, GNU coreutils): lines of several files side by side, or of one file in a row."""
+
+from __future__ import annotations
+
+from itertools import cycle, islice, zip_longest
+
+from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
+from agentsandbox.commands._lines import lines
+from agentsandbox.errors import CommandError
+from agentsandbox.streams import encode
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+_ESCAPES = {b"0": b"", b"b": b"\b", b"f": b"\f", b"n": b"\n", b"r": b"\r", b"t": b"\t", b"v": b"\v"}
+_ROWS = 512
+
+
+def _delimiters(text: str) -> list[bytes]:
+    """The list of delimiters; `\\0` is an empty one."""
+    found: list[bytes] = []
+    data = encode(text)
+    at = 0
+    while at < len(data):
+        byte = data[at : at + 1]
+        at += 1
+        if byte == b"\\":
+            byte = data[at : at + 1]
+            if not byte:
+                raise CommandError(f"delimiter list ends with an unescaped backslash: {text}")
+            at += 1
+            byte = _ESCAPES.get(byte, byte)
+        found.append(byte)
+    return found or [b""]
+
+
+def _serial(ctx: CommandContext, names: Sequence[str], delimiters: list[bytes], end: bytes) -> int:
+    for _name, source in ctx.inputs(names):
+        if len(delimiters) == 1:
+            _join_lines(ctx, lines(ctx.budget, source, end), delimiters[0])
+        else:
+            following = cycle(delimiters)
+            first = True
+            for line in lines(ctx.budget, source, end):
+                ctx.stdout.write(line if first else next(following) + line)
+                first = False
+        ctx.stdout.write(end)
+    return ctx.status
+
+
+def _join_lines(ctx: CommandContext, found: Iterator[bytes], delimiter: bytes) -> None:
+    part = list(islice(found, 4 * _ROWS))
+    if part:
+        ctx.stdout.write(delimiter.join(part))
+    while part := list(islice(found, 4 * _ROWS)):
+        ctx.stdout.write(delimiter + delimiter.join(part))
+
+
+def _parallel(ctx: CommandContext, names: Sequence[str], delimiters: list[bytes], end: bytes) -> int:
+    shared: Iterator[bytes] | None = None
+    columns: list[Iterator[bytes]] = []
+    for name in names:
+        if name == "-":
+            shared = shared or lines(ctx.budget, ctx.stdin, end)
+            columns.append(shared)
+            continue
+        try:
+            columns.append(lines(ctx.budget, ctx.open_input(name), end))
+        except OSError as error:
+            raise CommandError(describe_os_error(error, name)) from None
+    between = list(islice(cycle(delimiters), len(columns) - 1))
+    rows = zip_longest(*columns, fillvalue=b"")
+    while part := list(islice(rows, _ROWS)):
+        if len(set(between)) <= 1:
+            delimiter = between[0] if between else b""
+            texts = [delimiter.join(row) for row in part]
+        else:
+            texts = [b"".join([cell + mark for cell, mark in zip(row, [*between, b""], strict=True)]) for row in part]
+        texts.append(b"")
+        ctx.stdout.write(end.join(texts))
+    return ctx.status
+
+
+@command(
+    "paste",
+    usage="""
+    Usage: paste [OPTION]... [FILE]...
+    Write lines that hold the corresponding lines of each FILE, separated by TABs.
+
+    With no FILE, or when FILE is -, read standard input.
+
+      -d, --delimiters=LIST   use the characters of LIST in turn, not TABs
+      -s, --serial            one file at a time: all its lines in one
+      -z, --zero-terminated   lines end with NUL, not newline
+          --help              display this help and exit
+    """,
+)
+def paste(ctx: CommandContext, args: Arguments) -> int:
+    delimiters = _delimiters(args.value("delimiters", "\t") or "")
+    end = b"\0" if args.flag("zero-terminated") else b"\n"
+    run = _serial if args.flag("serial") else _parallel
+    return run(ctx, args.operands or ["-"], delimiters, end)

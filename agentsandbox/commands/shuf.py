@@ -1,0 +1,138 @@
+"""`shuf` (GNU coreutils): lines, words or numbers in random order."""
+
+from __future__ import annotations
+
+import re
+
+from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
+from agentsandbox.commands._lines import read_all, split_lines
+from agentsandbox.commands._quoting import quote
+from agentsandbox.errors import CommandError, UsageError
+from agentsandbox.streams import encode
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from agentsandbox.streams import ByteWriter
+
+_CHUNK = 4096
+
+
+def _count(args: Arguments) -> int | None:
+    """The smallest `-n`."""
+    counts = []
+    for text in args.values("head-count"):
+        if not re.fullmatch(r"[ \t]*\+?[0-9]+", text):
+            raise CommandError(f"invalid line count: {quote(text)}")
+        counts.append(int(text) if len(text) < 30 else 2**64)
+    return min(counts) if counts else None
+
+
+def _range(text: str) -> tuple[int, int]:
+    low_text, dash, high_text = text.partition("-")
+    if not dash:
+        raise CommandError(f"invalid input range: {quote(text)}")
+    for part in (low_text, high_text):
+        if not re.fullmatch("[0-9]{1,20}", part) or int(part) >= 2**64:
+            raise CommandError(f"invalid input range: {quote(part)}")
+    low, high = int(low_text), int(high_text)
+    if low > high + 1:
+        raise CommandError(f"invalid input range: {quote(text)}")
+    return low, high
+
+
+def _repeated(ctx: CommandContext, items: Sequence[bytes] | range, count: int | None) -> Iterator[list[bytes]]:
+    """`-r`: any item at any time, `count` times or for ever."""
+    size, made = 16, 0
+    chance = ctx.host.random
+    while count is None or made < count:
+        here = size if count is None else min(size, count - made)
+        ctx.budget.step(here)
+        picked = [items[chance.randrange(len(items))] for _ in range(here)]
+        yield [b"%d" % item if isinstance(item, int) else item for item in picked]
+        made += here
+        size = min(_CHUNK, size * 2)
+
+
+def _shuffled(ctx: CommandContext, items: Sequence[bytes] | range, count: int | None) -> Iterator[list[bytes]]:
+    """Each item once, the first `count` of them: a shuffle that moves only what is needed."""
+    chance = ctx.host.random
+    wanted = len(items) if count is None else min(count, len(items))
+    moved: dict[int, int] = {}
+    for start in range(0, wanted, _CHUNK):
+        picked = []
+        for at in range(start, min(start + _CHUNK, wanted)):
+            ctx.budget.step()
+            other = chance.randrange(at, len(items))
+            picked.append(moved.get(other, other))
+            moved[other] = moved.pop(at, at)
+        ctx.budget.charge(len(moved) * 8)
+        yield [b"%d" % items[at] if isinstance(items, range) else items[at] for at in picked]
+
+
+def _items(ctx: CommandContext, args: Arguments, end: bytes) -> Sequence[bytes] | range:
+    ranges = args.values("input-range")
+    if args.flag("echo") and ranges:
+        raise UsageError("cannot combine -e and -i options")
+    if len(ranges) > 1:
+        raise CommandError("multiple -i options specified")
+    if ranges:
+        low, high = _range(ranges[0])
+        if args.operands:
+            raise UsageError(f"extra operand {quote(args.operands[0])}")
+        return range(low, high + 1)
+    if args.flag("echo"):
+        return [encode(word) for word in args.operands]
+    if len(args.operands) > 1:
+        raise UsageError(f"extra operand {quote(args.operands[1])}")
+    name = args.operands[0] if args.operands else "-"
+    try:
+        return split_lines(read_all(ctx.budget, ctx.open_input(name)), end)
+    except IsADirectoryError as error:
+        raise CommandError(f"read error: {error.strerror}") from None
+    except OSError as error:
+        raise CommandError(describe_os_error(error, name)) from None
+
+
+@command(
+    "shuf",
+    usage="""
+    Usage: shuf [OPTION]... [FILE]
+      or:  shuf -e [OPTION]... [ARG]...
+      or:  shuf -i LO-HI [OPTION]...
+    Write the input lines in random order.
+
+    With no FILE, or when FILE is -, read standard input.
+
+      -e, --echo               take each ARG as an input line
+      -i, --input-range=LO-HI  take the numbers from LO to HI as input lines
+      -n, --head-count=COUNT   at most COUNT lines
+      -o, --output=FILE        write to FILE
+      -r, --repeat             lines may be repeated
+      -z, --zero-terminated    lines end with NUL, not newline
+          --help               display this help and exit
+    """,
+)
+def shuf(ctx: CommandContext, args: Arguments) -> int:
+    end = b"\0" if args.flag("zero-terminated") else b"\n"
+    count = _count(args)
+    items = _items(ctx, args, end)
+    if args.flag("repeat") and not len(items) and count != 0:
+        raise CommandError("no lines to repeat")
+    outputs = args.values("output")
+    if len(set(outputs)) > 1:
+        raise CommandError("multiple output files specified")
+    out: ByteWriter = ctx.stdout
+    opened = None
+    if outputs:
+        try:
+            out = opened = ctx.fs.open(ctx.path(outputs[0]), "w", permissions=0o666 & ~ctx.umask)
+        except OSError as error:
+            raise CommandError(describe_os_error(error, outputs[0])) from None
+    for part in (_repeated if args.flag("repeat") else _shuffled)(ctx, items, count):
+        part.append(b"")
+        out.write(end.join(part))
+    if opened is not None:
+        opened.release()
+    return 0

@@ -1,0 +1,363 @@
+"""`sort` (POSIX 1003.1-2017, GNU coreutils): sort, merge and check lines."""
+
+from __future__ import annotations
+
+import re
+from itertools import islice
+from operator import ne
+
+from agentsandbox.command import Arguments, CommandContext, command
+from agentsandbox.commands._choices import choose
+from agentsandbox.commands._files0 import listed_operands
+from agentsandbox.commands._lines import line_blocks, lines, split_lines
+from agentsandbox.commands._quoting import quote, quote_always
+from agentsandbox.commands._sort_keys import SortKey, parse_key
+from agentsandbox.commands._sort_runs import sorted_by_key, sorted_lines
+from agentsandbox.errors import CommandError, UsageError
+from agentsandbox.streams import encode
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from typing import Any
+
+    from agentsandbox.streams import ByteReader, ByteWriter
+
+_LONG_ORDERINGS = {
+    "ignore-leading-blanks": "b",
+    "dictionary-order": "d",
+    "ignore-case": "f",
+    "general-numeric-sort": "g",
+    "human-numeric-sort": "h",
+    "ignore-nonprinting": "i",
+    "month-sort": "M",
+    "numeric-sort": "n",
+    "random-sort": "R",
+    "reverse": "r",
+    "version-sort": "V",
+}
+_SORT_WORDS = {"general-numeric": "g", "human-numeric": "h", "month": "M", "numeric": "n", "random": "R", "version": "V"}
+_BUFFER_SIZE = re.compile(r"[0-9]+[%bkKmMgGtTPEZY]?\Z")
+_OBSOLETE = re.compile(r"\+([0-9]+)(?:\.([0-9]+))?([bdfghiMnRrV]*)\Z")
+_OBSOLETE_END = re.compile(r"-([0-9]+)(?:\.([0-9]+))?([bdfghiMnRrV]*)\Z")
+_WRITE_LINES = 1 << 13
+_LINE_OBJECT = 56  # what Python adds to the bytes of a line
+
+
+def _rewrite(words: Sequence[str]) -> Sequence[str]:
+    """`+1 -2` is `-k2,2`."""
+    if not any(word.startswith("+") for word in words):
+        return words
+    rewritten: list[str] = []
+    words = list(words)
+    while words:
+        word = words.pop(0)
+        found = _OBSOLETE.match(word)
+        if word == "--" or (rewritten and rewritten[-1] in ("-k", "-o", "-t", "-S", "-T")):
+            rewritten += [word, *words] if word == "--" else [word]
+            if word == "--":
+                break
+        elif found is None:
+            rewritten.append(word)
+        else:
+            key = f"{int(found[1][:9]) + 1}.{int((found[2] or '0')[:9]) + 1}{found[3]}"
+            end = _OBSOLETE_END.match(words[0]) if words else None
+            if end is not None:
+                words.pop(0)
+                offset = int((end[2] or "0")[:9])
+                key += f",{int(end[1][:9]) + (1 if offset else 0)}{f'.{offset}' if offset else ''}{end[3]}"
+            rewritten += ["-k", key]
+    return rewritten
+
+
+class _Order:
+    """How two lines compare: the keys, and whether the lines themselves decide in the end."""
+
+    __slots__ = ("keys", "random", "reverse", "stable", "tab", "terminator", "unique")
+
+    def __init__(self, args: Arguments) -> None:
+        general = SortKey()
+        self.keys: list[SortKey] = []
+        self.terminator = b"\0" if args.flag("zero-terminated") else b"\n"
+        self.unique = args.flag("unique")
+        self.stable = args.flag("stable") or self.unique
+        for name, value in args.given:
+            if name in _LONG_ORDERINGS:
+                general.set_letter(_LONG_ORDERINGS[name], start=True, end=True)
+            elif name == "sort":
+                general.set_letter(_sort_word(value or ""), start=True, end=True)
+            elif name == "key":
+                self.keys.append(parse_key(value or ""))
+        self.tab = _tab(args.values("field-separator"))
+        for key in self.keys:
+            if key.is_default() and not key.reverse:
+                key.inherit(general)
+        if not self.keys and not general.is_default():
+            self.keys.append(general)
+        self.reverse = general.reverse
+        for key in [*self.keys, general]:
+            key.check()
+        self.random = any("R" in key.flags for key in self.keys)
+
+    def values(self, ctx: CommandContext) -> Callable[[Sequence[bytes]], list[Any]]:
+        """A function from lines to what they compare by, before the lines themselves."""
+        salt = ctx.host.random.randbytes(16) if self.random else b""
+        columns = [
+            key.column(self.tab, salt, invert=key.reverse != self.reverse, terminator=self.terminator) for key in self.keys
+        ]
+        if len(columns) == 1:
+            return columns[0]
+        return lambda found: list(zip(*[column(found) for column in columns], strict=True))
+
+    def pair_values(self, ctx: CommandContext) -> Callable[[Sequence[bytes]], list[Any]]:
+        """As `values`, the line itself included where it decides."""
+        if not self.keys:
+            return list
+        values = self.values(ctx)
+        if self.stable:
+            return values
+        return lambda found: list(zip(values(found), found, strict=True))
+
+
+def _sort_word(value: str) -> str:
+    return _SORT_WORDS[_choose(value, "--sort", [(word,) for word in _SORT_WORDS])]
+
+
+def _choose(value: str, option: str, choices: Sequence[Sequence[str]]) -> str:
+    try:
+        return choose(value, option, choices)
+    except UsageError as error:
+        raise UsageError(error.message, 1) from None
+
+
+def _tab(given: list[str]) -> bytes | None:
+    tab: bytes | None = None
+    for text in given:
+        if not text:
+            raise CommandError("empty tab", 2)
+        new = b"\0" if text == "\\0" else encode(text)
+        if len(new) > 1:
+            raise CommandError(f"multi-character tab {quote(text)}", 2)
+        if tab not in (None, new):
+            raise CommandError("incompatible tabs", 2)
+        tab = new
+    return tab
+
+
+def _check_resources(args: Arguments) -> None:
+    """`-S`, `--parallel` and `-T` ask nothing of a sort in memory, but must be well formed."""
+    for size in args.values("buffer-size"):
+        if not _BUFFER_SIZE.match(size):
+            raise CommandError(f"invalid -S argument '{size}'", 2)
+    for count in args.values("parallel"):
+        if not count.isdecimal() or not count.isascii():
+            raise CommandError(f"invalid --parallel argument '{count}'", 2)
+        if not count.strip("0"):
+            raise CommandError("number in parallel must be nonzero", 2)
+
+
+def _open(ctx: CommandContext, name: str) -> ByteReader:
+    try:
+        return ctx.open_input(name)
+    except IsADirectoryError as error:
+        raise CommandError(f"read failed: {name}: {error.strerror}", 2) from None
+    except OSError as error:
+        raise CommandError(f"cannot read: {name}: {error.strerror}", 2) from None
+
+
+def _read_lines(ctx: CommandContext, sources: Sequence[ByteReader], order: _Order) -> list[bytes]:
+    """All lines of all files; only different ones where that is all that is asked."""
+    found: list[bytes] = []
+    distinct: dict[bytes, None] | None = {} if order.unique and not order.keys else None
+    size = 0
+    for source in sources:
+        for block in line_blocks(ctx.budget, source, order.terminator):
+            block_lines = split_lines(block, order.terminator)
+            size += len(block) + _LINE_OBJECT * len(block_lines)
+            ctx.budget.step(len(block_lines) // 16 + 1)
+            if distinct is None:
+                found += block_lines
+            else:
+                distinct.update(dict.fromkeys(block_lines))
+                size = _LINE_OBJECT * 3 * len(distinct)
+            if not hasattr(source, "stat"):
+                ctx.budget.charge(size // 8)
+    return found if distinct is None else list(distinct)
+
+
+def _sorted_pieces(ctx: CommandContext, found: list[bytes], order: _Order) -> Iterator[list[bytes]]:
+    """The lines in the wanted order, in pieces. Backwards is forwards read backwards, stability included."""
+    if not order.keys:
+        pieces = list(sorted_lines(ctx.budget, found)) if order.reverse else sorted_lines(ctx.budget, found)
+        if order.reverse:
+            for piece in reversed(pieces):  # type: ignore[arg-type]
+                piece.reverse()
+                yield piece
+            return
+        yield from pieces
+        return
+    if order.reverse:
+        found.reverse()
+    keyed = sorted_by_key(ctx.budget, found, order.values(ctx), stable=order.stable)
+    if order.reverse:
+        for keys, piece in reversed(list(keyed)):
+            keys.reverse()
+            piece.reverse()
+            yield _first_of_each(keys, piece) if order.unique else piece
+        return
+    for keys, piece in keyed:
+        yield _first_of_each(keys, piece) if order.unique else piece
+
+
+def _first_of_each(keys: list[Any], found: list[bytes]) -> list[bytes]:
+    """The first line of each run of equal keys; a piece holds every line of a key."""
+    changed = map(ne, keys, islice(keys, 1, None))
+    return found[:1] + [line for line, new in zip(islice(found, 1, None), changed, strict=True) if new]
+
+
+def _write_lines(out: ByteWriter, found: list[bytes], terminator: bytes) -> None:
+    for start in range(0, len(found), _WRITE_LINES):
+        part = found[start : start + _WRITE_LINES]
+        part.append(b"")
+        out.write(terminator.join(part))
+
+
+def _merge(ctx: CommandContext, sources: Sequence[ByteReader], order: _Order) -> Iterator[list[bytes]]:
+    """`-m`: the files are sorted already."""
+    from heapq import merge
+
+    values = order.pair_values(ctx)
+
+    def decorated(source: ByteReader) -> Iterator[tuple[Any, bytes]]:
+        for block in line_blocks(ctx.budget, source, order.terminator, 1 << 14):
+            found = split_lines(block, order.terminator)
+            yield from zip(values(found), found, strict=True)
+
+    part: list[bytes] = []
+    previous: Any = None
+    for key, line in merge(*[decorated(source) for source in sources], key=lambda pair: pair[0], reverse=order.reverse):
+        ctx.budget.left -= 1
+        if ctx.budget.left < 0:
+            ctx.budget.tick()
+        if order.unique:
+            if previous is not None and previous[0] == key:
+                continue
+            previous = (key,)
+        part.append(line)
+        if len(part) >= 512:
+            yield part
+            part = []
+    yield part
+
+
+def _check(ctx: CommandContext, name: str, order: _Order, *, quiet: bool) -> int:
+    """`-c` and `-C`: whether the lines are in order; the first that is not is shown."""
+    values = order.pair_values(ctx)
+    previous: Any = None
+    for number, line in enumerate(lines(ctx.budget, _open(ctx, name), order.terminator), 1):
+        key = values([line])[0]
+        if previous is not None:
+            before, after = (key, previous[0]) if order.reverse else (previous[0], key)
+            if after < before or (order.unique and before == after):
+                if not quiet:
+                    ctx.stderr.write(encode(f"{ctx.name}: {name}:{number}: disorder: ") + line + b"\n")
+                return 1
+        previous = (key,)
+    return 0
+
+
+def _output(ctx: CommandContext, name: str) -> ByteWriter:
+    try:
+        return ctx.fs.open(ctx.path(name), "w", permissions=0o666 & ~ctx.umask)
+    except OSError as error:
+        raise CommandError(f"open failed: {name}: {error.strerror}", 2) from None
+
+
+def _check_mode(args: Arguments) -> str | None:
+    """"c", "C" or None for a sort."""
+    modes = []
+    for name, value in args.given:
+        if name in ("c", "C"):
+            modes.append(name)
+        elif name == "check":
+            if value not in (None, "quiet", "silent", "diagnose-first"):
+                value = _choose(value, "--check", [("quiet", "silent"), ("diagnose-first",)])
+            modes.append("c" if value in (None, "diagnose-first") else "C")
+    if "c" in modes and "C" in modes:
+        raise CommandError("options '-cC' are incompatible", 2)
+    if modes and args.flag("output"):
+        raise CommandError(f"options '-{modes[0]}o' are incompatible", 2)
+    return modes[0] if modes else None
+
+
+@command(
+    "sort",
+    usage_status=2,
+    rewrite=_rewrite,
+    usage="""
+    Usage: sort [OPTION]... [FILE]...
+      or:  sort [OPTION]... --files0-from=F
+    Write the lines of all FILEs in order to standard output.
+
+    With no FILE, or when FILE is -, read standard input. Lines are compared byte by byte.
+
+    Ordering options:
+      -b, --ignore-leading-blanks  ignore blanks before keys
+      -d, --dictionary-order       consider only blanks, letters and digits
+      -f, --ignore-case            compare lower case as upper case
+      -g, --general-numeric-sort   compare as floating point numbers
+      -i, --ignore-nonprinting     consider only printable characters
+      -M, --month-sort             compare (unknown) < 'JAN' < ... < 'DEC'
+      -h, --human-numeric-sort     compare numbers with units (2K 1G)
+      -n, --numeric-sort           compare by number
+      -R, --random-sort            shuffle, but keep equal keys together
+      -r, --reverse                reverse the result of comparisons
+          --sort=WORD              general-numeric -g, human-numeric -h, month -M, numeric -n, random -R, version -V
+      -V, --version-sort           compare version numbers in the text
+
+    Other options:
+      -c                           check whether the input is sorted
+      -C                           like -c, but do not show the first line out of order
+          --check[=WHEN]           diagnose-first (-c) or quiet (-C)
+          --files0-from=F          take the names of the files from F, each ended by NUL
+      -k, --key=KEYDEF             sort by a key: F[.C][OPTS][,F[.C][OPTS]], counted from 1
+      -m, --merge                  merge files that are sorted already
+      -o, --output=FILE            write to FILE, which may be one of the input files
+      -s, --stable                 keep the order of lines with equal keys
+      -S, --buffer-size=SIZE       memory to use (nothing depends on it here)
+      -t, --field-separator=SEP    SEP separates fields, not the change from non-blank to blank
+      -T, --temporary-directory=D  for temporary files (none are used here)
+          --parallel=N             sorts to run at a time (nothing depends on it here)
+      -u, --unique                 print only the first of lines with equal keys
+      -z, --zero-terminated        lines end with NUL, not newline
+          --help                   display this help and exit
+    """,
+)
+def sort(ctx: CommandContext, args: Arguments) -> int:
+    order = _Order(args)
+    _check_resources(args)
+    outputs = set(args.values("output"))
+    if len(outputs) > 1:
+        raise CommandError("multiple output files specified", 2)
+    mode = _check_mode(args)
+    listed = listed_operands(ctx, args, status=2)
+    if listed is not None and not listed:
+        raise CommandError(f"no input from {quote_always(args.value('files0-from') or '')}", 2)
+    names = listed if listed is not None else (args.operands or ["-"])
+    if mode is not None:
+        if len(names) > 1:
+            raise CommandError(f"extra operand {quote_always(names[1])} not allowed with -{mode}", 2)
+        return _check(ctx, names[0], order, quiet=mode == "C")
+    sources = [_open(ctx, name) for name in names]
+    pieces = _merge(ctx, sources, order) if args.flag("merge") else _sorted_pieces(ctx, _read_lines(ctx, sources, order), order)
+    out: ByteWriter = ctx.stdout
+    if outputs:
+        if args.flag("merge"):
+            pieces = iter(list(pieces))  # the output may be one of the files
+        out = _output(ctx, outputs.pop())
+    for piece in pieces:
+        ctx.budget.step()
+        _write_lines(out, piece, order.terminator)
+    if out is not ctx.stdout:
+        out.release()  # type: ignore[attr-defined]
+    return 0

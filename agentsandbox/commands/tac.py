@@ -1,0 +1,79 @@
+"""`tac` (GNU coreutils): the lines of files, last first."""
+
+from __future__ import annotations
+
+from agentsandbox.command import Arguments, CommandContext, command
+from agentsandbox.commands._lines import read_all
+from agentsandbox.commands._quoting import quote_always
+from agentsandbox.streams import encode
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_WINDOW = 1 << 18
+
+
+def _windows(ctx: CommandContext, data: bytes, separator: bytes) -> Iterator[bytes]:
+    """Pieces of the data from the end, each beginning after a separator."""
+    end = len(data)
+    while end:
+        ctx.budget.step(64)
+        start = 0
+        if end > _WINDOW:
+            start = data.rfind(separator, 0, end - _WINDOW) + 1
+            start = start + len(separator) - 1 if start else 0
+        yield data[start:end]
+        end = start
+
+
+def _by_string(ctx: CommandContext, data: bytes, separator: bytes, *, before: bool) -> None:
+    out = ctx.stdout
+    if before:
+        end = len(data)
+        at = data.rfind(separator)
+        while at >= 0:
+            ctx.budget.step()
+            out.write(data[at:end])
+            end = at
+            at = data.rfind(separator, 0, at)
+        out.write(data[:end])
+        return
+    for piece in _windows(ctx, data, separator):
+        records = piece.split(separator)
+        records.reverse()
+        if not records[0]:
+            del records[0]
+            records.append(b"")
+            out.write(separator.join(records))
+        else:  # the last record of all lacks its separator
+            last = records.pop(0)
+            out.write(last + (separator.join([*records, b""]) if records else b""))
+
+
+@command(
+    "tac",
+    usage="""
+    Usage: tac [OPTION]... [FILE]...
+    Write each FILE to standard output, last line first.
+
+    With no FILE, or when FILE is -, read standard input.
+
+      -b, --before             a separator stands before its record, not after it
+      -s, --separator=STRING   records are separated by STRING, not by newlines
+          --help               display this help and exit
+    """,
+)
+def tac(ctx: CommandContext, args: Arguments) -> int:
+    separator = encode(args.value("separator", "\n") or "\0")
+    for name in args.operands or ["-"]:
+        try:
+            data = read_all(ctx.budget, ctx.open_input(name))
+        except IsADirectoryError:
+            ctx.warn(f"{name}: read error: Invalid argument")
+            continue
+        except OSError as error:
+            ctx.warn(f"failed to open {quote_always(name)} for reading: {error.strerror}")
+            continue
+        _by_string(ctx, data, separator, before=args.flag("before"))
+    return ctx.status

@@ -1,0 +1,336 @@
+"""`tail` (POSIX 1003.1-2017, GNU coreutils): the last part of files."""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+
+from agentsandbox.command import Arguments, CommandContext, command
+from agentsandbox.commands._lines import blocks
+from agentsandbox.commands._quoting import quote, quote_always
+from agentsandbox.commands._sizes import parse_size
+from agentsandbox.errors import CommandError
+from agentsandbox.streams import BLOCK, encode
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from agentsandbox.streams import ByteReader
+
+_OBSOLETE = re.compile(r"([+-])([0-9]*)([bcl]?)(f?)\Z")
+_DIGITS = re.compile(r"-[0-9]")
+_SECONDS = re.compile(r"[0-9]+\.?[0-9]*(?:[eE][+-]?[0-9]{1,3})?\Z|\.[0-9]+\Z")
+
+
+def _rewrite(words: Sequence[str]) -> Sequence[str]:
+    """`-5`, `+3`, `-2c`, `-5f` as the first word, followed by one file at most."""
+    if not words:
+        return words
+    found = _OBSOLETE.match(words[0])
+    alone = len(words) == 1 or (len(words) == 2 and not re.match("-.", words[1])) or (2 <= len(words) <= 3 and words[1] == "--")
+    if found is None or not alone or words[0] == "-" or (found[1] == "-" and not found[2]):
+        for word in words:
+            if word == "--":
+                break
+            if _DIGITS.match(word):
+                raise CommandError(f"option used in invalid context -- {word[1]}")
+        return words
+    sign = "+" if found[1] == "+" else ""
+    unit = "-c" if found[3] in ("b", "c") and found[3] else "-n"
+    number = (found[2] or "10") + ("b" if found[3] == "b" else "")
+    return [unit, sign + number, *(["-f"] if found[4] else []), *words[1:]]
+
+
+class _Part:
+    """Which part is wanted: `count` lines or bytes from the end, or everything from number `count` on."""
+
+    __slots__ = ("count", "end", "from_start", "unit")
+
+    def __init__(self, args: Arguments) -> None:
+        self.unit, self.count, self.from_start = "lines", 10, False
+        self.end = b"\0" if args.flag("zero-terminated") else b"\n"
+        for key, value in args.given:
+            if key in ("lines", "bytes"):
+                text = value or ""
+                self.unit, self.from_start = key, text.startswith("+")
+                self.count = parse_size(text.removeprefix("-"), f"number of {key}")
+
+
+def _size_of(source: ByteReader) -> int | None:
+    """The bytes from the position to the end of a file; None for what has no position."""
+    if not hasattr(source, "stat") or not hasattr(source, "seek"):
+        return None
+    try:
+        here: int = source.seek(0, 1)
+        size: int = source.seek(0, 2)
+        source.seek(min(here, size), 0)
+    except OSError:
+        return None
+    return max(0, size - here) if source.stat().is_file else None
+
+
+def _from_number(ctx: CommandContext, source: ByteReader, part: _Part) -> None:
+    """Everything from line or byte number `count` on."""
+    skip = max(0, part.count - 1)
+    for block in blocks(ctx.budget, source):
+        if skip and part.unit == "bytes":
+            cut = min(skip, len(block))
+            skip -= cut
+        elif skip:
+            here = block.count(part.end)
+            cut = len(block)
+            if here >= skip:
+                cut = 0
+                for _ in range(skip):
+                    cut = block.find(part.end, cut) + 1
+            skip -= min(here, skip)
+        else:
+            cut = 0
+        if cut < len(block):
+            ctx.stdout.write(block[cut:] if cut else block)
+
+
+def _last_lines_of_file(ctx: CommandContext, source: ByteReader, part: _Part, size: int) -> None:
+    """Search backwards from the end in blocks, then copy."""
+    start: int = source.seek(0, 1)  # type: ignore[attr-defined]
+    position = start + size
+    wanted = part.count
+    first = True
+    cut = start
+    while position > start and wanted >= 0:
+        ctx.budget.step()
+        begin = max(start, position - BLOCK)
+        source.seek(begin, 0)  # type: ignore[attr-defined]
+        block = source.read(position - begin)
+        if first:
+            first = False
+            if not block.endswith(part.end):
+                wanted -= 1
+        here = block.count(part.end)
+        if here <= wanted:
+            wanted -= here
+        else:
+            at = len(block)
+            for _ in range(wanted + 1):
+                at = block.rfind(part.end, 0, at)
+            cut = begin + at + 1
+            break
+        position = begin
+    source.seek(cut, 0)  # type: ignore[attr-defined]
+    for block in blocks(ctx.budget, source):
+        ctx.stdout.write(block)
+
+
+def _last_of_pipe(ctx: CommandContext, source: ByteReader, part: _Part) -> None:
+    """Keep the blocks that may still be wanted."""
+    waiting: deque[tuple[bytes, int]] = deque()
+    total = size = 0
+    by_lines = part.unit == "lines"
+    for block in blocks(ctx.budget, source):
+        weight = block.count(part.end) if by_lines else len(block)
+        waiting.append((block, weight))
+        total += weight
+        size += len(block)
+        while len(waiting) > 1 and total - waiting[0][1] > part.count:
+            first, its_weight = waiting.popleft()
+            total -= its_weight
+            size -= len(first)
+        ctx.budget.charge(size)
+    rest = b"".join([block for block, _ in waiting])
+    if not by_lines:
+        ctx.stdout.write(rest[max(0, len(rest) - part.count) :])
+        return
+    if rest and not rest.endswith(part.end):
+        total += 1
+    cut = 0
+    for _ in range(total - part.count):
+        cut = rest.find(part.end, cut) + 1
+    ctx.stdout.write(rest[cut:])
+
+
+def _print_part(ctx: CommandContext, source: ByteReader, part: _Part) -> None:
+    if part.from_start:
+        _from_number(ctx, source, part)
+        return
+    size = _size_of(source)
+    if not part.count:
+        if size is None:
+            for _ in blocks(ctx.budget, source):
+                pass
+        else:
+            source.seek(0, 2)  # type: ignore[attr-defined]
+    elif size is None:
+        _last_of_pipe(ctx, source, part)
+    elif part.unit == "lines":
+        _last_lines_of_file(ctx, source, part, size)
+    else:
+        source.seek(-min(part.count, size), 2)  # type: ignore[attr-defined]
+        for block in blocks(ctx.budget, source):
+            ctx.stdout.write(block)
+
+
+class _Followed:
+    """A file that `-f` watches: where it stands and what was seen of it last."""
+
+    __slots__ = ("inode", "missing", "name", "source")
+
+    def __init__(self, name: str, source: ByteReader | None) -> None:
+        self.name = name
+        self.source = source
+        self.missing = source is None
+        self.inode = source.stat().ino if source is not None and hasattr(source, "stat") else -1
+
+
+class _Follower:
+    """`tail -f`: prints what is appended to the files until the process is ended."""
+
+    __slots__ = ("by_name", "ctx", "files", "headers", "last", "retry", "seconds")
+
+    def __init__(
+        self, ctx: CommandContext, files: list[_Followed], last: str, *, headers: bool, by_name: bool, retry: bool, seconds: float
+    ) -> None:
+        self.ctx = ctx
+        self.files = files
+        self.last = last
+        self.headers = headers
+        self.by_name = by_name
+        self.retry = retry
+        self.seconds = seconds
+
+    def run(self) -> int:
+        ctx = self.ctx
+        while any(file.source is not None for file in self.files) or (self.retry and self.files):
+            grown = False
+            for file in self.files:
+                ctx.budget.step()
+                if self.by_name:
+                    self._reopen(file)
+                grown = self._print_new(file) or grown
+            if not grown:
+                ctx.host.scheduler.sleep(max(0.01, min(self.seconds, 0.1)))
+        if self.files:
+            ctx.warn("no files remaining")
+        return 1
+
+    def _reopen(self, file: _Followed) -> None:
+        """Follow the name, not the file: after a rename or a removal the name may mean another file."""
+        ctx = self.ctx
+        try:
+            inode = ctx.fs.stat(ctx.path(file.name)).ino
+            if file.source is not None and inode == file.inode:
+                return
+            source = ctx.open_input(file.name)
+        except OSError as error:
+            if not file.missing:
+                ctx.warn(f"{quote_always(file.name)} has become inaccessible: {error.strerror}")
+                file.missing = True
+                file.source = None
+            return
+        verb = "has appeared;  following new file" if file.missing else "has been replaced;  following new file"
+        ctx.warn(f"{quote_always(file.name)} {verb}")
+        file.source, file.inode, file.missing = source, inode, False
+
+    def _print_new(self, file: _Followed) -> bool:
+        source = file.source
+        if source is None:
+            return False
+        if hasattr(source, "stat") and hasattr(source, "seek"):
+            position: int = source.seek(0, 1)
+            if source.stat().size < position:
+                self.ctx.warn(f"{file.name}: file truncated")
+                source.seek(0, 0)
+        block = source.read(BLOCK)
+        if not block:
+            if not hasattr(source, "stat"):
+                file.source = None  # a pipe has ended for good
+            return False
+        if self.headers and self.last != file.name:
+            self.ctx.stdout.write(encode(f"\n==> {_shown(file.name)} <==\n"))
+        self.last = file.name
+        self.ctx.stdout.write(block)
+        return True
+
+
+def _shown(name: str) -> str:
+    return "standard input" if name == "-" else name
+
+
+def _seconds(text: str) -> float:
+    if not _SECONDS.match(text):
+        raise CommandError(f"invalid number of seconds: {quote(text)}")
+    return min(float(text), 1e9)
+
+
+@command(
+    "tail",
+    rewrite=_rewrite,
+    usage="""
+    Usage: tail [OPTION]... [FILE]...
+    Print the last 10 lines of each FILE, after a header with its name if there are several.
+
+    With no FILE, or when FILE is -, read standard input.
+
+      -c, --bytes=[+]NUM         print the last NUM bytes; with '+', everything from byte NUM on
+      -f, --follow[={name|descriptor}]
+                                 print what is appended, until the command is ended
+      -F                         same as --follow=name --retry
+      -n, --lines=[+]NUM         print the last NUM lines; with '+', everything from line NUM on
+      -q, --quiet, --silent      never print headers
+          --retry                keep trying to open a file that cannot be opened
+      -s, --sleep-interval=N     with -f, look at least every N seconds
+      -v, --verbose              always print headers
+      -z, --zero-terminated      lines end with NUL, not newline
+          --help                 display this help and exit
+
+    NUM may have a suffix: b 512, kB 1000, K 1024, MB 1000*1000, M 1024*1024, and so on.
+    """,
+)
+def tail(ctx: CommandContext, args: Arguments) -> int:
+    part = _Part(args)
+    seconds = _seconds(args.value("sleep-interval", "1") or "")
+    follow = args.last("follow", "F")
+    how = "name" if args.last("F", "follow") == "F" else (args.value("follow", "") or "descriptor")
+    if how not in ("name", "descriptor"):
+        raise _bad_follow(how)
+    retry = args.flag("retry") or args.flag("F")
+    if retry and follow is None:
+        ctx.stderr.write(b"tail: warning: --retry ignored; --retry is useful only when following\n")
+    names = args.operands or ["-"]
+    last_flag = args.last("quiet", "verbose")
+    headers = last_flag == "verbose" or (last_flag is None and len(names) > 1)
+    separator, last = "", ""
+    followed: list[_Followed] = []
+    for name in names:
+        try:
+            source: ByteReader | None = ctx.open_input(name)
+        except IsADirectoryError:
+            source = None
+        except OSError as error:
+            ctx.warn(f"cannot open {quote_always(name)} for reading: {error.strerror}")
+            if retry:
+                followed.append(_Followed(name, None))
+            continue
+        if headers:
+            ctx.stdout.write(encode(f"{separator}==> {_shown(name)} <==\n"))
+            separator = "\n"
+        if source is None:
+            ctx.warn(f"error reading {quote_always(name)}: Is a directory")
+            continue
+        _print_part(ctx, source, part)
+        last = name
+        if name != "-" or hasattr(source, "stat"):
+            followed.append(_Followed(name, source))
+    if follow is None or (names == ["-"] and not followed):
+        return ctx.status
+    if not followed:
+        ctx.warn("no files remaining")
+        return 1
+    return _Follower(ctx, followed, last, headers=headers, by_name=how == "name", retry=retry, seconds=seconds).run()
+
+
+def _bad_follow(how: str) -> CommandError:
+    return CommandError(
+        f"invalid argument {quote(how)} for {quote('--follow')}\nValid arguments are:\n  - {quote('descriptor')}\n"
+        f"  - {quote('name')}\nTry 'tail --help' for more information."
+    )

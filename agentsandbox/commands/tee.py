@@ -1,0 +1,73 @@
+"""`tee` (POSIX 1003.1-2017, GNU coreutils): copy standard input to files and to standard output."""
+
+from __future__ import annotations
+
+from agentsandbox.command import Arguments, CommandContext, command
+from agentsandbox.commands._choices import choose
+from agentsandbox.commands._lines import blocks
+from agentsandbox.errors import PipeClosed
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from agentsandbox.fs.base import File
+    from agentsandbox.streams import ByteWriter
+
+_MODES = [("warn",), ("warn-nopipe",), ("exit",), ("exit-nopipe",)]
+
+
+def _open_outputs(ctx: CommandContext, names: list[str], *, append: bool) -> list[tuple[str, File]]:
+    opened = []
+    for name in names:
+        try:
+            opened.append((name, ctx.fs.open(ctx.path(name), "a" if append else "w", permissions=0o666 & ~ctx.umask)))
+        except OSError as error:
+            ctx.warn_os(error, name)
+    return opened
+
+
+@command(
+    "tee",
+    usage="""
+    Usage: tee [OPTION]... [FILE]...
+    Copy standard input to each FILE, and also to standard output.
+
+      -a, --append              append to the FILEs, do not empty them
+      -i, --ignore-interrupts   ignore interrupt signals (none arrive here)
+      -p                        go on when a pipe is closed, as --output-error=warn-nopipe
+          --output-error[=MODE] on write errors: warn, warn-nopipe, exit, exit-nopipe
+          --help                display this help and exit
+    """,
+)
+def tee(ctx: CommandContext, args: Arguments) -> int:
+    mode = None
+    for key, value in args.given:
+        if key == "output-error":
+            mode = choose(value or "warn-nopipe", "--output-error", _MODES)
+        elif key == "p":
+            mode = "warn-nopipe"
+    opened = _open_outputs(ctx, args.operands, append=args.flag("append"))
+    outputs: list[tuple[str, ByteWriter]] = [("standard output", ctx.stdout), *opened]
+    try:
+        for block in blocks(ctx.budget, ctx.stdin):
+            for output in list(outputs):
+                try:
+                    output[1].write(block)
+                except PipeClosed:
+                    if mode is None:
+                        raise
+                    outputs.remove(output)
+                    if not mode.endswith("nopipe"):
+                        ctx.warn(f"{output[0]}: Broken pipe")
+                        if mode == "exit":
+                            return 1
+                except OSError as error:
+                    outputs.remove(output)
+                    ctx.warn_os(error, output[0])
+                    if mode is not None and mode.startswith("exit"):
+                        return 1
+            if not outputs:
+                break
+    finally:
+        for _name, file in opened:
+            file.release()
+    return ctx.status

@@ -1,0 +1,199 @@
+"""`wc` (POSIX 1003.1-2017, GNU coreutils): count lines, words, characters and bytes."""
+
+from __future__ import annotations
+
+import re
+import stat as stat_module
+
+from agentsandbox.command import Arguments, CommandContext, command
+from agentsandbox.commands._files0 import listed_operands
+from agentsandbox.commands._lines import line_blocks
+from agentsandbox.commands._quoting import is_printable
+from agentsandbox.commands._widths import character_width
+from agentsandbox.streams import BLOCK, decode, encode
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from agentsandbox.streams import ByteReader
+
+_COLUMNS = ("lines", "words", "chars", "bytes", "max-line-length")
+_PRINTABLE_AND_SPACE = bytes(range(9, 14)) + bytes(range(32, 127))
+_CONTINUATION = bytes(range(0x80, 0xC0))
+_SPACES = "\t\n\v\f\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u2060\u3000"
+_WORD = re.compile(f"[^{_SPACES}]+")
+_PLAIN_LINE = re.compile(rb"[ -~]*\Z")
+
+
+class _Counts:
+    """What was counted in one file, or in all of them."""
+
+    __slots__ = ("bytes", "chars", "lines", "longest", "words")
+
+    def __init__(self) -> None:
+        self.lines = self.words = self.chars = self.bytes = self.longest = 0
+
+    def add(self, other: _Counts) -> None:
+        self.lines += other.lines
+        self.words += other.words
+        self.chars += other.chars
+        self.bytes += other.bytes
+        self.longest = max(self.longest, other.longest)
+
+
+def _count_words(block: bytes) -> int:
+    """Words are runs without white space that hold a printable character."""
+    if not block.translate(None, _PRINTABLE_AND_SPACE):
+        return len(block.split())
+    count = 0
+    for word in _WORD.findall(decode(block)):
+        if word.isprintable() or any(map(is_printable, word)):
+            count += 1
+    return count
+
+
+def _count_characters(block: bytes) -> int:
+    if block.isascii():
+        return len(block)
+    try:
+        str(block, "utf-8")
+    except UnicodeDecodeError:
+        return len([c for c in decode(block) if not "\udc80" <= c <= "\udcff"])
+    return len(block.translate(None, _CONTINUATION))
+
+
+def _line_width(line: bytes) -> int:
+    """The widest column that a line reaches: tabs stop every 8, `\\r` and `\\f` start again."""
+    if _PLAIN_LINE.match(line):
+        return len(line)
+    widest = column = 0
+    for character in decode(line):
+        if character == "\t":
+            column += 8 - column % 8
+        elif character in "\r\f":
+            widest, column = max(widest, column), 0
+        else:
+            column += max(0, character_width(character))
+    return max(widest, column)
+
+
+def _count(ctx: CommandContext, source: ByteReader, wanted: Sequence[str]) -> _Counts:
+    counts = _Counts()
+    if not {"words", "chars", "max-line-length"} & set(wanted):
+        while block := source.read(4 * BLOCK):
+            ctx.budget.step()
+            counts.bytes += len(block)
+            counts.lines += block.count(b"\n")
+        return counts
+    for block in line_blocks(ctx.budget, source):
+        counts.bytes += len(block)
+        counts.lines += block.count(b"\n")
+        if "words" in wanted:
+            counts.words += _count_words(block)
+        if "chars" in wanted:
+            counts.chars += _count_characters(block)
+        if "max-line-length" in wanted:
+            for line in block.split(b"\n"):
+                ctx.budget.step(len(line) // 4096 + 1)
+                counts.longest = max(counts.longest, _line_width(line))
+    return counts
+
+
+def _size_at_once(source: ByteReader) -> int | None:
+    """`wc -c` of a regular file needs no reading; None otherwise."""
+    if not hasattr(source, "stat") or not hasattr(source, "seek"):
+        return None
+    info = source.stat()
+    if not info.is_file or not info.size:
+        return None
+    try:
+        position: int = source.seek(0, 1)
+        source.seek(0, 2)
+    except OSError:
+        return None
+    return max(0, int(info.size) - position)
+
+
+def _number_width(ctx: CommandContext, names: Sequence[str], wanted: Sequence[str]) -> int:
+    """GNU's column width: the digits of all sizes together, 7 when a size is not known beforehand."""
+    if len(names) == 1 and len(wanted) == 1:
+        return 1
+    smallest, total = 1, 0
+    for name in names:
+        try:
+            if name != "-":
+                info = ctx.fs.stat(ctx.path(name))
+            elif hasattr(ctx.stdin, "stat"):
+                info = ctx.stdin.stat()
+            else:
+                smallest = 7
+                continue
+        except OSError:
+            continue
+        if stat_module.S_ISREG(info.mode):
+            total += info.size
+        else:
+            smallest = 7
+    return max(smallest, len(str(total)))
+
+
+def _write(ctx: CommandContext, counts: _Counts, wanted: Sequence[str], width: int, name: str | None) -> None:
+    numbers = {
+        "lines": counts.lines,
+        "words": counts.words,
+        "chars": counts.chars,
+        "bytes": counts.bytes,
+        "max-line-length": counts.longest,
+    }
+    shown = " ".join([f"{numbers[column]:{width}d}" for column in _COLUMNS if column in wanted])
+    if name is not None:
+        shown += f" {name}" if "\n" not in name else " " + "'" + name.replace("\n", "'$'\\n''") + "'"
+    ctx.stdout.write(encode(shown + "\n"))
+
+
+@command(
+    "wc",
+    usage="""
+    Usage: wc [OPTION]... [FILE]...
+      or:  wc [OPTION]... --files0-from=F
+    Print newline, word and byte counts for each FILE, and a total line for several.
+
+    With no FILE, or when FILE is -, read standard input. A word is a run of characters between white space.
+
+      -c, --bytes             print the byte counts
+      -m, --chars             print the character counts
+      -l, --lines             print the newline counts
+          --files0-from=F     take the names of the files from F, each ended by NUL
+      -L, --max-line-length   print the widest display column of a line
+      -w, --words             print the word counts
+          --help              display this help and exit
+    """,
+)
+def wc(ctx: CommandContext, args: Arguments) -> int:
+    wanted = [column for column in _COLUMNS if args.flag(column)] or ["lines", "words", "bytes"]
+    listed = listed_operands(ctx, args)
+    names = listed if listed is not None else (args.operands or ["-"])
+    width = _number_width(ctx, names, wanted)
+    total = _Counts()
+    for name in names:
+        try:
+            source = ctx.open_input(name)
+        except IsADirectoryError as error:
+            ctx.warn_os(error, name)
+            _write(ctx, _Counts(), wanted, width, name)
+            continue
+        except OSError as error:
+            ctx.warn_os(error, name)
+            continue
+        size = _size_at_once(source) if wanted == ["bytes"] else None
+        if size is None:
+            counts = _count(ctx, source, wanted)
+        else:
+            counts = _Counts()
+            counts.bytes = size
+        _write(ctx, counts, wanted, width, name if args.operands or listed is not None else None)
+        total.add(counts)
+    if len(names) > 1:
+        _write(ctx, total, wanted, width, "total")
+    return ctx.status

@@ -1,0 +1,410 @@
+"""`xxd` (of the Vim project): make a hexadecimal dump, or turn one back into bytes."""
+
+from __future__ import annotations
+
+import re
+
+from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
+from agentsandbox.commands._lines import blocks, lines
+from agentsandbox.errors import CommandError
+from agentsandbox.streams import BLOCK, decode, encode
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from agentsandbox.fs.base import File
+    from agentsandbox.limits import Budget
+    from agentsandbox.streams import ByteReader, ByteWriter
+
+_VALUES = {"c": "cols", "g": "groupsize", "l": "len", "n": "name", "o": "offset", "s": "seek"}
+_FLAGS = {"a": "autoskip", "b": "bits", "C": "capitalize", "d": "decimal", "e": "little", "i": "include"}
+_FLAGS |= {"p": "postscript", "r": "revert", "u": "uppercase", "h": "help", "v": "version"}
+_LONG = {"ps": "postscript", "plain": "postscript", "cols": "cols", "group": "groupsize", "len": "len", "name": "name", "skip": "seek"}
+_LONG |= {value: value for value in (*_VALUES.values(), *_FLAGS.values())}
+_NUMBER = re.compile(r"[ \t]*([+-]?)(0[xX][0-9a-fA-F]+|[0-9]+)")
+_PRINTABLE = bytes([byte if 32 <= byte < 127 else 46 for byte in range(256)])
+_DIGITS = b"0123456789abcdefABCDEF"
+_DIGIT_VALUES = {digit: int(chr(digit), 16) for digit in _DIGITS}
+_MAX_COLUMNS = 256
+
+
+class _Options(dict[str, str]):
+    """Options by name; flags have an empty value."""
+
+    def number(self, name: str, default: int) -> int:
+        """An integer option, read as `strtol` reads it: what is no number is 0."""
+        text = self.get(name)
+        if text is None:
+            return default
+        found = _NUMBER.match(text)
+        if found is None:
+            return 0
+        digits = found[2][:20]
+        base = 16 if digits[:2] in ("0x", "0X") else 8 if digits.startswith("0") and not digits.strip("01234567") else 10
+        value = int(digits, base)
+        return -value if found[1] == "-" else value
+
+
+def _parse(words: list[str]) -> tuple[_Options, list[str]]:
+    """xxd's own way with options: `-c8`, `-c 8`, `-cols 8`; clusters are not known."""
+    options = _Options()
+    at = 0
+    while at < len(words) and words[at].startswith("-") and words[at] != "-":
+        word = words[at]
+        at += 1
+        if word == "--":
+            break
+        name = word.lstrip("-") if word.startswith("--") else word[1:]
+        full, value = _LONG.get(name), ""
+        if full is None:
+            letter = name[:1]
+            full = _VALUES.get(letter) or _FLAGS.get(letter)
+            value = name[1:] if letter in _VALUES else ""
+        if full is None or full in ("help", "version"):
+            raise _UsageError(full)
+        if full in _VALUES.values() and not value:
+            if at >= len(words):
+                raise _UsageError(None)
+            value = words[at]
+            at += 1
+        if full == "autoskip" and full in options:
+            del options[full]  # -a toggles
+        else:
+            options[full] = value
+    return options, words[at:]
+
+
+class _UsageError(CommandError):
+    """The usage text is asked for, or due; `wanted` is the option that asked."""
+
+    def __init__(self, wanted: str | None) -> None:
+        super().__init__("", 1)
+        self.wanted = wanted
+
+
+def _dump_lines(ctx: CommandContext, source: Iterator[bytes], columns: int) -> Iterator[bytes]:
+    rest = b""
+    for block in source:
+        data = rest + block
+        cut = len(data) - len(data) % columns
+        rest = data[cut:]
+        for at in range(0, cut, columns):
+            ctx.budget.left -= 1
+            if ctx.budget.left < 0:
+                ctx.budget.tick()
+            yield data[at : at + columns]
+    if rest:
+        yield rest
+
+
+class _Dump:
+    """The normal dump: address, groups of digits, characters."""
+
+    __slots__ = ("address", "bits", "columns", "group", "little", "upper")
+
+    def __init__(self, options: _Options) -> None:
+        self.bits = "bits" in options
+        self.little = "little" in options and not self.bits
+        self.columns = options.number("cols", 0) or (6 if self.bits else 16)
+        self.group = options.number("groupsize", 1 if self.bits else 4 if self.little else 2)
+        self.upper = "uppercase" in options
+        if self.group < 1 or self.group > self.columns:
+            self.group = self.columns
+        if self.little and self.group & (self.group - 1):
+            raise CommandError("number of octets per group must be a power of 2 with -e.", 1)
+        self.address = "08d" if "decimal" in options else "08x"
+
+    def _digits(self, part: bytes) -> str:
+        if self.bits:
+            return "".join([f"{byte:08b}" for byte in part])
+        if self.little:
+            text = part[::-1].hex().rjust(2 * self.group)
+        else:
+            text = part.hex()
+        return text.upper() if self.upper else text
+
+    def line(self, position: int, data: bytes) -> str:
+        """One line."""
+        size = 8 if self.bits else 2
+        groups = [self._digits(data[at : at + self.group]) for at in range(0, len(data), self.group)]
+        whole = -(-self.columns // self.group)
+        width = self.columns * size + whole - 1 if not self.little else whole * (2 * self.group + 1) - 1
+        shown = str(data.translate(_PRINTABLE), "ascii")
+        return f"{position & 0xFFFFFFFFFFFFFFFF:{self.address}}: {' '.join(groups):<{width}}  {shown}\n"
+
+
+def _write_dump(ctx: CommandContext, source: Iterator[bytes], out: ByteWriter, options: _Options, start: int) -> None:
+    dump = _Dump(options)
+    position = start + options.number("offset", 0)
+    autoskip = "autoskip" in options
+    zeros = 0  # lines of NULs that were held back
+    texts: list[str] = []
+    for data in _dump_lines(ctx, source, dump.columns):
+        if autoskip and not data.strip(b"\0"):
+            zeros += 1
+            if zeros == 1:
+                texts.append(dump.line(position, data))
+            held = (position, data)
+        else:
+            if zeros == 2:
+                texts.append(dump.line(*held))
+            elif zeros > 2:
+                texts.append("*\n")
+            zeros = 0
+            texts.append(dump.line(position, data))
+        position += len(data)
+        if len(texts) >= 256:
+            out.write(encode("".join(texts)))
+            texts = []
+    if zeros > 1:
+        texts.append(("*\n" if zeros > 2 else "") + dump.line(*held))
+    out.write(encode("".join(texts)))
+
+
+def _write_plain(ctx: CommandContext, source: Iterator[bytes], out: ByteWriter, options: _Options) -> None:
+    columns = options.number("cols", 30)
+    upper = "uppercase" in options
+    if columns <= 0:
+        wrote = False
+        for block in source:
+            text = block.hex()
+            out.write(encode(text.upper() if upper else text))
+            wrote = True
+        out.write(b"\n" if wrote else b"")
+        return
+    texts: list[str] = []
+    for data in _dump_lines(ctx, source, columns):
+        texts.append(data.hex())
+        if len(texts) >= 512:
+            out.write(encode(("\n".join(texts) + "\n").upper() if upper else "\n".join(texts) + "\n"))
+            texts = []
+    if texts:
+        out.write(encode(("\n".join(texts) + "\n").upper() if upper else "\n".join(texts) + "\n"))
+
+
+def _write_include(ctx: CommandContext, source: Iterator[bytes], out: ByteWriter, options: _Options, name: str | None) -> None:
+    columns = options.number("cols", 0) or 12
+    variable = None if name is None else re.sub(r"[^A-Za-z0-9]", "_", name)
+    if variable is not None:
+        variable = f"__{variable}" if variable[:1].isdigit() else variable
+        variable = variable.upper() if "capitalize" in options else variable
+        out.write(encode(f"unsigned char {variable}[] = {{\n"))
+    size = 0
+    digits = "#04X" if "uppercase" in options else "#04x"
+    for data in _dump_lines(ctx, source, columns):
+        texts = ", ".join([format(byte, digits) for byte in data])
+        out.write(encode((",\n  " if size else "  ") + texts))
+        size += len(data)
+    if size:
+        out.write(b"\n")
+    if variable is not None:
+        suffix = "LEN" if "capitalize" in options else "len"
+        out.write(encode(f"}};\nunsigned int {variable}_{suffix} = {size};\n"))
+
+
+_ADDRESS = re.compile(r"[ \t]*([0-9a-fA-F]+):[ \t]?")
+
+
+class _PlainReader:
+    """Pairs of digits in any text: garbage at the beginning of a line is passed over, three bad characters end the line."""
+
+    __slots__ = ("garbage", "nibbles")
+
+    def __init__(self) -> None:
+        self.nibbles = [-1, -1, -1]
+        self.garbage = True
+
+    def read(self, budget: Budget, line: bytes) -> bytes:
+        """The bytes of one line, without its newline."""
+        digits = line.translate(None, b" \t\r")
+        if self.nibbles[0] < 0 and not len(digits) % 2 and not digits.translate(None, _DIGITS):
+            self.nibbles = [-1, -1, -1]
+            self.garbage = self.garbage and not digits
+            return bytes.fromhex(str(digits, "ascii"))
+        found = bytearray()
+        for character in digits:
+            budget.step()
+            value = _DIGIT_VALUES.get(character, -1)
+            if value < 0 and self.garbage:
+                continue
+            self.garbage = False
+            last, before, _ = self.nibbles
+            self.nibbles = [value, last, before]
+            if last >= 0 and value >= 0:
+                found.append(last << 4 | value)
+                self.nibbles[0] = -1
+            elif self.nibbles == [-1, -1, -1]:
+                self.garbage = True
+                break
+        return bytes(found)
+
+
+def _revert_plain(ctx: CommandContext, source: ByteReader, out: ByteWriter) -> None:
+    """`-r -p`: every pair of digits is a byte."""
+    reader = _PlainReader()
+    for line in lines(ctx.budget, source):
+        out.write(reader.read(ctx.budget, line))
+
+
+def _revert(ctx: CommandContext, source: ByteReader, out: ByteWriter, options: _Options) -> None:
+    """`-r`: bytes at their addresses; gaps are filled with NUL when the output cannot seek."""
+    columns = options.number("cols", 16) or 16
+    base = options.number("seek", 0)
+    position = 0
+    for line in lines(ctx.budget, source):
+        text = decode(line)
+        found = _ADDRESS.match(text)
+        if found is None or len(found[1]) > 16:
+            continue
+        wanted = int(found[1], 16) + base
+        digits = re.match(r"(?:[0-9a-fA-F]{2} ?)*", text[found.end() :])
+        data = bytes.fromhex(digits[0].replace(" ", ""))[:columns] if digits is not None else b""
+        if wanted != position:
+            position = _move(ctx, out, position, wanted)
+        out.write(data)
+        position += len(data)
+
+
+def _move(ctx: CommandContext, out: ByteWriter, position: int, wanted: int) -> int:
+    if wanted < position:
+        if not hasattr(out, "seek"):
+            raise CommandError("Sorry, cannot seek backwards.", 5)
+        try:
+            out.seek(wanted, 0)
+        except OSError:
+            raise CommandError("Sorry, cannot seek backwards.", 5) from None
+        return wanted
+    ctx.budget.charge(wanted - position)
+    while position < wanted:
+        ctx.budget.step()
+        size = min(BLOCK, wanted - position)
+        out.write(bytes(size))
+        position += size
+    return position
+
+
+def _input(ctx: CommandContext, name: str) -> ByteReader:
+    try:
+        return ctx.open_input(name)
+    except IsADirectoryError as error:
+        raise CommandError(error.strerror or "", 2) from None
+    except OSError as error:
+        raise CommandError(describe_os_error(error, name), 2) from None
+
+
+def _seek(ctx: CommandContext, source: ByteReader, options: _Options) -> int:
+    """Go to where `-s` says; the address of the first byte."""
+    text = options.get("seek")
+    if text is None:
+        return 0
+    offset = options.number("seek", 0)
+    if offset < 0:
+        if not hasattr(source, "seek"):
+            raise CommandError("Sorry, cannot seek.", 4)
+        try:
+            size: int = source.seek(0, 2)
+            start = max(0, size + offset)
+            source.seek(start, 0)
+        except OSError:
+            raise CommandError("Sorry, cannot seek.", 4) from None
+        return start
+    skipped = 0
+    while skipped < offset and (block := source.read(min(BLOCK, offset - skipped))):
+        ctx.budget.step()
+        skipped += len(block)
+    return offset
+
+
+def _limited(ctx: CommandContext, source: ByteReader, limit: int | None) -> Iterator[bytes]:
+    if limit is None or limit < 0:
+        yield from blocks(ctx.budget, source)
+        return
+    while limit > 0 and (block := source.read(min(BLOCK, limit))):
+        ctx.budget.step()
+        limit -= len(block)
+        yield block
+
+
+@command(
+    "xxd",
+    raw=True,
+    usage="""
+    Usage: xxd [OPTIONS] [INFILE [OUTFILE]]
+      or:  xxd -r [-s [-]OFFSET] [-c COLS] [-ps] [INFILE [OUTFILE]]
+    Make a hexadecimal dump of a file, or turn one back into bytes.
+
+      -a          show one '*' for several lines of NULs
+      -b          binary digits
+      -C          capital letters in the names of -i
+      -c COLS     bytes in a line: 16, or 6 with -b, 12 with -i, 30 with -ps; 0 with -ps for one line
+      -d          decimal addresses
+      -e          little-endian groups
+      -g BYTES    bytes in a group: 2, or 1 with -b, 4 with -e; 0 for no groups
+      -h          print this summary
+      -i          as a C array
+      -l LEN      stop after LEN bytes
+      -n NAME     the name of the array of -i
+      -o OFF      add OFF to the addresses
+      -ps         digits only
+      -r          from a dump to bytes
+      -s SEEK     start at byte SEEK, from the end when negative
+      -u          upper case digits
+    """,
+)
+def xxd(ctx: CommandContext, args: Arguments) -> int:
+    try:
+        options, names = _parse(args.operands)
+        if len(names) > 2:
+            raise _UsageError(None)
+    except _UsageError as usage:
+        if usage.wanted == "version":
+            ctx.stderr.write(b"xxd of agentsandbox\n")
+            return 0
+        ctx.stderr.write(encode(xxd.usage))
+        return 1
+    columns = options.number("cols", 0)
+    plain = "postscript" in options
+    if "revert" not in options and not plain and (columns < 0 or columns > _MAX_COLUMNS):
+        raise CommandError(f"invalid number of columns (max. {_MAX_COLUMNS}).", 1)
+    ctx.budget.charge(max(0, columns))
+    name = names[0] if names else "-"
+    source = _input(ctx, name)
+    out, opened = _output(ctx, names[1] if len(names) > 1 else "-", revert="revert" in options)
+    try:
+        _convert(ctx, source, out, options, name)
+    finally:
+        if opened is not None:
+            opened.release()
+    return 0
+
+
+def _output(ctx: CommandContext, name: str, *, revert: bool) -> tuple[ByteWriter, File | None]:
+    if name == "-":
+        return ctx.stdout, None
+    path = ctx.path(name)
+    try:
+        exists = revert and ctx.fs.exists(path)
+        file = ctx.fs.open(path, "r+" if exists else "w", permissions=0o666 & ~ctx.umask)
+    except OSError as error:
+        raise CommandError(describe_os_error(error, name), 3) from None
+    return file, file
+
+
+def _convert(ctx: CommandContext, source: ByteReader, out: ByteWriter, options: _Options, name: str) -> None:
+    plain = "postscript" in options
+    if "revert" in options:
+        if plain:
+            _revert_plain(ctx, source, out)
+        else:
+            _revert(ctx, source, out, options)
+        return
+    start = _seek(ctx, source, options)
+    limit = options.number("len", 0) if "len" in options else None
+    found = _limited(ctx, source, limit)
+    if "include" in options:
+        _write_include(ctx, found, out, options, options.get("name") or (None if name == "-" else name))
+    elif plain:
+        _write_plain(ctx, found, out, options)
+    else:
+        _write_dump(ctx, found, out, options, start)
