@@ -6,7 +6,7 @@ import errno
 
 from agentsandbox.command import CommandContext, describe_os_error
 from agentsandbox.languages.sed.nodes import Script, SedError
-from agentsandbox.languages.sed.runtime import Editor, Output, Settings
+from agentsandbox.languages.sed.runtime import Editor, Output, Program, Settings
 from agentsandbox.streams import Buffer, BytesReader, decode, encode
 
 TYPE_CHECKING = False
@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from agentsandbox.fs.base import File
-    from agentsandbox.languages.sed.runtime import Operation
     from agentsandbox.streams import ByteReader
 
 __all__ = ["Files"]
@@ -101,9 +100,9 @@ class Files:
         self.ctx.stderr.write(encode(f"{self.ctx.name}: can't read {describe_os_error(error, name)}\n"))
         self.status = 2
 
-    def editor(self, operations: Sequence[Operation]) -> Editor:
+    def editor(self, program: Program) -> Editor:
         """An editor that uses these files; its input and output are still to be set."""
-        editor = Editor(operations, self.settings, self.ctx.budget)
+        editor = Editor(program, self.settings, self.ctx.budget)
         editor.standard_output = self.standard_output
         editor.outputs = self.outputs
         editor.flush_all = self.flush

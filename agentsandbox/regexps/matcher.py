@@ -9,7 +9,8 @@ from agentsandbox.errors import LimitReached
 from agentsandbox.regexps.analysis import UNBOUNDED, analyze
 from agentsandbox.regexps.automaton import MAX_PLACES, Automaton
 from agentsandbox.regexps.parser import RegexError, Tree, bound_tree, fixed_tree, join_trees, parse
-from agentsandbox.regexps.translate import alternative_texts, literal_text, required_text, translate
+from agentsandbox.regexps.translate import alternative_texts, literal_text, required_text, top_parts, translate
+from agentsandbox.regexps.tree import Assertion
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -198,6 +199,18 @@ class PosixRegex(Regex):
     def exact(self) -> bool:
         """Whether `re` finds the longest match."""
         return self._longest
+
+    @property
+    def empty(self) -> bool:
+        """Whether it matches only the empty string."""
+        return self._tree.root.high == 0
+
+    @property
+    def once_per_line(self) -> bool:
+        """Whether a line holds at most one match: it begins or ends with an anchor."""
+        parts = top_parts(self._tree.root)
+        anchors = [part.kind in "^$" for part in (parts[:1] + parts[-1:]) if isinstance(part, Assertion)]
+        return any(anchors)
 
     @property
     def shortest(self) -> int:

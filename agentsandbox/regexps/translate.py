@@ -6,7 +6,7 @@ import re
 
 from agentsandbox.regexps.tree import Alternation, Assertion, BackReference, CharSet, Concatenation, Group, Node, Repeat
 
-__all__ = ["alternative_texts", "literal_text", "required_text", "set_source", "translate"]
+__all__ = ["alternative_texts", "literal_text", "required_text", "set_source", "top_parts", "translate"]
 
 INVALID = "\udc80-\udcff"
 """Bytes that are not UTF-8, as `streams.decode` writes them: they are not characters."""
@@ -231,7 +231,7 @@ def required_text(root: Node) -> str:
     """The longest text that every match contains, as far as the top level of the tree tells; "" for none."""
     best = ""
     run: list[str] = []
-    for part in [*_flatten(root), Assertion("^")]:
+    for part in [*top_parts(root), Assertion("^")]:
         character = part.literal if isinstance(part, CharSet) else None
         if character is not None:
             run.append(character)
@@ -244,10 +244,10 @@ def required_text(root: Node) -> str:
     return best
 
 
-def _flatten(node: Node) -> list[Node]:
+def top_parts(node: Node) -> list[Node]:
     """The parts of the top level, groups opened."""
     if isinstance(node, Concatenation):
-        return [inner for part in node.parts for inner in _flatten(part)]
+        return [inner for part in node.parts for inner in top_parts(part)]
     if isinstance(node, Group):
-        return _flatten(node.body)
+        return top_parts(node.body)
     return [node]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 
-from agentsandbox.languages.sed.nodes import Command, Script
+from agentsandbox.languages.sed.nodes import Command, Script, Substitution
 from agentsandbox.languages.sed.runtime import Settings
 from agentsandbox.languages.sed.substitution import build_replacer
 from agentsandbox.regexps import PosixRegex
 from agentsandbox.regexps.lines import LineSearch
-from agentsandbox.streams import decode
+from agentsandbox.streams import decode, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -54,6 +54,10 @@ def compile_blocks(script: Script, settings: Settings, budget: Budget) -> Kernel
     return edit
 
 
+def _adds_newline(substitution: Substitution) -> bool:
+    return any(kind == "text" and "\n" in str(value) for kind, value in substitution.replacement.pieces)
+
+
 class _Compiler:
     """Makes the steps; raises `UnfitError` at the first command that has none."""
 
@@ -68,8 +72,14 @@ class _Compiler:
             raise UnfitError
         steps = []
         for command in commands:
+            if command.substitution is not None and command is not commands[-1] and _adds_newline(command.substitution):
+                raise UnfitError  # the next command sees one pattern space of two lines
             if command.name == "s" and command.first is None and not command.negated:
                 steps.append(self._substitute(command))
+            elif command.name == "s" and not command.negated:
+                steps.append(self._substitute_selected(command))
+            elif command.name == "y" and command.first is None and not command.negated:
+                steps.append(self._transliterate(command))
             elif command.name == "d" and command.first is not None and command is commands[-1]:
                 steps.append(self._select(command, keep=command.negated))
             else:
@@ -84,10 +94,7 @@ class _Compiler:
 
     def _select(self, command: Command, *, keep: bool) -> Step:
         """Lines that match, or those that do not."""
-        address = command.first
-        if address is None or command.second is not None or address.kind != "regex" or address.regex is None:
-            raise UnfitError
-        search = LineSearch([self._line_regex(address.regex)], [], self.budget)
+        search = self._search(command)
 
         def kept(block: str) -> str | None:
             lines = search.filter(block)
@@ -118,15 +125,49 @@ class _Compiler:
         literal = regex.literal
         if literal and text is not None and substitution.everywhere and "\n" not in literal:
             return self._replace_text(literal, text)
+        if regex.pattern_source in ("^", "$") and text is not None:
+            return self._add_text(text, before=regex.pattern_source == "^")
         blocks = self._line_regex(regex)
-        if not blocks.exact or not blocks.shortest:
+        if not blocks.exact or (not blocks.shortest and not blocks.empty):
             raise UnfitError
         replacer = build_replacer(substitution.replacement)
-        if text is not None and len(text) > _GROWTH * blocks.shortest:
+        if text is not None and len(text) > _GROWTH * max(1, blocks.shortest):
             raise UnfitError
-        if substitution.everywhere:
+        if substitution.everywhere or blocks.once_per_line:
             return self._replace_all(blocks, text, replacer)
         return self._replace_first(blocks, replacer)
+
+    def _search(self, command: Command) -> LineSearch:
+        address = command.first
+        if address is None or command.second is not None or address.kind != "regex" or address.regex is None:
+            raise UnfitError
+        return LineSearch([self._line_regex(address.regex)], [], self.budget)
+
+    def _substitute_selected(self, command: Command) -> Step:
+        """A substitution in the lines that match an address."""
+        search = self._search(command)
+        change = self._substitute(command)
+
+        def step(block: str) -> str:
+            pieces: list[str] = []
+            position = 0
+            for start, stop in search.places(block):
+                pieces.append(block[position:start])
+                pieces.append(change(block[start:stop]) or "")
+                position = stop
+            pieces.append(block[position:])
+            return "".join(pieces)
+
+        return step
+
+    def _transliterate(self, command: Command) -> Step:
+        table = command.table
+        if 10 in table or "\n" in table.values():
+            raise UnfitError
+        if all(code < 128 and target < "\x80" for code, target in table.items()):
+            codes = bytes(ord(table.get(code, chr(code))) if code < 128 else code for code in range(256))
+            return lambda block: decode(encode(block).translate(codes))
+        return lambda block: block.translate(table)
 
     def _replace_text(self, literal: str, text: str) -> Step:
         budget = self.budget
@@ -135,6 +176,16 @@ class _Compiler:
             if len(text) > len(literal):
                 budget.charge(len(block) + (len(text) - len(literal)) * block.count(literal))
             return block.replace(literal, text)
+
+        return step
+
+    def _add_text(self, text: str, *, before: bool) -> Step:
+        """The text before or after each line."""
+        budget = self.budget
+
+        def step(block: str) -> str:
+            budget.charge(len(block) + len(text) * (block.count("\n") + 1))
+            return text + block.replace("\n", f"\n{text}") if before else block.replace("\n", f"{text}\n") + text
 
         return step
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agentsandbox.languages.sed.nodes import Address, Command, Script
-from agentsandbox.languages.sed.runtime import DELETE, DELETE_LINE, END, QUIT, QUIT_SILENTLY, Editor, Settings
+from agentsandbox.languages.sed.runtime import DELETE, DELETE_LINE, END, QUIT, QUIT_SILENTLY, Editor, Program, Settings
 from agentsandbox.languages.sed.substitution import build_replacer, replace
 from agentsandbox.streams import decode, encode
 
@@ -18,9 +18,38 @@ if TYPE_CHECKING:
 __all__ = ["compile_script"]
 
 
-def compile_script(script: Script, settings: Settings) -> list[Operation]:
-    """The operations of a script; each returns where to go on, None for the next one."""
-    return [_compile(command, settings) for command in script.commands]
+def compile_script(script: Script, settings: Settings) -> Program:
+    """The program of a script; each operation returns where to go on, None for the next one."""
+    operations = [_compile(command, settings) for command in script.commands]
+    busy, last = _busy_lines(script)
+    return Program(operations, busy, last=last)
+
+
+def _busy_lines(script: Script) -> tuple[list[tuple[int, int]] | None, bool]:
+    """The ranges of lines at which a command applies, None if they are not known by number; and whether the last does."""
+    busy: list[tuple[int, int]] = []
+    last = False
+    index = 0
+    while index < len(script.commands):
+        command = script.commands[index]
+        index = command.target if command.name == "{" else index + 1
+        first, second = command.first, command.second
+        if command.name == ":":
+            continue
+        if first is None or command.negated or first.kind not in ("line", "last"):
+            return None, False
+        if first.kind == "last":
+            last = True
+            if second is not None:
+                return None, False
+        elif second is None:
+            busy.append((first.number, first.number))
+        elif second.kind in ("line", "plus"):
+            end = second.number if second.kind == "line" else first.number + second.number
+            busy.append((first.number, max(first.number, end)))
+        else:
+            busy.append((first.number, 1 << 60))
+    return busy, last
 
 
 def _compile(command: Command, settings: Settings) -> Operation:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     Operation = Callable[["Editor"], int | None]
 
-__all__ = ["DELETE", "DELETE_LINE", "END", "QUIT", "QUIT_SILENTLY", "Editor", "Input", "Output", "Settings"]
+__all__ = ["DELETE", "DELETE_LINE", "END", "QUIT", "QUIT_SILENTLY", "Editor", "Input", "Output", "Program", "Settings"]
 
 END = 1 << 30
 """Where to go at the end of a script: the cycle ends as usual."""
@@ -36,6 +36,29 @@ class Settings:
         self.posix = posix
         self.unbuffered = unbuffered
         self.line_length = line_length
+
+
+class Program:
+    """A compiled script. `busy`: the line numbers, as ranges, at which something happens; None when it could at any.
+
+    `last`  whether something happens at the last line.
+    """
+
+    __slots__ = ("busy", "last", "operations")
+
+    def __init__(self, operations: Sequence[Operation], busy: list[tuple[int, int]] | None, *, last: bool) -> None:
+        self.operations = operations
+        self.busy = busy
+        self.last = last
+
+    def idle_after(self, number: int) -> int:
+        """How many lines after this one pass without being looked at."""
+        if self.busy is None:
+            return 0
+        following = number + 1
+        if any(start <= following <= end for start, end in self.busy):
+            return 0
+        return min([start - following for start, _ in self.busy if start > following], default=1 << 60)
 
 
 class Output:
@@ -130,6 +153,21 @@ class Input:
         self.name = self._following_name
         return line, self._complete or self._next < len(self._lines)
 
+    def take_many(self, count: int, *, spare_last: bool) -> tuple[list[str], bool] | None:
+        """Up to `count` lines that are there already, and whether the last had its end; None when there are none.
+
+        With `spare_last` the last line of a block is left: it may be the last of all.
+        """
+        if self._next >= len(self._lines) and not self._load():
+            return None
+        stop = min(self._next + count, len(self._lines) - spare_last)
+        if stop <= self._next:
+            return None
+        lines = self._lines[self._next : stop]
+        self._next = stop
+        self.name = self._following_name
+        return lines, self._complete or stop < len(self._lines)
+
     def is_last(self) -> bool:
         """Whether no line follows."""
         return self._next >= len(self._lines) and not self._load()
@@ -142,8 +180,9 @@ class Editor:
     `number`         the number of the current line.
     """
 
-    def __init__(self, operations: Sequence[Operation], settings: Settings, budget: Budget) -> None:
-        self.operations = operations
+    def __init__(self, program: Program, settings: Settings, budget: Budget) -> None:
+        self.program = program
+        self.operations = program.operations
         self.settings = settings
         self.budget = budget
         self.space = ""
@@ -219,7 +258,13 @@ class Editor:
         budget = self.budget
         unbuffered = self.settings.unbuffered
         restart = False
-        while restart or self.next_line():
+        can_skip = self.program.busy is not None and not unbuffered
+        while True:
+            if not restart:
+                if can_skip:
+                    self._pass_idle_lines()
+                if not self.next_line():
+                    break
             restart = False
             budget.left -= 1
             if budget.left < 0:
@@ -255,6 +300,18 @@ class Editor:
             if unbuffered:
                 self.flush_all()
         return False
+
+    def _pass_idle_lines(self) -> None:
+        """Let lines through at which no command does anything."""
+        program = self.program
+        while idle := program.idle_after(self.number):
+            taken = self.input.take_many(idle, spare_last=program.last)
+            if taken is None:
+                return
+            lines, complete = taken
+            self.number += len(lines)
+            if not self.settings.quiet:
+                self.output.line(self.output.end.join(lines), complete=complete)
 
     def _delete_line(self) -> bool:
         """`D`: cut the first line off; whether the cycle starts again without new input."""
