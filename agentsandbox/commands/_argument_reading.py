@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from agentsandbox.errors import CommandError
+from agentsandbox.streams import decode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -101,7 +102,7 @@ def _quoted_words(line: bytes, warn: Callable[[str], None]) -> Iterator[tuple[by
     for token in _TOKEN.findall(line):
         first = token[:1]
         if token in (b"'", b'"'):
-            raise UnmatchedQuoteError(token.decode())
+            raise UnmatchedQuoteError(decode(token))
         if first in (b" ", b"\t", b"\n"):
             if word is not None:
                 yield _cut(word, warn), first != b"\n"
@@ -142,7 +143,7 @@ def whole_lines(source: ByteReader, budget: Budget, warn: Callable[[str], None])
             parts: list[bytes] = []
             for token in _TOKEN.findall(text):
                 if token in (b"'", b'"'):
-                    raise UnmatchedQuoteError(token.decode())
+                    raise UnmatchedQuoteError(decode(token))
                 first = token[:1]
                 parts.append(token[1:] if first == b"\\" else token[1:-1] if first in (b"'", b'"') else token)
             text = _cut(b"".join(parts), warn)

@@ -6,6 +6,7 @@ import posixpath
 
 from agentsandbox.commands._compression import CompressionError, Source, compressor, decompress, detect
 from agentsandbox.errors import CommandError
+from agentsandbox.streams import encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -71,9 +72,9 @@ class ArchiveReader:
         except CompressionError as error:
             text, status = _CHILD_ERRORS.get((self.format or "", error.problem), (f"{self.format}: (stdin): {error.problem}", 1))
             if error.problem == "garbage":
-                self._ctx.stderr.write(text.encode() + b"\n")
+                self._ctx.stderr.write(encode(text) + b"\n")
                 return b""
-            self._ctx.stderr.write(f"{text}\ntar: Child returned status {status}\n".encode())
+            self._ctx.stderr.write(encode(f"{text}\ntar: Child returned status {status}\n"))
             raise CommandError(_FATAL, 2) from None
 
     def take(self, size: int) -> bytes:

@@ -6,6 +6,7 @@ import functools
 
 from agentsandbox.fs.devices import DEVICES
 from agentsandbox.fs.trees import FrozenTree, build_tree
+from agentsandbox.streams import decode, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ _PROC = {
     "/proc/filesystems": b"nodev\ttmpfs\nnodev\tproc\n",
     "/proc/loadavg": b"0.00 0.00 0.00 1/1 1\n",
     "/proc/meminfo": b"".join(
-        f"{name + ':':<16}{size:>8} kB\n".encode()
+        f"{name + ':':<16}{size:>8} kB\n".encode("ascii")
         for name, size in (("MemTotal", 524288), ("MemFree", 524288), ("MemAvailable", 524288), ("SwapTotal", 0), ("SwapFree", 0))
     ),
     "/proc/mounts": b"sandbox / tmpfs rw 0 0\nproc /proc proc rw 0 0\n",
@@ -56,7 +57,7 @@ def command_of(content: bytes) -> str | None:
     """The built-in command whose file this is."""
     if not content.startswith(COMMAND_MARK):
         return None
-    return content[len(COMMAND_MARK) :].decode().rstrip("\n")
+    return decode(content[len(COMMAND_MARK) :]).rstrip("\n")
 
 
 def debian_skeleton(user: str, hostname: str, command_names: Sequence[str]) -> FrozenTree:
@@ -69,17 +70,17 @@ def debian_skeleton(user: str, hostname: str, command_names: Sequence[str]) -> F
 
 @functools.lru_cache(maxsize=32)
 def _skeleton(user: str, hostname: str, command_names: tuple[str, ...]) -> FrozenTree:
-    name = hostname.encode("utf-8", "surrogateescape")
+    name = encode(hostname)
     files: dict[str, bytes | tuple[bytes, int]] = {
         "/etc/debian_version": b"12.0\n",
-        "/etc/group": f"root:x:0:\nnogroup:x:65534:\n{user}:x:1000:\n".encode("utf-8", "surrogateescape"),
+        "/etc/group": encode(f"root:x:0:\nnogroup:x:65534:\n{user}:x:1000:\n"),
         "/etc/hostname": name + b"\n",
         "/etc/hosts": b"127.0.0.1\tlocalhost " + name + b"\n::1\tlocalhost\n",
-        "/etc/passwd": (
+        "/etc/passwd": encode(
             "root:x:0:0:root:/root:/bin/bash\n"
             "nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n"
             f"{user}:x:1000:1000:{user}:/home/{user}:/bin/bash\n"
-        ).encode("utf-8", "surrogateescape"),
+        ),
         "/etc/shells": _SHELLS,
         "/etc/timezone": b"Etc/UTC\n",
         "/usr/lib/os-release": _OS_RELEASE,
@@ -88,7 +89,7 @@ def _skeleton(user: str, hostname: str, command_names: tuple[str, ...]) -> Froze
     files["/proc/sys/kernel/hostname"] = (name + b"\n", 0o444)
     for command in command_names:
         if command not in ("", ".", "..") and "/" not in command and "\0" not in command:
-            files[f"/usr/bin/{command}"] = (COMMAND_MARK + command.encode("utf-8", "surrogateescape") + b"\n", 0o755)
+            files[f"/usr/bin/{command}"] = (COMMAND_MARK + encode(command) + b"\n", 0o755)
     links = {
         "/bin": "usr/bin",
         "/dev/fd": "/proc/self/fd",

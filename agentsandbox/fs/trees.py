@@ -5,6 +5,7 @@ from __future__ import annotations
 import posixpath
 
 from agentsandbox.fs.nodes import DIR, FILE, LINK, Device, Dir, File, Link
+from agentsandbox.streams import encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ class FrozenTree:
             if entry.kind == FILE:
                 self.size += len(entry.data)
             elif entry.kind == LINK:
-                self.size += len(entry.text.encode())
+                self.size += len(encode(entry.text))
 
     def _entries(self) -> Iterator[tuple[str, Entry]]:
         pending = [("", self.root)]

@@ -9,9 +9,9 @@ import re
 from agentsandbox.errors import CommandError, Exit, ShellSyntaxError
 from agentsandbox.expansion.errors import ExpansionError
 from agentsandbox.interpreter.dispatch import compile_command
-from agentsandbox.interpreter.shell import OPTIONS, Shell
+from agentsandbox.interpreter.shell import OPTIONS, SHOPT_DEFAULTS, Shell
 from agentsandbox.interpreter.subshells import run_in_shell
-from agentsandbox.streams import decode
+from agentsandbox.streams import decode, encode
 from agentsandbox.syntax.parser import Parser
 
 TYPE_CHECKING = False
@@ -122,8 +122,6 @@ def _syntax_error(shell: Shell, error: ShellSyntaxError, origin: str) -> int:
         lines.append(f"{prefix}`{error.source_line}'\n")
     stream = shell.fds.get(2)
     if stream is not None:
-        from agentsandbox.streams import encode
-
         stream.write(encode("".join(lines)))
     shell.status = 2
     return 2
@@ -248,7 +246,12 @@ def _parse_invocation(name: str, words: Sequence[str]) -> _Invocation:
             elif letter in "oO":
                 if position >= len(words):
                     raise CommandError(f"-{letter}: option requires an argument", 2)
-                (parsed.options if letter == "o" else parsed.shopts).append((words[position], on))
+                chosen = words[position]
+                if letter == "o" and chosen not in OPTIONS:
+                    raise CommandError(f"{chosen}: invalid option name", 2)
+                if letter == "O" and chosen not in SHOPT_DEFAULTS:
+                    raise CommandError(f"{chosen}: invalid shell option name", 2)
+                (parsed.options if letter == "o" else parsed.shopts).append((chosen, on))
                 position += 1
             else:
                 option = next((full for full, (short, _) in OPTIONS.items() if short == letter), None)
@@ -273,7 +276,7 @@ def run_shell_command(shell: Shell, argv: Sequence[str], environment: Mapping[st
     try:
         parsed = _parse_invocation(name, words)
     except CommandError as error:
-        shell.fds[2].write(f"{name}: {error.message}\n".encode("utf-8", "surrogateescape"))
+        shell.fds[2].write(encode(f"{name}: {error.message}\n"))
         return error.status
 
     def prepare(child: Shell) -> None:

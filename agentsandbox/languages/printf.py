@@ -106,7 +106,7 @@ def read_escape(text: str, at: int, notices: list[str], in_argument: bool) -> tu
             return encode_code_point(int(found[0], 16)), found.end()
         notices.append(f"missing unicode digit for \\{letter}")
     elif letter and letter in "'\"?" and not in_argument:
-        return letter.encode(), at + 2
+        return encode(letter), at + 2
     return b"\\", at + 1
 
 
@@ -371,7 +371,7 @@ class Rendering:
 
     def floating(self, directive: Directive) -> bytes:
         flags, width, precision = self.measures(directive)
-        return format_long_double(self.real(), directive.conversion, precision, flags, width).encode()
+        return format_long_double(self.real(), directive.conversion, precision, flags, width).encode("ascii")
 
     def time(self, directive: Directive) -> bytes:
         from agentsandbox.languages.dates import strftime
@@ -413,7 +413,7 @@ def pad_number(prefix: str, digits: str, flags: str, width: int, precision: int 
         digits = "" if not precision and digits == "0" else digits.rjust(precision, "0")
     elif "0" in flags and "-" not in flags:
         digits = digits.rjust(width - len(prefix), "0")
-    return pad((prefix + digits).encode(), flags, width)
+    return pad((prefix + digits).encode("ascii"), flags, width)
 
 
 _CONVERSIONS = {

@@ -10,6 +10,7 @@ import importlib
 import os
 
 from agentsandbox.errors import CommandError
+from agentsandbox.streams import encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -80,7 +81,7 @@ class Builtin:
             shell.complain(f"{words[0]}: {error.message}")
             stream = shell.fds.get(2)
             if stream is not None and self.usage:
-                stream.write(f"{words[0]}: usage: {self.usage}\n".encode("utf-8", "surrogateescape"))
+                stream.write(encode(f"{words[0]}: usage: {self.usage}\n"))
             return error.status
         except CommandError as error:
             shell.complain(f"{words[0]}: {error.message}")

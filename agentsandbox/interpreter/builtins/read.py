@@ -6,7 +6,7 @@ from agentsandbox.errors import CommandError
 from agentsandbox.expansion.splitting import split_read
 from agentsandbox.expansion.variables import IndexedArray
 from agentsandbox.interpreter.builtins import define, parse_letters
-from agentsandbox.streams import decode
+from agentsandbox.streams import decode, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def _wait_input(shell: Shell, stream: Stream, timeout: float) -> bool:
 
 def _read_line(shell: Shell, stream: Stream, delimiter: str | None, raw: bool) -> tuple[str, set[int], bool]:
     """(text, positions of escaped characters, whether the delimiter was found)."""
-    end = b"\n" if delimiter is None else (delimiter[:1].encode("utf-8", "surrogateescape") or b"\0")[:1]
+    end = b"\n" if delimiter is None else (encode(delimiter[:1]) or b"\0")[:1]
     line = stream.readline(end)
     complete = line.endswith(end)
     if complete:
