@@ -1,0 +1,75 @@
+"""How `unzip -l`, `-v` and `-Z` list an archive."""
+
+from __future__ import annotations
+
+from agentsandbox.languages.dates import strftime
+from agentsandbox.languages.modes import format_mode
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from agentsandbox.commands._zip_format import Entry
+
+__all__ = ["list_long", "list_short", "list_verbose", "percent"]
+
+_METHODS = {0: ("Stored", "stor"), 8: ("Defl:N", "defN"), 9: ("Def64N", "d64N"), 12: ("BZip2", "bzp2"), 14: ("LZMA", "lzma")}
+
+
+def percent(size: int, compressed: int) -> int:
+    """The part saved, in whole percent, as Info-ZIP rounds it."""
+    if not size:
+        return 0
+    doubled = 200 * abs(size - compressed) // size
+    doubled = doubled if size >= compressed else -doubled
+    return int((1 + doubled) / 2)
+
+
+def _files(count: int) -> str:
+    return f"{count} file{'' if count == 1 else 's'}"
+
+
+def list_short(entries: Sequence[Entry], zone: str, quiet: int, show: Callable[[str], None]) -> None:
+    """`unzip -l`."""
+    if quiet < 2:
+        show("  Length      Date    Time    Name")
+        show("---------  ---------- -----   ----")
+    for entry in entries:
+        show(f"{entry.size:9d}  {strftime(entry.mtime, '%Y-%m-%d %H:%M', zone)}   {entry.name}")
+    if quiet < 2:
+        show("---------                     -------")
+        show(f"{sum(entry.size for entry in entries):9d}                     {_files(len(entries))}")
+
+
+def list_verbose(entries: Sequence[Entry], zone: str, quiet: int, show: Callable[[str], None]) -> None:
+    """`unzip -v`."""
+    if quiet < 2:
+        show(" Length   Method    Size  Cmpr    Date    Time   CRC-32   Name")
+        show("--------  ------  ------- ---- ---------- ----- --------  ----")
+    for entry in entries:
+        method = _METHODS.get(entry.method, (f"Unk:{entry.method:03d}", ""))[0]
+        saved = percent(entry.size, entry.compressed)
+        time = strftime(entry.mtime, "%Y-%m-%d %H:%M", zone)
+        show(f"{entry.size:8d}  {method:<6}{entry.compressed:9d} {saved:3d}% {time} {entry.crc:08x}  {entry.name}")
+    if quiet < 2:
+        size, compressed = sum(entry.size for entry in entries), sum(entry.compressed for entry in entries)
+        show("--------          -------  ---                            -------")
+        show(f"{size:8d}         {compressed:8d} {percent(size, compressed):3d}%                            {_files(len(entries))}")
+
+
+def list_long(name: str, length: int, entries: Sequence[Entry], zone: str, show: Callable[[str], None]) -> None:
+    """`unzip -Z`."""
+    show(f"Archive:  {name}")
+    show(f"Zip file size: {length} bytes, number of entries: {len(entries)}")
+    for entry in entries:
+        mode = format_mode(entry.mode if entry.mode & 0o170000 else entry.mode | (0o040000 if entry.is_dir else 0o100000))
+        kind = ("T" if entry.text else "B") if entry.flags & 1 else ("t" if entry.text else "b")
+        extra = "x" if entry.extra else "-"
+        method = _METHODS.get(entry.method, ("", f"u{entry.method:03d}"))[1]
+        version, system = ("3.0", "unx") if entry.unix else ("2.0", "fat")
+        time = strftime(entry.mtime, "%y-%b-%d %H:%M", zone)
+        show(f"{mode}  {version} {system} {entry.size:8d} {kind}{extra} {method} {time} {entry.name}")
+    size, compressed = sum(entry.size for entry in entries), sum(entry.compressed for entry in entries)
+    saved = (1000 * (size - compressed) + (size >> 1)) // size if size else 0
+    tenths = f"{'-' if saved < 0 else ''}{abs(saved) // 10}.{abs(saved) % 10}"
+    show(f"{_files(len(entries))}, {size} bytes uncompressed, {compressed} bytes compressed:  {tenths}%")
