@@ -40,7 +40,7 @@ _DAMAGED = (
 )
 
 
-class _Failure(Exception):
+class _FailureError(Exception):
     """The archive cannot be made: "zip error: MESSAGE", and the status."""
 
     def __init__(self, message: str, status: int) -> None:
@@ -50,7 +50,8 @@ class _Failure(Exception):
 
 
 def _is_text(data: bytes) -> bool:
-    return not data.translate(None, _TEXT) if not data else len(data.translate(None, _BINARY)) == len(data) and data != data.translate(None, _TEXT)
+    """Whether it holds printing characters and no control characters that texts do not have."""
+    return len(data.translate(None, _BINARY)) == len(data) > len(data.translate(None, _TEXT))
 
 
 class _Zip:
@@ -94,7 +95,7 @@ class _Zip:
                 self.entries[entry.name] = entry
         except ZipFormatError:
             self.output.write(encode(_DAMAGED))
-            raise _Failure(f"Zip file structure invalid ({self.archive})", 3) from None
+            raise _FailureError(f"Zip file structure invalid ({self.archive})", 3) from None
         self.old = frozenset(self.entries)
 
     # choosing
@@ -284,6 +285,9 @@ class _Zip:
 
     def run(self, names: Sequence[str]) -> int:
         self.read_old()
+        if self.path and not self.ctx.fs.is_dir(posixpath.dirname(self.path)):
+            self.output.write(b"zip I/O error: No such file or directory")
+            raise _FailureError(f"Could not create output file ({self.archive})", 15)
         if self.args.flag("delete"):
             self.delete(names)
         else:
@@ -295,7 +299,7 @@ class _Zip:
         if not self.changed:
             if (self.args.flag("freshen") or self.args.flag("update")) and self.old:
                 return 12
-            raise _Failure(f"Nothing to do! ({self.archive})", 12)
+            raise _FailureError(f"Nothing to do! ({self.archive})", 12)
         self.write()
         if self.args.flag("verbose"):
             size, compressed = (sum(getattr(entry, key) for entry in self.entries.values()) for key in ("size", "compressed"))
@@ -390,7 +394,7 @@ def zip(ctx: CommandContext, args: Arguments) -> int:
         archive += ".zip"
     try:
         return _Zip(ctx, options, archive, include, exclude).run(names)
-    except _Failure as failure:
+    except _FailureError as failure:
         target = ctx.stderr if archive == "-" else ctx.stdout
         target.write(encode(f"\nzip error: {failure.message}\n"))
         return failure.status
