@@ -1,0 +1,325 @@
+"""Comparing files and directories, as `diff` walks them."""
+
+from __future__ import annotations
+
+import errno
+import os
+import posixpath
+
+from agentsandbox.command import CommandContext, describe_os_error
+from agentsandbox.languages.diff.comparison import Change, compare
+from agentsandbox.languages.diff.formats import Pair
+from agentsandbox.languages.diff.lines import Sameness, is_binary, split_lines
+from agentsandbox.languages.strftime import format_date
+from agentsandbox.streams import encode
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from agentsandbox.fs.base import Stat
+
+__all__ = ["Comparer", "Rules", "escape_name"]
+
+_SAME, _DIFFERENT, _TROUBLE = 0, 1, 2
+_TIME = "%Y-%m-%d %H:%M:%S.%N %z"
+
+
+class Rules:
+    """What counts as a difference, and which files are looked at."""
+
+    def __init__(self) -> None:
+        self.sameness = Sameness()
+        self.blank_lines = False
+        self.blank_means_white = False
+        self.matching: Callable[[bytes], bool] | None = None
+        self.strip_cr = False
+        self.text = False
+        self.minimal = False
+        self.horizon = 0
+        self.recursive = False
+        self.new_file = False
+        self.first_new_file = False
+        self.follow = True
+        self.brief = False
+        self.report_same = False
+        self.excluded: Callable[[str], bool] = lambda _name: False
+        self.starting_file = ""
+        self.ignore_name_case = False
+        self.labels: list[str] = []
+
+
+class _Side:
+    """One of two files: its name, what is known of it; `info` is None for one that is not there."""
+
+    __slots__ = ("data", "info", "name")
+
+    def __init__(self, name: str, info: Stat | None) -> None:
+        self.name = name
+        self.info = info
+        self.data: bytes | None = None
+
+
+def escape_name(name: str) -> str:
+    """A file name for a header: in C's quotes when it has a blank, a quote or a control character."""
+    special = {"\a": "\\a", "\b": "\\b", "\t": "\\t", "\n": "\\n", "\v": "\\v", "\f": "\\f", "\r": "\\r", '"': '\\"', "\\": "\\\\"}
+    made: list[str] = []
+    quoted = False
+    for character in name:
+        if character in special:
+            made.append(special[character])
+            quoted = True
+        elif character == " ":
+            made.append(character)
+            quoted = True
+        elif character < " ":
+            made.append(f"\\{ord(character):03o}")
+            quoted = True
+        else:
+            made.append(character)
+    return f'"{"".join(made)}"' if quoted else name
+
+
+class Comparer:
+    """Compares two operands. `show` prints the changes of a pair of files, after `heading` if that is not empty."""
+
+    def __init__(
+        self, ctx: CommandContext, rules: Rules, show: Callable[[Pair, list[Change]], None], options: str
+    ) -> None:
+        self.ctx = ctx
+        self.rules = rules
+        self.show = show
+        self.options = options
+        self._stdin: bytes | None = None
+
+    def compare(self, old: str, new: str) -> int:
+        """The exit status for two operands."""
+        sides = [self._look(old, top=True), self._look(new, top=True)]
+        if self._missing(sides):
+            return _TROUBLE
+        for this, that in ((0, 1), (1, 0)):
+            info, other = sides[this].info, sides[that].info
+            if info is not None and info.is_dir and other is not None and not other.is_dir:
+                if sides[that].name == "-":
+                    self.ctx.warn("cannot compare '-' to a directory", _TROUBLE)
+                    return _TROUBLE
+                inside = posixpath.join(sides[this].name, posixpath.basename(sides[that].name.rstrip("/")))
+                sides[this] = self._look(inside, top=True)
+                if self._missing(sides):
+                    return _TROUBLE
+                break
+        return self._compare(sides[0], sides[1], "")
+
+    def _missing(self, sides: Sequence[_Side]) -> bool:
+        """Report the files that are not there and may not be missing."""
+        rules = self.rules
+        absent = [side.info is None for side in sides]
+        allowed = [rules.new_file or rules.first_new_file, rules.new_file]
+        reported = False
+        for side, gone, may in zip(sides, absent, allowed, strict=True):
+            if gone and (not may or all(absent)):
+                self.ctx.warn(f"{side.name}: {os.strerror(errno.ENOENT)}", _TROUBLE)
+                reported = True
+        return reported
+
+    def _look(self, name: str, *, top: bool = False) -> _Side:
+        if name == "-" and top:
+            from agentsandbox.fs.base import Stat
+
+            return _Side(name, Stat(0o100644, 0, self.ctx.host.clock()))
+        try:
+            return _Side(name, self.ctx.fs.stat(self.ctx.path(name), follow=self.rules.follow))
+        except (FileNotFoundError, NotADirectoryError):
+            return _Side(name, None)
+
+    def _compare(self, old: _Side, new: _Side, parent: str) -> int:
+        rules, ctx = self.rules, self.ctx
+        old_dir = old.info is not None and old.info.is_dir
+        new_dir = new.info is not None and new.info.is_dir
+        if (old_dir and new_dir) or (old_dir and new.info is None) or (new_dir and old.info is None):
+            if rules.recursive or not parent:
+                return self._compare_directories(old, new)
+            ctx.print(f"Common subdirectories: {old.name} and {new.name}")
+            return _SAME
+        linked = (old.info is not None and old.info.is_link) or (new.info is not None and new.info.is_link)
+        if (parent or linked) and old.info is not None and new.info is not None and _kind(old.info) != _kind(new.info):
+            ctx.print(f"File {old.name} is a {_kind(old.info)} while file {new.name} is a {_kind(new.info)}")
+            return _DIFFERENT
+        if old.info is not None and new.info is not None and old.info.is_link and new.info.is_link:
+            return self._compare_links(old, new)
+        try:
+            old.data, new.data = self._read(old), self._read(new)
+        except OSError as error:
+            ctx.warn(describe_os_error(error, error.filename and self._called(error.filename, old, new)), _TROUBLE)
+            return _TROUBLE
+        return self._compare_data(old, new, parent)
+
+    def _called(self, path: str, *sides: _Side) -> str:
+        for side in sides:
+            if self.ctx.path(side.name) == path:
+                return side.name
+        return path
+
+    def _compare_links(self, old: _Side, new: _Side) -> int:
+        fs, path = self.ctx.fs, self.ctx.path
+        if fs.readlink(path(old.name)) == fs.readlink(path(new.name)):
+            return _SAME
+        self.ctx.print(f"Symbolic links {old.name} and {new.name} differ")
+        return _DIFFERENT
+
+    def _read(self, side: _Side) -> bytes:
+        if side.info is None:
+            return b""
+        if side.name == "-":
+            if self._stdin is None:
+                self._stdin = self.ctx.stdin.read()
+            data = self._stdin
+        else:
+            if side.info.size:
+                self.ctx.budget.charge(side.info.size)
+            data = self.ctx.fs.read_bytes(self.ctx.path(side.name))
+        self.ctx.budget.charge(len(data))
+        return data.replace(b"\r\n", b"\n") if self.rules.strip_cr else data
+
+    # two files
+
+    def _compare_data(self, old: _Side, new: _Side, parent: str) -> int:
+        rules, ctx = self.rules, self.ctx
+        assert old.data is not None and new.data is not None
+        trouble = False
+        if not self.robust:
+            trouble = self._complete(old) | self._complete(new)
+            if trouble and old.data == new.data:
+                return _TROUBLE
+        if old.data == new.data:
+            return self._same(old, new, parent)
+        if not rules.text and (is_binary(old.data) or is_binary(new.data)):
+            what = "Files" if rules.brief else "Binary files"
+            ctx.print(f"{what} {old.name} and {new.name} differ")
+            return _DIFFERENT
+        pair = Pair(split_lines(old.data), split_lines(new.data))
+        keys = rules.sameness.keys
+        budget = ctx.budget
+        changes = compare(keys(pair.old), keys(pair.new), budget, minimal=rules.minimal, horizon=rules.horizon)
+        self._mark_ignored(pair, changes)
+        if all(change.ignored for change in changes):
+            self._show_same(pair, changes)
+            return self._same(old, new, parent)
+        if rules.brief:
+            ctx.print(f"Files {old.name} and {new.name} differ")
+            return _DIFFERENT
+        pair.old_header = self._header(old, 0)
+        pair.new_header = self._header(new, 1)
+        if parent:
+            ctx.print(f"diff{self.options} {escape_name(old.name)} {escape_name(new.name)}")
+        self.show(pair, changes)
+        return _TROUBLE if trouble else _DIFFERENT
+
+    def _complete(self, side: _Side) -> bool:
+        """Add the newline that is missing at the end, with a message: an ed script cannot say that it is."""
+        if not side.data or side.data.endswith(b"\n"):
+            return False
+        side.data += b"\n"
+        self.ctx.warn(f"{side.name}: No newline at end of file\n", _TROUBLE)
+        return True
+
+    def _show_same(self, pair: Pair, changes: list[Change]) -> None:
+        if not self.rules.brief and self.always_shows:
+            self.show(pair, changes)
+
+    robust = True
+    """Whether the output format can tell that the last line has no newline."""
+    always_shows = False
+    """Whether files without differences are printed too, as side by side and merged."""
+
+    def _same(self, old: _Side, new: _Side, parent: str) -> int:
+        if self.always_shows and not self.rules.brief and old.data is not None and old.data == new.data:
+            if parent:
+                self.ctx.print(f"diff{self.options} {escape_name(old.name)} {escape_name(new.name)}")
+            lines = split_lines(old.data)
+            self.show(Pair(lines, lines), [])
+        if self.rules.report_same:
+            self.ctx.print(f"Files {old.name} and {new.name} are identical")
+        return _SAME
+
+    def _mark_ignored(self, pair: Pair, changes: list[Change]) -> None:
+        rules = self.rules
+        if not rules.blank_lines and rules.matching is None:
+            return
+
+        def trivial(line: bytes) -> bool:
+            text = line.removesuffix(b"\n")
+            if rules.blank_lines and not (text.strip(b" \t\v\f\r") if rules.blank_means_white else text):
+                return True
+            return rules.matching is not None and rules.matching(text)
+
+        for change in changes:
+            lines = pair.old[change.old : change.old + change.deleted] + pair.new[change.new : change.new + change.inserted]
+            self.ctx.budget.step(len(lines))
+            change.ignored = all(trivial(line) for line in lines)
+
+    def _header(self, side: _Side, at: int) -> bytes:
+        if at < len(self.rules.labels):
+            return encode(self.rules.labels[at])
+        seconds = side.info.mtime if side.info is not None else 0.0
+        nanoseconds = round(seconds % 1 * 1e9) + int(seconds // 1) * 1_000_000_000
+        return encode(f"{escape_name(side.name)}\t{format_date(nanoseconds, _TIME, self.ctx.env.get('TZ', ''))}")
+
+    # two directories
+
+    def _names(self, side: _Side) -> list[str]:
+        if side.info is None:
+            return []
+        start = self.rules.starting_file
+        return [name for name in self.ctx.fs.listdir(self.ctx.path(side.name)) if not self.rules.excluded(name) and name >= start]
+
+    def _compare_directories(self, old: _Side, new: _Side) -> int:
+        ctx = self.ctx
+        try:
+            olds, news = self._names(old), self._names(new)
+        except OSError as error:
+            ctx.warn(describe_os_error(error, error.filename and self._called(error.filename, old, new)), _TROUBLE)
+            return _TROUBLE
+        fold = (lambda name: name.lower()) if self.rules.ignore_name_case else (lambda name: name)
+        in_old = {fold(name): name for name in olds}
+        in_new = {fold(name): name for name in news}
+        self.rules.starting_file, status = "", _SAME
+        ctx.budget.deeper()
+        try:
+            for key in sorted({*in_old, *in_new}, key=encode):
+                ctx.budget.step()
+                status = max(status, self._compare_entry(old, new, in_old.get(key), in_new.get(key)))
+        finally:
+            ctx.budget.shallower()
+        return status
+
+    def _compare_entry(self, old: _Side, new: _Side, old_name: str | None, new_name: str | None) -> int:
+        rules = self.rules
+        if old_name is None and not (rules.new_file or rules.first_new_file):
+            self.ctx.print(f"Only in {new.name}: {new_name}")
+            return _DIFFERENT
+        if new_name is None and not rules.new_file:
+            self.ctx.print(f"Only in {old.name}: {old_name}")
+            return _DIFFERENT
+        old_side = self._entry(old.name, old_name or new_name or "", there=old_name is not None)
+        new_side = self._entry(new.name, new_name or old_name or "", there=new_name is not None)
+        dangling = [side for side, name in ((old_side, old_name), (new_side, new_name)) if side.info is None and name is not None]
+        if dangling:
+            for side in dangling:
+                self.ctx.warn(f"{side.name}: {os.strerror(errno.ENOENT)}", _TROUBLE)
+            return _TROUBLE
+        return self._compare(old_side, new_side, old.name)
+
+    def _entry(self, directory: str, name: str, *, there: bool) -> _Side:
+        path = posixpath.join(directory, name)
+        return self._look(path) if there else _Side(path, None)
+
+
+def _kind(info: Stat) -> str:
+    if info.is_dir:
+        return "directory"
+    if info.is_link:
+        return "symbolic link"
+    if info.is_file:
+        return "regular empty file" if not info.size else "regular file"
+    return {0o020000: "character special file", 0o060000: "block special file", 0o010000: "fifo"}.get(info.mode & 0o170000, "weird file")

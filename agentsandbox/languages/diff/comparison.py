@@ -1,0 +1,367 @@
+"""The edit script between two sequences, the same that GNU diff finds.
+
+Myers' linear-space algorithm ("An O(ND) Difference Algorithm and Its Variations", 1986) with GNU's additions, which
+decide between scripts of equal worth: lines that cannot match are set aside first, and at the end runs of changes are
+moved as far down as they go, or to a change in the other file.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from agentsandbox.limits import Budget
+
+__all__ = ["Change", "compare"]
+
+_PATIENCE = 4096
+"""Edit steps after which a middle is taken that may not be the best."""
+_NOWHERE = 1 << 60
+_PROVISIONAL = 2
+
+
+class Change:
+    """Lines `old`…`old + deleted` of the first file become `new`…`new + inserted` of the second; all count from 0."""
+
+    __slots__ = ("deleted", "ignored", "inserted", "new", "old")
+
+    def __init__(self, old: int, new: int, deleted: int, inserted: int) -> None:
+        self.old = old
+        self.new = new
+        self.deleted = deleted
+        self.inserted = inserted
+        self.ignored = False
+
+
+def compare(
+    left: Sequence[object], right: Sequence[object], budget: Budget, *, minimal: bool = False, horizon: int = 0
+) -> list[Change]:
+    """The changes from `left` to `right`, in order. Equal items compare equal and hash alike.
+
+    horizon  how many of the common lines at both ends take part in the analysis.
+    """
+    start = max(_common_start(left, right) - horizon, 0)
+    end = max(_common_end(left, right, start) - horizon, 0)
+    budget.step((len(left) + len(right)) // 16 + 1)
+    numbers: dict[object, int] = {}
+    olds = [numbers.setdefault(item, len(numbers)) for item in left[start : len(left) - end]]
+    news = [numbers.setdefault(item, len(numbers)) for item in right[start : len(right) - end]]
+    analysis = _Analysis(olds, news, len(numbers), budget, minimal)
+    return analysis.script(start)
+
+
+def _common_start(left: Sequence[object], right: Sequence[object]) -> int:
+    count = 0
+    for one, other in zip(left, right, strict=False):
+        if one != other:
+            break
+        count += 1
+    return count
+
+
+def _common_end(left: Sequence[object], right: Sequence[object], start: int) -> int:
+    most = min(len(left), len(right)) - start
+    count = 0
+    while count < most and left[-1 - count] == right[-1 - count]:
+        count += 1
+    return count
+
+
+class _Analysis:
+    """Marks the lines of both files that are deleted or inserted. Marks have a false one more at either end."""
+
+    def __init__(self, olds: list[int], news: list[int], classes: int, budget: Budget, minimal: bool) -> None:
+        self.budget = budget
+        self.minimal = minimal
+        self.lines = (olds, news)
+        self.changed: tuple[list[bool], list[bool]] = ([False] * (len(olds) + 2), [False] * (len(news) + 2))
+        kept_old, kept_new = self._set_aside(classes)
+        self.x, self.old_at = [olds[at] for at in kept_old], kept_old
+        self.y, self.new_at = [news[at] for at in kept_new], kept_new
+        size = len(self.x) + len(self.y) + 3
+        self.shift = len(self.y) + 1  # diagonals run from -len(y) - 1
+        self.forward = [0] * size
+        self.backward = [0] * size
+        patience = 1
+        diagonals = size
+        while diagonals:
+            patience <<= 1
+            diagonals >>= 2
+        self.patience = max(_PATIENCE, patience)
+        self._compare_ranges()
+        self._settle(0)
+        self._settle(1)
+
+    def script(self, start: int) -> list[Change]:
+        """The marks as changes; `start` lines come before."""
+        old_marks, new_marks = self.changed
+        changes: list[Change] = []
+        old = new = 0
+        old_size, new_size = len(self.lines[0]), len(self.lines[1])
+        while old < old_size or new < new_size:
+            if not (old_marks[old + 1] or new_marks[new + 1]):
+                old += 1
+                new += 1
+                continue
+            first_old, first_new = old, new
+            while old_marks[old + 1]:
+                old += 1
+            while new_marks[new + 1]:
+                new += 1
+            changes.append(Change(first_old + start, first_new + start, old - first_old, new - first_new))
+        return changes
+
+    # lines that cannot match, or match far too often
+
+    def _set_aside(self, classes: int) -> tuple[list[int], list[int]]:
+        """The lines worth comparing; the others are marked as changed."""
+        counts = ([0] * classes, [0] * classes)
+        for side in (0, 1):
+            for number in self.lines[side]:
+                counts[side][number] += 1
+        kept: list[list[int]] = []
+        for side in (0, 1):
+            lines, others = self.lines[side], counts[1 - side]
+            marks = self._doubts(lines, others)
+            here: list[int] = []
+            changed = self.changed[side]
+            for at, mark in enumerate(marks):
+                if mark and not self.minimal:
+                    changed[at + 1] = True
+                else:
+                    here.append(at)
+            kept.append(here)
+        return kept[0], kept[1]
+
+    def _doubts(self, lines: list[int], others: list[int]) -> list[int]:
+        """0 for a line to keep, 1 for one without a match, 2 for one with so many that it only confuses."""
+        many = 5
+        scale = len(lines) // 64
+        while (scale := scale >> 2) > 0:
+            many *= 2
+        marks = [1 if not others[number] else _PROVISIONAL if others[number] > many else 0 for number in lines]
+        at, size = 0, len(marks)
+        while at < size:
+            if marks[at] == _PROVISIONAL:
+                marks[at] = 0
+            elif marks[at]:
+                at = self._judge_run(marks, at)
+            at += 1
+        return marks
+
+    def _judge_run(self, marks: list[int], start: int) -> int:
+        """Decide about the doubtful lines in a run that begins with a matchless one; gives the run's last line."""
+        end = start
+        while end < len(marks) and marks[end]:
+            end += 1
+        while marks[end - 1] == _PROVISIONAL:
+            end -= 1
+            marks[end] = 0
+        length = end - start
+        doubtful = marks[start:end].count(_PROVISIONAL)
+        if doubtful * 4 > length:
+            for at in range(start, end):
+                if marks[at] == _PROVISIONAL:
+                    marks[at] = 0
+            return start
+        self._keep_long_doubts(marks, start, length)
+        self._keep_edge(marks, start, length, 1)
+        self._keep_edge(marks, end - 1, length, -1)
+        return end - 1
+
+    def _keep_long_doubts(self, marks: list[int], start: int, length: int) -> None:
+        """Keep doubtful lines that stand in a row of about the square root of a quarter of the run, or more."""
+        least = 1
+        quarter = length >> 2
+        while (quarter := quarter >> 2) > 0:
+            least <<= 1
+        least += 1
+        row = 0
+        at = 0
+        while at < length:
+            if marks[start + at] != _PROVISIONAL:
+                row = 0
+            else:
+                row += 1
+                if row == least:
+                    at -= row  # back to the start of the row, to keep all of it
+                elif row > least:
+                    marks[start + at] = 0
+            at += 1
+
+    def _keep_edge(self, marks: list[int], edge: int, length: int, direction: int) -> None:
+        """Keep doubtful lines near the edge of a run: before three sure ones in a row, or the first sure one after eight."""
+        row = 0
+        for distance in range(length):
+            at = edge + distance * direction
+            if distance >= 8 and marks[at] == 1:
+                break
+            if marks[at] == 1:
+                row += 1
+            else:
+                row = 0
+                marks[at] = 0
+            if row == 3:
+                break
+
+    # Myers
+
+    def _compare_ranges(self) -> None:
+        x, y = self.x, self.y
+        old_marks, new_marks = self.changed
+        pending = [(0, len(x), 0, len(y), self.minimal)]
+        while pending:
+            x_low, x_high, y_low, y_high, exact = pending.pop()
+            while x_low < x_high and y_low < y_high and x[x_low] == y[y_low]:
+                x_low += 1
+                y_low += 1
+            while x_low < x_high and y_low < y_high and x[x_high - 1] == y[y_high - 1]:
+                x_high -= 1
+                y_high -= 1
+            if x_low == x_high:
+                for at in range(y_low, y_high):
+                    new_marks[self.new_at[at] + 1] = True
+            elif y_low == y_high:
+                for at in range(x_low, x_high):
+                    old_marks[self.old_at[at] + 1] = True
+            else:
+                x_middle, y_middle, low_exact, high_exact = self._middle(x_low, x_high, y_low, y_high, exact)
+                pending.append((x_middle, x_high, y_middle, y_high, high_exact))
+                pending.append((x_low, x_middle, y_low, y_middle, low_exact))
+
+    def _middle(self, x_low: int, x_high: int, y_low: int, y_high: int, exact: bool) -> tuple[int, int, bool, bool]:
+        """A point that a shortest edit path goes through, and whether the halves must be compared exactly."""
+        x, y, budget = self.x, self.y, self.budget
+        ahead, back, shift = self.forward, self.backward, self.shift
+        lowest, highest = x_low - y_high, x_high - y_low
+        ahead_low = ahead_high = x_low - y_low
+        back_low = back_high = x_high - y_high
+        odd = bool((ahead_low - back_low) & 1)
+        ahead[ahead_low + shift] = x_low
+        back[back_low + shift] = x_high
+        cost = 0
+        while True:
+            cost += 1
+            budget.step(cost // 8 + 1)
+            if ahead_low > lowest:
+                ahead_low -= 1
+                ahead[ahead_low - 1 + shift] = -1
+            else:
+                ahead_low += 1
+            if ahead_high < highest:
+                ahead_high += 1
+                ahead[ahead_high + 1 + shift] = -1
+            else:
+                ahead_high -= 1
+            for diagonal in range(ahead_high, ahead_low - 1, -2):
+                below, above = ahead[diagonal - 1 + shift], ahead[diagonal + 1 + shift]
+                at = above if below < above else below + 1
+                other = at - diagonal
+                while at < x_high and other < y_high and x[at] == y[other]:
+                    at += 1
+                    other += 1
+                ahead[diagonal + shift] = at
+                if odd and back_low <= diagonal <= back_high and back[diagonal + shift] <= at:
+                    return at, other, True, True
+            if back_low > lowest:
+                back_low -= 1
+                back[back_low - 1 + shift] = _NOWHERE
+            else:
+                back_low += 1
+            if back_high < highest:
+                back_high += 1
+                back[back_high + 1 + shift] = _NOWHERE
+            else:
+                back_high -= 1
+            for diagonal in range(back_high, back_low - 1, -2):
+                below, above = back[diagonal - 1 + shift], back[diagonal + 1 + shift]
+                at = below if below < above else above - 1
+                other = at - diagonal
+                while x_low < at and y_low < other and x[at - 1] == y[other - 1]:
+                    at -= 1
+                    other -= 1
+                back[diagonal + shift] = at
+                if not odd and ahead_low <= diagonal <= ahead_high and at <= ahead[diagonal + shift]:
+                    return at, other, True, True
+            if not exact and cost >= self.patience:
+                return self._best_so_far((x_low, x_high, y_low, y_high), (ahead_low, ahead_high), (back_low, back_high))
+
+    def _best_so_far(
+        self, bounds: tuple[int, int, int, int], ahead: tuple[int, int], back: tuple[int, int]
+    ) -> tuple[int, int, bool, bool]:
+        """The point farthest along, forwards or backwards."""
+        x_low, x_high, y_low, y_high = bounds
+        shift = self.shift
+        best, best_x = -1, x_low
+        for diagonal in range(ahead[1], ahead[0] - 1, -2):
+            at = min(self.forward[diagonal + shift], x_high)
+            other = at - diagonal
+            if y_high < other:
+                at, other = y_high + diagonal, y_high
+            if best < at + other:
+                best, best_x = at + other, at
+        worst, worst_x = _NOWHERE, x_high
+        for diagonal in range(back[1], back[0] - 1, -2):
+            at = max(x_low, self.backward[diagonal + shift])
+            other = at - diagonal
+            if other < y_low:
+                at, other = y_low + diagonal, y_low
+            if at + other < worst:
+                worst, worst_x = at + other, at
+        if (x_high + y_high) - worst < best - (x_low + y_low):
+            return best_x, best - best_x, True, False
+        return worst_x, worst - worst_x, False, True
+
+    # where to put runs of changes
+
+    def _settle(self, side: int) -> None:
+        """Move each run of changes of one file: together with its neighbours, to a change of the other file, or down."""
+        changed, others, lines = self.changed[side], self.changed[1 - side], self.lines[side]
+        size = len(lines)
+        at = other = 0  # lines of the two files; their marks stand one further
+        while True:
+            while at < size and not changed[at + 1]:
+                while others[other + 1]:
+                    other += 1
+                other += 1
+                at += 1
+            if at == size:
+                return
+            self.budget.step()
+            start = at
+            while changed[at + 1]:
+                at += 1
+            while others[other + 1]:
+                other += 1
+            while True:
+                length = at - start
+                while start and lines[start - 1] == lines[at - 1]:
+                    start -= 1
+                    at -= 1
+                    changed[start + 1], changed[at + 1] = True, False
+                    while changed[start]:
+                        start -= 1
+                    other -= 1
+                    while others[other + 1]:
+                        other -= 1
+                matched = at if others[other] else size
+                while at != size and lines[start] == lines[at]:
+                    changed[start + 1], changed[at + 1] = False, True
+                    start += 1
+                    at += 1
+                    while changed[at + 1]:
+                        at += 1
+                    other += 1
+                    while others[other + 1]:
+                        matched = at
+                        other += 1
+                if length == at - start:
+                    break
+            while matched < at:
+                start -= 1
+                at -= 1
+                changed[start + 1], changed[at + 1] = True, False
+                other -= 1
+                while others[other + 1]:
+                    other -= 1

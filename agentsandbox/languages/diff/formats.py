@@ -1,0 +1,315 @@
+"""The formats of a difference: normal, context, unified, ed scripts, RCS, merged with #ifdef."""
+
+from __future__ import annotations
+
+from agentsandbox.languages.diff.lines import expand_tabs
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from agentsandbox.languages.diff.comparison import Change
+    from agentsandbox.limits import Budget
+
+__all__ = [
+    "Pair",
+    "Style",
+    "group_hunks",
+    "print_context",
+    "print_ed",
+    "print_forward_ed",
+    "print_ifdef",
+    "print_normal",
+    "print_rcs",
+    "print_unified",
+]
+
+_FUNCTION_WIDTH = 40
+_COLORS = {"header": b"\x1b[1m", "lines": b"\x1b[36m", "old": b"\x1b[31m", "new": b"\x1b[32m"}
+_PLAIN = b"\x1b[0m"
+_NO_NEWLINE = b"\n\\ No newline at end of file\n"
+
+
+class Style:
+    """How lines are printed."""
+
+    def __init__(
+        self,
+        write: Callable[[bytes], None],
+        *,
+        context: int = 3,
+        expand: int = 0,
+        initial_tab: bool = False,
+        blank_empty: bool = False,
+        color: bool = False,
+        function: Callable[[bytes], bool] | None = None,
+    ) -> None:
+        self.write = write
+        self.context = context
+        self.expand = expand
+        """Tab stops for expanded tabs, 0 to leave tabs alone."""
+        self.initial_tab = initial_tab
+        self.blank_empty = blank_empty
+        """Whether nothing stands before an empty line."""
+        self.color = color
+        self.function = function
+
+    def line(self, mark: bytes, line: bytes, color: str = "") -> None:
+        """One line of a file after its mark ("<", "+", "! " …) and a blank."""
+        if self.initial_tab:
+            start = mark[:1] + b"\t"
+        elif self.blank_empty and line == b"\n":
+            start = mark.rstrip(b" ")
+        else:
+            start = mark
+        body = line.removesuffix(b"\n")
+        if self.expand:
+            body = expand_tabs(body, self.expand)
+        end = b"\n" if line.endswith(b"\n") else _NO_NEWLINE
+        self.write(self.paint(start + body, color) + end)
+
+    def paint(self, text: bytes, color: str) -> bytes:
+        """The text in a colour, if colours are wanted."""
+        return _COLORS[color] + text + _PLAIN if self.color and color else text
+
+
+class Pair:
+    """Two files as lines, and their names as headers show them."""
+
+    def __init__(self, old: list[bytes], new: list[bytes], old_header: bytes = b"", new_header: bytes = b"") -> None:
+        self.old = old
+        self.new = new
+        self.old_header = old_header
+        self.new_header = new_header
+
+
+def _range(first: int, count: int) -> bytes:
+    """Lines as normal and ed formats number them: the line before for none."""
+    last = first + count
+    return b"%d,%d" % (first + 1, last) if count > 1 else b"%d" % last
+
+
+def _letter(change: Change) -> bytes:
+    if not change.inserted:
+        return b"d"
+    return b"c" if change.deleted else b"a"
+
+
+def print_normal(pair: Pair, changes: list[Change], style: Style) -> None:
+    """POSIX's default format."""
+    for change in changes:
+        if change.ignored:
+            continue
+        where = _range(change.old, change.deleted) + _letter(change) + _range(change.new, change.inserted)
+        style.write(style.paint(where, "lines") + b"\n")
+        for line in pair.old[change.old : change.old + change.deleted]:
+            style.line(b"< ", line, "old")
+        if change.deleted and change.inserted:
+            style.write(b"---\n")
+        for line in pair.new[change.new : change.new + change.inserted]:
+            style.line(b"> ", line, "new")
+
+
+def group_hunks(changes: list[Change], context: int) -> list[list[Change]]:
+    """Changes whose context would touch, together. A group of ignored changes only is left out."""
+    groups: list[list[Change]] = []
+    for change in changes:
+        if groups:
+            last = groups[-1][-1]
+            threshold = context if change.ignored else 2 * context + 1
+            if change.old - (last.old + last.deleted) < threshold:
+                groups[-1].append(change)
+                continue
+        groups.append([change])
+    return [group for group in groups if not all(change.ignored for change in group)]
+
+
+def _bounds(pair: Pair, group: list[Change], context: int) -> tuple[int, int, int, int]:
+    """First and last + 1 of the lines that a hunk shows, in both files."""
+    first, last = group[0], group[-1]
+    back = min(context, first.old, first.new)
+    old_end = last.old + last.deleted
+    new_end = last.new + last.inserted
+    ahead = min(context, len(pair.old) - old_end, len(pair.new) - new_end)
+    return first.old - back, old_end + ahead, first.new - back, new_end + ahead
+
+
+class _Functions:
+    """Finds the line that begins the function in which a hunk stands; each line is looked at once."""
+
+    def __init__(self, pair: Pair, style: Style, budget: Budget) -> None:
+        self.lines = pair.old
+        self.matches = style.function
+        self.budget = budget
+        self.looked = 0
+        self.found = b""
+
+    def before(self, line: int) -> bytes:
+        """A blank and the last such line before `line`, b"" if there is none."""
+        if self.matches is None:
+            return b""
+        for at in range(line - 1, self.looked - 1, -1):
+            self.budget.step()
+            text = self.lines[at].removesuffix(b"\n")
+            if self.matches(text):
+                text = text.lstrip(b" \t\v\f\r")
+                self.found = b" " + text[:_FUNCTION_WIDTH].rstrip(b" \t\v\f\r")
+                break
+        self.looked = max(self.looked, line)
+        return self.found
+
+
+def _unified_range(first: int, end: int) -> bytes:
+    count = end - first
+    if count == 1:
+        return b"%d" % end
+    return b"%d,%d" % (first + 1 if count else first, count)
+
+
+def print_unified(pair: Pair, changes: list[Change], style: Style, budget: Budget) -> None:
+    """The format of `diff -u`."""
+    groups = group_hunks(changes, style.context)
+    if not groups:
+        return
+    style.write(style.paint(b"--- " + pair.old_header, "header") + b"\n")
+    style.write(style.paint(b"+++ " + pair.new_header, "header") + b"\n")
+    functions = _Functions(pair, style, budget)
+    for group in groups:
+        old, old_end, new, new_end = _bounds(pair, group, style.context)
+        where = b"@@ -" + _unified_range(old, old_end) + b" +" + _unified_range(new, new_end) + b" @@"
+        style.write(style.paint(where, "lines") + functions.before(old) + b"\n")
+        for change in group:
+            _print_common(pair.old[old : change.old], style)
+            for line in pair.old[change.old : change.old + change.deleted]:
+                _print_unified_line(b"-", line, style, "old")
+            for line in pair.new[change.new : change.new + change.inserted]:
+                _print_unified_line(b"+", line, style, "new")
+            old = change.old + change.deleted
+        _print_common(pair.old[old:old_end], style)
+
+
+def _print_common(lines: list[bytes], style: Style) -> None:
+    for line in lines:
+        if style.initial_tab:
+            _print_unified_line(b"", line, style, "")
+        else:
+            style.line(b" ", line)
+
+
+def _print_unified_line(mark: bytes, line: bytes, style: Style, color: str) -> None:
+    if style.initial_tab and style.blank_empty and line == b"\n":
+        style.write(style.paint(mark, color) + line)
+    else:
+        style.line(mark, line, color)
+
+
+def _context_range(first: int, end: int) -> bytes:
+    return b"%d,%d" % (first + 1, end) if end - first > 1 else b"%d" % end
+
+
+def print_context(pair: Pair, changes: list[Change], style: Style, budget: Budget) -> None:
+    """The format of `diff -c`."""
+    groups = group_hunks(changes, style.context)
+    if not groups:
+        return
+    style.write(style.paint(b"*** " + pair.old_header, "header") + b"\n")
+    style.write(style.paint(b"--- " + pair.new_header, "header") + b"\n")
+    functions = _Functions(pair, style, budget)
+    for group in groups:
+        old, old_end, new, new_end = _bounds(pair, group, style.context)
+        style.write(b"***************" + functions.before(old) + b"\n")
+        style.write(style.paint(b"*** " + _context_range(old, old_end) + b" ****", "lines") + b"\n")
+        if any(change.deleted for change in group):
+            for change in group:
+                _print_marked(pair.old[old : change.old], b"  ", style, "old")
+                mark = b"! " if change.inserted else b"- "
+                _print_marked(pair.old[change.old : change.old + change.deleted], mark, style, "old")
+                old = change.old + change.deleted
+            _print_marked(pair.old[old:old_end], b"  ", style, "old")
+        style.write(style.paint(b"--- " + _context_range(new, new_end) + b" ----", "lines") + b"\n")
+        if any(change.inserted for change in group):
+            for change in group:
+                _print_marked(pair.new[new : change.new], b"  ", style, "new")
+                mark = b"! " if change.deleted else b"+ "
+                _print_marked(pair.new[change.new : change.new + change.inserted], mark, style, "new")
+                new = change.new + change.inserted
+            _print_marked(pair.new[new:new_end], b"  ", style, "new")
+
+
+def _print_marked(lines: list[bytes], mark: bytes, style: Style, color: str) -> None:
+    for line in lines:
+        style.line(mark, line, color)
+
+
+def print_ed(pair: Pair, changes: list[Change], style: Style) -> None:
+    """A script for `ed`, from the last change to the first."""
+    for change in reversed(changes):
+        if change.ignored:
+            continue
+        style.write(_range(change.old, change.deleted) + _letter(change) + b"\n")
+        if change.inserted:
+            _print_ed_text(pair.new[change.new : change.new + change.inserted], style)
+
+
+def _print_ed_text(lines: list[bytes], style: Style) -> None:
+    """Lines as input of an `ed` command; a lone dot needs a command of its own."""
+    inserting = True
+    for line in lines:
+        if not inserting:
+            style.write(b"a\n")
+            inserting = True
+        text = line.removesuffix(b"\n")
+        if text == b".":
+            style.write(b"..\n.\ns/.//\n")
+            inserting = False
+        else:
+            style.write((expand_tabs(text, style.expand) if style.expand else text) + b"\n")
+    if inserting:
+        style.write(b".\n")
+
+
+def print_forward_ed(pair: Pair, changes: list[Change], style: Style) -> None:
+    """As `ed`, from the first change to the last."""
+    for change in changes:
+        if change.ignored:
+            continue
+        where = _range(change.old, change.deleted).replace(b",", b" ")
+        style.write(_letter(change) + where + b"\n")
+        if change.inserted:
+            for line in pair.new[change.new : change.new + change.inserted]:
+                style.write(line.removesuffix(b"\n") + b"\n")
+            style.write(b".\n")
+
+
+def print_rcs(pair: Pair, changes: list[Change], style: Style) -> None:
+    """The format that RCS keeps."""
+    for change in changes:
+        if change.ignored:
+            continue
+        if change.deleted:
+            style.write(b"d%d %d\n" % (change.old + 1, change.deleted))
+        if change.inserted:
+            style.write(b"a%d %d\n" % (change.old + change.deleted, change.inserted))
+            for line in pair.new[change.new : change.new + change.inserted]:
+                style.write(line)
+
+
+def print_ifdef(pair: Pair, changes: list[Change], style: Style, name: bytes) -> None:
+    """Both files in one, told apart by a preprocessor symbol."""
+    old = 0
+    for change in changes:
+        for line in pair.old[old : change.old]:
+            style.write(line)
+        old = change.old + change.deleted
+        olds = pair.old[change.old : old]
+        news = pair.new[change.new : change.new + change.inserted]
+        style.write(b"#if" + (b"ndef " if olds else b"def ") + name + b"\n")
+        for line in olds:
+            style.write(line.removesuffix(b"\n") + b"\n")
+        if olds and news:
+            style.write(b"#else /* " + name + b" */\n")
+        for line in news:
+            style.write(line.removesuffix(b"\n") + b"\n")
+        style.write(b"#endif /* " + (b"! " if olds and not news else b"") + name + b" */\n")
+    for line in pair.old[old:]:
+        style.write(line)
