@@ -1,0 +1,199 @@
+"""`tree` (version 2.1): directories as drawings. Names are in the order of their code points."""
+
+from __future__ import annotations
+
+from agentsandbox.command import Arguments, CommandContext, command
+from agentsandbox.commands._copying import join
+from agentsandbox.commands._tree_forms import Drawing, Form, Json, Node, Xml
+from agentsandbox.commands._tree_options import TreeOptions
+from agentsandbox.commands._versions import version_key
+from agentsandbox.streams import encode
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import re
+    from collections.abc import Sequence
+
+USAGE = """
+Usage: tree [OPTION]... [DIRECTORY]...
+Draw the contents of directories.
+
+Files:    -a all, also hidden ones   -d directories only   -l follow links to directories   -L LEVEL so many levels
+          -P PATTERN only files that match   -I PATTERN nothing that matches (alternatives by |)   --ignore-case   --matchdirs -P for
+          directories too   --prune no empty directories   --filelimit N no directories with more entries   -x stay on the filesystem
+Facts:    -p permissions   -u user   -g group   -s size   -h, --si readable sizes   -D time   --timefmt FORMAT   --inodes
+          -F append */=|   --du sizes with all below   --metafirst facts before the lines
+Names:    -f full paths   -Q in double quotes   -q ? for what does not print   -N as they are
+Order:    -v by version   -t by time   -c by time of status   -U unsorted   -r reversed   --sort NAME   --dirsfirst   --filesfirst
+Form:     -i no lines   -A, --charset NAME (utf-8 or ascii lines)   -C colours   -n none   -J JSON   -X XML   -o FILE   --noreport
+"""
+
+
+class _Reader:
+    """Reads trees into nodes, counting what is shown."""
+
+    def __init__(self, ctx: CommandContext, options: TreeOptions) -> None:
+        self.ctx = ctx
+        self.options = options
+        self.directories = 0
+        self.files = 0
+        self.size = 0
+
+    def read(self, name: str) -> Node | None:
+        """A starting point with all below it; None if there is none."""
+        path = self.ctx.path(name)
+        try:
+            info = self.ctx.fs.stat(path)
+        except OSError:
+            try:
+                info = self.ctx.fs.stat(path, follow=False)
+            except OSError:
+                return None
+        top = Node(name, name, info)
+        if not info.is_dir:
+            top.comment = "error opening dir"
+            self.files += 1
+            return top
+        order: list[tuple[Node, Node]] = []
+        pending: list[tuple[Node, int]] = [(top, 0)]
+        seen: set[int] = set()
+        while pending:
+            node, depth = pending.pop()
+            self.ctx.budget.step()
+            ino = (node.target_info or node.info).ino
+            if node.target is not None and ino in seen:
+                node.comment = "recursive, not followed"
+                continue
+            seen.add(ino)
+            if self._fill(node, depth):
+                below = [child for child in node.children or () if child.is_dir or _leads_to_directory(child)]
+                order += [(node, child) for child in below]
+                pending += [(child, depth + 1) for child in reversed(below) if child.is_dir]
+        if top.children:
+            self.directories += 1
+        self._finish(top, order)
+        return top
+
+    def _fill(self, node: Node, depth: int) -> bool:
+        """Read what is in a directory, if it is to be entered."""
+        if self.options.level and depth >= self.options.level:
+            return False
+        try:
+            names = self.ctx.fs.listdir(self.ctx.path(node.path))
+        except OSError:
+            node.comment = "error opening dir"
+            return False
+        children = [child for name in names if (child := self._examine(node, name)) is not None]
+        if self.options.file_limit and len(children) > self.options.file_limit:
+            node.comment = f"{len(children)} entries exceeds filelimit, not opening dir"
+            return False
+        node.children = self._sorted(children)
+        return True
+
+    def _examine(self, parent: Node, name: str) -> Node | None:
+        options, fs = self.options, self.ctx.fs
+        if name.startswith(".") and not options.all:
+            return None
+        self.ctx.budget.step()
+        path = join(parent.path, name)
+        absolute = self.ctx.path(path)
+        try:
+            node = Node(name, path, fs.stat(absolute, follow=False))
+        except OSError:
+            return None
+        if node.info.is_link:
+            node.target = fs.readlink(absolute)
+            try:
+                node.target_info = fs.stat(absolute)
+            except OSError:
+                node.target_info = None
+            if node.target_info is not None and node.target_info.is_dir:
+                if options.follow:
+                    node.is_dir = True
+                elif options.directories_only:
+                    return node if self._passes(node, is_dir=True) else None
+        if options.directories_only and not node.is_dir:
+            return None
+        return node if self._passes(node, is_dir=node.is_dir) else None
+
+    def _passes(self, node: Node, *, is_dir: bool) -> bool:
+        if self.options.ignored and _matches(self.options.ignored, node.name, is_dir=is_dir):
+            return False
+        if not self.options.patterns or (is_dir and not self.options.match_directories):
+            return True
+        return is_dir or _matches(self.options.patterns, node.name, is_dir=is_dir)
+
+    def _sorted(self, nodes: list[Node]) -> list[Node]:
+        options = self.options
+        if options.sort == "version":
+            nodes.sort(key=lambda node: version_key(node.name))
+        elif options.sort == "mtime":
+            nodes.sort(key=lambda node: node.info.mtime)
+        elif options.sort == "ctime":
+            nodes.sort(key=lambda node: node.info.ctime)
+        elif options.sort == "size":
+            nodes.sort(key=lambda node: -node.info.size)
+        if options.reverse:
+            nodes.reverse()
+        if options.directories_first:
+            nodes.sort(key=lambda node: not _leads_to_directory(node))
+        elif options.files_first:
+            nodes.sort(key=_leads_to_directory)
+        return nodes
+
+    def _finish(self, top: Node, order: list[tuple[Node, Node]]) -> None:
+        """From the leaves up: leave out empty directories, add up sizes; then count."""
+        for parent, child in reversed(order):
+            if self.options.prune and not self.options.directories_only and not child.children and not child.comment:
+                assert parent.children is not None
+                parent.children.remove(child)
+            elif self.options.usage:
+                child.size += sum([each.size for each in child.children or ()])
+        if self.options.usage:
+            top.size += sum([each.size for each in top.children or ()])
+            self.size += top.size
+        pending = [top]
+        while pending:
+            for child in pending.pop().children or ():
+                self.ctx.budget.step()
+                if _leads_to_directory(child):
+                    self.directories += 1
+                else:
+                    self.files += 1
+                pending.append(child)
+
+
+def _leads_to_directory(node: Node) -> bool:
+    return node.info.is_dir or (node.target_info is not None and node.target_info.is_dir)
+
+
+def _matches(patterns: Sequence[tuple[re.Pattern[str], bool]], name: str, *, is_dir: bool) -> bool:
+    return any(pattern.match(name) and (is_dir or not only) for pattern, only in patterns)
+
+
+@command("tree", usage=USAGE, raw=True)
+def tree(ctx: CommandContext, args: Arguments) -> int:
+    if "--help" in args.operands:
+        ctx.stdout.write(encode(USAGE.lstrip()))
+        return 0
+    if "--version" in args.operands:
+        ctx.print("tree (agentsandbox), in the manner of version 2.1")
+        return 0
+    options = TreeOptions(args.operands)
+    form_type: type[Form] = Json if options.json else Xml if options.xml else Drawing
+    file = None if options.output is None else ctx.fs.open(ctx.path(options.output), "w", permissions=0o666 & ~ctx.umask)
+    try:
+        form = form_type(ctx, options, ctx.stdout if file is None else file)
+        reader = _Reader(ctx, options)
+        form.begin()
+        names = options.operands or ["."]
+        for number, name in enumerate(names):
+            node = reader.read(name)
+            form.top(node, name, last=number == len(names) - 1)
+            if node is None:
+                ctx.status = 2
+        form.end(reader.directories, reader.files, reader.size)
+    finally:
+        if file is not None:
+            file.release()
+    return ctx.status
