@@ -1,0 +1,1 @@
+"""What a word becomes: variables, parameters, braces, tildes, splitting, globbing, quoting."""

@@ -38,7 +38,7 @@ _INVISIBLE = re.compile(
     "\ud800-\udfff\U000e0000-\U000e0fff]"
 )
 _INVOCATION = re.compile(r"/([a-z0-9]+(?:-[a-z0-9]+)*)(?:\s+|$)")
-_BLOCK_END = re.compile(r"<(?=/?(?:skill|active_skills|skill_content|skill_resources|available_skills)\b)", re.IGNORECASE)
+_BLOCK_END = re.compile(r"<(?=\s*/?\s*(?:skill|active_skills|available_skills|agent-skills))", re.IGNORECASE)
 
 
 class CatalogEntry(Protocol):

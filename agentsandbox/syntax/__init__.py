@@ -1,0 +1,1 @@
+"""The shell's grammar: from text to nodes with positions, and back."""
