@@ -244,21 +244,11 @@ class Formatter:
 
     # breaking lines
 
-    def _line_cost(self, following: int, length: int) -> int:
-        """What a line of a length costs that ends before a word."""
-        count = len(self.words)
-        if following == count:
-            return 0
-        cost = ((self.goal - length) * 10) ** 2
-        word = self.words[following]
-        if word.next_break != count:
-            cost += ((length - word.line_length) * 10) ** 2 // 2
-        return cost
-
     def _format(self) -> None:
         """Find the best breaks, from the last word to the first."""
         words = self.words
         count = len(words)
+        goal, width = self.goal, self.width
         for start in range(count - 1, -1, -1):
             self.ctx.budget.step()
             best = _MAX_COST
@@ -267,7 +257,12 @@ class Formatter:
             at = start
             while True:
                 at += 1
-                cost = self._line_cost(at, length) + (words[at].best_cost if at < count else 0)
+                cost = 0
+                if at < count:
+                    following = words[at]
+                    cost = ((goal - length) * 10) ** 2 + following.best_cost
+                    if following.next_break != count:
+                        cost += ((length - following.line_length) * 10) ** 2 // 2
                 if start == 0 and self.last_line_length > 0:
                     cost += ((length - self.last_line_length) * 10) ** 2 // 2
                 if cost < best:
@@ -276,8 +271,8 @@ class Formatter:
                     word.line_length = length
                 if at == count:
                     break
-                length += words[at - 1].space + words[at].length
-                if length >= self.width:
+                length += words[at - 1].space + following.length
+                if length >= width:
                     break
             word.best_cost = best + _base_cost(words, start)
 

@@ -28,6 +28,7 @@ _NOT_DICTIONARY = bytes([b for b in range(256) if not (chr(b).isalnum() and b < 
 _NOT_PRINTABLE = bytes([b for b in range(256) if not 32 <= b < 127])
 _NUMBER = re.compile(rb"[ \t\n]*(-?)([0-9]*)(?:\.([0-9]*))?(.?)", re.DOTALL)
 _ONLY_INTEGERS = b"0123456789- \t\n"
+_LEADING_INTEGER = re.compile(rb"^[ \t]*+(-?[0-9]{1,18}+)(?![0-9.])", re.MULTILINE)
 _GENERAL = re.compile(
     rb"[ \t\n\v\f\r]*([+-]?)(?:(inf(?:inity)?)|(nan(?:\([a-z0-9_]*\))?)|(0x(?:[0-9a-f]+\.?[0-9a-f]*|\.[0-9a-f]+)(?:p[+-]?[0-9]+)?)"
     rb"|((?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?))",
@@ -226,17 +227,21 @@ def _converter(flags: set[str], salt: bytes) -> Callable[[Sequence[bytes]], list
 
         return lambda texts: [md5(salt + text, usedforsecurity=False).digest() for text in simple(texts)]
     if "V" in flags:
-        return lambda texts: [version_key(str(text, "latin-1")) for text in texts]
+        return lambda texts: [version_key(text) for text in texts]
     return simple
 
 
 def _integers(texts: Sequence[bytes]) -> list[Any]:
     """Numbers for `-n`. Most columns hold plain integers, which `int` reads in one go."""
-    if not b"\n".join(texts).translate(None, _ONLY_INTEGERS):
+    joined = b"\n".join(texts)
+    if not joined.translate(None, _ONLY_INTEGERS):
         try:
             return list(map(int, texts))
         except ValueError:  # an empty text, two numbers, too many digits
             pass
+    found = _LEADING_INTEGER.findall(joined)
+    if len(found) == len(texts):  # at most one for each text, so that it is one for each
+        return list(map(int, found))
     return [_value(*_NUMBER.match(text).groups()) for text in texts]  # type: ignore[union-attr]
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["RUN", "sorted_by_key", "sorted_lines"]
 
-RUN = 1 << 16
+RUN = 1 << 17
 """Lines that are sorted at a time."""
 
 _SAMPLE = 1 << 11

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import re
-
 from agentsandbox.commands._quoting import is_printable
 
 __all__ = ["character_width", "text_width"]
 
-_PLAIN = re.compile(r"[ -~]*\Z")
 _ZERO = ("Mn", "Me", "Cf")
 
 
@@ -29,6 +26,6 @@ def character_width(character: str) -> int:
 
 def text_width(text: str) -> int:
     """The columns of a text; what does not print takes none."""
-    if _PLAIN.match(text):
+    if text.isascii() and text.isprintable():
         return len(text)
     return sum([max(0, character_width(character)) for character in text])

@@ -113,6 +113,8 @@ class _Table:
 def _split(line: str, separators: str | None, limit: int) -> list[str]:
     """The cells of a line; with given separators each of them ends a cell."""
     if separators is None:
+        if not limit and line.isascii() and line.isprintable():
+            return line.split()
         return [part for part in re.split("[ \t]+", line.strip(" \t"), maxsplit=max(0, limit - 1)) if part]
     if not separators:
         return [line]

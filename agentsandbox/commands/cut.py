@@ -47,19 +47,37 @@ def _one_field(delimiter: bytes, number: int, only_delimited: bool) -> Callable[
     return fields
 
 
+def _joined_slices(ranges: Ranges) -> list[tuple[int, int]]:
+    """The ranges as slices, adjacent ones as one."""
+    slices: list[tuple[int, int]] = []
+    for low, high in ranges:
+        if slices and slices[-1][1] == low - 1:
+            slices[-1] = (slices[-1][0], high)
+        else:
+            slices.append((low - 1, high))
+    return slices
+
+
 def _fields_kernel(ranges: Ranges, delimiter: bytes, output: bytes, only_delimited: bool) -> Callable[[list[bytes]], list[bytes]]:
     if len(ranges) == 1 and ranges[0][0] == ranges[0][1] and ranges[0][0] < 2**31:
         return _one_field(delimiter, ranges[0][0], only_delimited)
-    slices = [(low - 1, high) for low, high in ranges]
+    slices = _joined_slices(ranges)
     last = ranges[-1][1] if ranges else 1
     whole_rest = last >= 2**31
+    if len(slices) == 1 and not only_delimited:
+        start, stop = slices[0]
+        count = -1 if whole_rest else last
+
+        def between(lines: list[bytes]) -> list[bytes]:
+            found = [line.split(delimiter, count) for line in lines]
+            return [output.join(parts[start:stop]) if len(parts) > 1 else parts[0] for parts in found]
+
+        return between
 
     def pick(line: bytes) -> bytes | None:
         parts = line.split(delimiter) if whole_rest else line.split(delimiter, last)
         if len(parts) == 1:
             return None if only_delimited else line
-        if len(slices) == 1:
-            return output.join(parts[slices[0][0] : slices[0][1]])
         chosen: list[bytes] = []
         for low, high in slices:
             chosen += parts[low:high]

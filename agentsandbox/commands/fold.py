@@ -27,6 +27,11 @@ def _rewrite(words: Sequence[str]) -> Sequence[str]:
     return rewritten
 
 
+def _long_line(width: int) -> re.Pattern[bytes]:
+    """`width` bytes that are followed by one more in the same line."""
+    return re.compile(rb"([^\n]{%d})(?=[^\n])" % width)
+
+
 def _fold_plain(line: bytes, width: int, spaces: bool) -> list[bytes]:
     """A line in which every byte is one column wide."""
     if not spaces:
@@ -94,6 +99,10 @@ def fold(ctx: CommandContext, args: Arguments) -> int:
     spaces, by_bytes = args.flag("spaces"), args.flag("bytes")
     for _name, source in ctx.inputs(args.operands):
         for block in line_blocks(ctx.budget, source):
+            if not spaces and width < 2**15 and (by_bytes or not _SPECIAL.search(block)):
+                ctx.budget.step(len(block) // 256)
+                ctx.stdout.write(_long_line(width).sub(rb"\1\n", block))
+                continue
             parts: list[bytes] = []
             for line in block.split(b"\n"):
                 ctx.budget.step(len(line) // width + 1)

@@ -25,6 +25,7 @@ _STANDARD = {
     "two-bytes-hex": ['"%07.7_Ax\n"', _ADDRESS + r'8/2 "   %04x " "\n"'],
     "": ['"%07.7_Ax\n"', _ADDRESS + r'8/2 "%04x " "\n"'],
 }
+_PRINTABLE = bytes([byte if 32 <= byte < 127 else 46 for byte in range(256)])
 _SIZE = re.compile(r"(0[xX][0-9a-fA-F]{1,16}|[0-9]{1,20})(?:([KMGTPEZY])(iB|B)?)?\Z")
 
 
@@ -83,6 +84,16 @@ def _input(ctx: CommandContext, names: list[str], skip: int, limit: int | None) 
         raise CommandError("all input file arguments failed")
 
 
+def _canonical(data: bytes, position: int) -> str:
+    """The lines of `-C`, which is asked for most, without the detour through format strings."""
+    parts = []
+    for at in range(0, len(data), 16):
+        line = data[at : at + 16]
+        shown = str(line.translate(_PRINTABLE), "ascii")
+        parts.append(f"{position + at:08x}  {line[:8].hex(' '):<23}  {line[8:].hex(' '):<23}  |{shown}|\n")
+    return "".join(parts)
+
+
 @command(
     "hexdump",
     usage="""
@@ -112,6 +123,7 @@ def hexdump(ctx: CommandContext, args: Arguments) -> int:
     for form in formats:
         form.fill(size)
     position = skip
+    canonical = [key for key, _ in args.given if key in _STANDARD or key.startswith("format")] == ["canonical"]
     if not size:
         return ctx.status
     for item in block_lines(ctx, _input(ctx, args.operands, skip, limit), size, all_lines=args.flag("no-squeezing")):
@@ -119,6 +131,10 @@ def hexdump(ctx: CommandContext, args: Arguments) -> int:
             if item.first:
                 ctx.stdout.write(b"*\n")
             position += item.size
+            continue
+        if canonical:
+            ctx.stdout.write(encode(_canonical(item, position)))
+            position += len(item)
             continue
         texts = []
         for at in range(0, len(item), size):

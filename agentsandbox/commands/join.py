@@ -236,11 +236,7 @@ class _Joiner:
         return self._read(which)
 
     def _read(self, which: int) -> _Line | None:
-        source = self.inputs[which]
-        if source.complained or self.options.checks is False:
-            return source.read(self.seen)
-        self.flush()
-        return source.read(self.seen)
+        return self.inputs[which].read(self.seen)
 
     def _print_unpaired(self, line: _Line, which: int) -> None:
         if which + 1 in self.options.unpaired:

@@ -120,6 +120,9 @@ class _Numbering:
             lines = block.split(b"\n")
             if not lines[-1]:
                 lines.pop()
+            if self._is_simple(block):
+                self._number_block(lines, blank)
+                continue
             parts: list[bytes] = []
             try:
                 for line in lines:
@@ -127,6 +130,28 @@ class _Numbering:
                     self._add(line, parts, blank)
             finally:
                 ctx.stdout.write(b"".join(parts))
+
+    def _is_simple(self, block: bytes) -> bool:
+        """Whether each line gets a number, or each one that is not empty, and there are no sections in the block."""
+        style = self.styles[self.section]
+        if not (style == "t" or (style == "a" and self.join == 1)) or self.format == "rz" or self.number is None:
+            return False
+        return not any(mark in block for mark in self.delimiters) and abs(self.number) < 2**62 and abs(self.increment) < 2**40
+
+    def _number_block(self, lines: list[bytes], blank: bytes) -> None:
+        number, increment, every = self.number or 0, self.increment, self.styles[self.section] == "a"
+        width = self.width if self.format == "rn" else -self.width
+        separator = self.separator
+        self.ctx.budget.step(len(lines) // 16 + 1)
+        parts = []
+        for line in lines:
+            if line or every:
+                parts.append(b"%*d%b%b\n" % (width, number, separator, line))
+                number += increment
+            else:
+                parts.append(blank + b"\n")
+        self.number = number
+        self.ctx.stdout.write(b"".join(parts))
 
     def _add(self, line: bytes, parts: list[bytes], blank: bytes) -> None:
         section = self.delimiters.get(line)

@@ -126,6 +126,10 @@ class _Dump:
 
     def line(self, position: int, data: bytes) -> str:
         """One line."""
+        if not (self.bits or self.little or self.upper):
+            width = 2 * self.columns + -(-self.columns // self.group) - 1
+            shown = str(data.translate(_PRINTABLE), "ascii")
+            return f"{position & 0xFFFFFFFFFFFFFFFF:{self.address}}: {data.hex(' ', -self.group):<{width}}  {shown}\n"
         size = 8 if self.bits else 2
         groups = [self._digits(data[at : at + self.group]) for at in range(0, len(data), self.group)]
         whole = -(-self.columns // self.group)
