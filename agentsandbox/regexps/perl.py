@@ -52,8 +52,10 @@ _VERB = re.compile(r"\(\*(?:UTF8?|UCP|LIMIT_\w+=\d+|NO_\w+|CRLF|LF|ANYCRLF|ANY|C
 
 
 @lru_cache(maxsize=256)
-def compile_perl(pattern: str, *, ignore_case: bool = False, newline_safe: bool = False) -> PerlRegex:
-    """Compile a pattern of Perl's kind; raises `RegexError`. `newline_safe`: as `compile_posix`.
+def compile_perl(pattern: str, *, ignore_case: bool = False, newline_safe: bool = False, line_anchors: bool = False) -> PerlRegex:
+    """Compile a pattern of Perl's kind; raises `RegexError`.
+
+    `newline_safe` and `line_anchors` are `newline_safe` and `newline_anchors` of `compile_posix`.
 
     A pattern that names a newline cannot be made safe for blocks: its `safe_length` is 0.
     """
@@ -61,9 +63,9 @@ def compile_perl(pattern: str, *, ignore_case: bool = False, newline_safe: bool 
 
     if len(pattern) > _MAX_LENGTH:
         raise RegexError("regular expression is too large")
-    translator = _Translator(pattern, newline_safe=newline_safe)
+    translator = _Translator(pattern, newline_safe=newline_safe, line_anchors=line_anchors)
     source = translator.translate()
-    flags = regex.V1 | (regex.I if ignore_case else 0) | (regex.M if newline_safe else 0)
+    flags = regex.V1 | (regex.I if ignore_case else 0) | (regex.M if newline_safe or line_anchors else 0)
     try:
         compiled = regex.compile(source, flags)
     except (regex.error, RecursionError, MemoryError, OverflowError, ValueError, KeyError, IndexError) as error:
@@ -96,7 +98,8 @@ _MESSAGES = {
 class _Translator:
     """Rewrites what the two syntaxes spell differently, and leaves the rest."""
 
-    def __init__(self, pattern: str, *, newline_safe: bool) -> None:
+    def __init__(self, pattern: str, *, newline_safe: bool, line_anchors: bool) -> None:
+        self.line_anchors = line_anchors
         self.pattern = pattern
         self.newline_safe = newline_safe
         self.names_newline = False
@@ -119,7 +122,7 @@ class _Translator:
             elif character == "." and self.newline_safe:
                 self.position += 1
                 self.out.append("[^\\n]")
-            elif character == "$" and not self.newline_safe:
+            elif character == "$" and not (self.newline_safe or self.line_anchors):
                 self.position += 1
                 self.out.append("(?=\\n?\\Z)")
             else:

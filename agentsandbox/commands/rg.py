@@ -1,0 +1,419 @@
+"""`rg` (ripgrep 13): search a tree for lines that match, leaving out what is ignored, hidden or binary."""
+
+from __future__ import annotations
+
+import re
+
+from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
+from agentsandbox.commands._file_types import FILE_TYPES
+from agentsandbox.commands._rg_report import RgReport, RgSearch
+from agentsandbox.commands._rg_walk import Walk
+from agentsandbox.errors import CommandError, UsageError
+from agentsandbox.fs.base import File
+from agentsandbox.regexps import RegexError, compile_perl
+from agentsandbox.regexps.lines import LineSearch, compile_search
+from agentsandbox.streams import BytesReader, Pipe, PipeReader, decode, encode
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from agentsandbox.streams import ByteReader
+
+__all__ = ["rg"]
+
+_WORDS = {
+    "missing closing parenthesis": "unclosed group",
+    "unmatched closing parenthesis": "unopened group",
+    "missing terminating ] for character class": "unclosed character class",
+    "quantifier does not follow a repeatable item": "repetition operator missing expression",
+}
+_META = re.compile(r"[\\^$.|?*+()\[\]{}]")
+
+
+@command(
+    "rg",
+    usage="""
+    Usage: rg [OPTION]... PATTERN [PATH]...
+      or:  rg [OPTION]... -e PATTERN... [PATH]...
+      or:  rg [OPTION]... --files [PATH]...
+    Search the lines of each PATH, of the working directory by default, for a regular expression.
+
+    Patterns:
+      -e, --regexp=PATTERN        search for PATTERN; may be repeated
+      -f, --file=FILE             search for the patterns in FILE, one a line
+      -F, --fixed-strings         patterns are plain strings
+      -i, --ignore-case           ignore case
+      -S, --smart-case            ignore case unless a pattern has an upper-case letter
+      -s, --case-sensitive        do not ignore case
+      -v, --invert-match          print the lines that do not match
+      -w, --word-regexp           match whole words only
+      -x, --line-regexp           match whole lines only
+      -P, --pcre2                 the same patterns (look-around and back-references always work)
+      -U, --multiline             matches may span lines
+      --multiline-dotall          with -U, . matches a newline
+      --engine=ENGINE             default, pcre2 or auto: they are one here
+
+    Files:
+      -g, --glob=GLOB             search files that match GLOB, or leave out those of !GLOB
+      --iglob=GLOB                the same, ignoring case
+      -t, --type=TYPE             search only files of TYPE
+      -T, --type-not=TYPE         leave out files of TYPE
+      --type-add=SPEC             NAME:GLOB adds a glob to a type
+      --type-list                 print the types and exit
+      -., --hidden                search hidden files too
+      --no-hidden                 do not
+      --no-ignore                 do not read ignore files
+      --no-ignore-vcs             do not read .gitignore
+      -u, --unrestricted          --no-ignore; twice: --hidden too; three times: --binary too
+      --binary                    search binary files too
+      -a, --text                  search binary files as if they were text
+      -L, --follow                follow symbolic links
+      -d, --max-depth=NUM         go down at most NUM directories
+      --files                     print the files that would be searched
+      --sort=KEY                  path or none: the order is always that of the paths
+      --sortr=KEY                 path, backwards
+      --no-messages               say nothing about files that cannot be read
+
+    Output:
+      -c, --count                 print only the number of matching lines of each file
+      --count-matches             print only the number of matches of each file
+      -l, --files-with-matches    print only the names of files with matches
+      --files-without-match       print only the names of files without matches
+      -n, --line-number           print line numbers
+      -N, --no-line-number        print none (the default)
+      -H, --with-filename         print file names
+      -I, --no-filename           print none
+      -o, --only-matching         print only what matches
+      -r, --replace=TEXT          print TEXT in the place of each match; $1 or ${name} is a group
+      -A, --after-context=NUM     print NUM lines after each match
+      -B, --before-context=NUM    print NUM lines before each match
+      -C, --context=NUM           print NUM lines before and after
+      --context-separator=SEP     print SEP between groups of lines
+      --no-context-separator      print nothing between groups of lines
+      -m, --max-count=NUM         stop after NUM matching lines of each file
+      -b, --byte-offset           print byte offsets
+      --column                    print columns
+      --no-column                 do not
+      --vimgrep                   print a line with line number and column for each match
+      --heading                   print each file's name above its matches
+      --no-heading                print names before each line (the default)
+      --trim                      print lines without the blanks at their beginning
+      -M, --max-columns=NUM       do not print lines longer than NUM bytes
+      --passthru                  print all lines
+      -0, --null                  print a 0 byte after file names
+      --color=WHEN                never or auto: output is never coloured
+      -q, --quiet                 print nothing, exit at the first match
+      --no-config                 read no configuration (there is none)
+      -V, --version               print the version and exit
+          --help                  display this help and exit
+    """,
+    usage_status=2,
+)
+def rg(ctx: CommandContext, args: Arguments) -> int:
+    if args.flag("version"):
+        ctx.print("ripgrep 13.0.0")
+        return 0
+    return _Rg(ctx, args).run()
+
+
+class _Rg:
+    """One run."""
+
+    def __init__(self, ctx: CommandContext, args: Arguments) -> None:
+        self.ctx = ctx
+        self.args = args
+        self.failed = False
+        self.found = False
+        self.walk = Walk(ctx, self._complain)
+        self.report = RgReport()
+        self.heading = args.last("heading", "no-heading") == "heading"
+        self.first_heading = True
+
+    def run(self) -> int:
+        """The status: 0 when something was found, 1 when nothing was, 2 after an error."""
+        args = self.args
+        if args.value("color", "never") not in ("never", "auto"):
+            raise UsageError("colours are not supported here: --color takes never or auto")
+        self._read_types()
+        if args.flag("type-list"):
+            return self._list_types()
+        self._read_walk()
+        self._read_report()
+        if args.flag("files"):
+            return self._list_files()
+        search = self._compile()
+        paths = args.operands or [""]
+        if not args.operands and _is_piped(self.ctx.stdin):
+            paths = ["-"]
+        self._read_names(paths)
+        for path in paths:
+            if self._operand(path, search) and self.report.quiet:
+                break
+        if self.failed and not (self.report.quiet and self.found):
+            return 2
+        return 0 if self.found else 1
+
+    def _complain(self, error: OSError, name: str) -> None:
+        self.failed = True
+        if not self.args.flag("no-messages"):
+            number = f" (os error {error.errno})" if error.errno else ""
+            self.ctx.stderr.write(encode(f"{describe_os_error(error, name)}{number}\n"))
+
+    # options
+
+    def _read_types(self) -> None:
+        args = self.args
+        self.types = dict(FILE_TYPES)
+        for spec in args.values("type-add"):
+            name, colon, glob = spec.partition(":")
+            if not colon or not name or not glob:
+                raise CommandError("invalid definition (format is type:glob, e.g., html:*.html)", 2)
+            self.types[name] = (*self.types.get(name, ()), glob)
+        for key in ("type", "type-not"):
+            for name in args.values(key):
+                if name != "all" and name not in self.types:
+                    raise CommandError(f"unrecognized file type: {name}", 2)
+                patterns = tuple(glob for globs in self.types.values() for glob in globs) if name == "all" else self.types[name]
+                self.walk.add_type(patterns, wanted=key == "type")
+
+    def _list_types(self) -> int:
+        for name in sorted(self.types):
+            self.ctx.print(f"{name}: {', '.join(sorted(self.types[name]))}")
+        return 0
+
+    def _read_walk(self) -> None:
+        args, walk = self.args, self.walk
+        unrestricted = sum(key == "unrestricted" for key, _ in args.given)
+        walk.ignore_files = not (args.flag("no-ignore") or unrestricted)
+        walk.git_ignore = not args.flag("no-ignore-vcs")
+        walk.hidden = args.last("hidden", "no-hidden") == "hidden" or unrestricted > 1
+        walk.follow = args.flag("follow")
+        depth = args.value("max-depth")
+        walk.max_depth = None if depth is None else self._number("max-depth")
+        for key, value in args.given:
+            if key in ("glob", "iglob"):
+                walk.add_glob(value or "", ignore_case=key == "iglob")
+        for key in ("sort", "sortr"):
+            if args.value(key, "path") not in ("path", "none"):
+                raise UsageError(f"--{key} takes path or none here")
+        self.binary = "text" if args.flag("text") else "binary" if args.flag("binary") or unrestricted > 2 else "without-match"
+
+    def _number(self, key: str) -> int:
+        value = self.args.value(key) or ""
+        if not value.isascii() or not value.isdigit() or len(value) > 12:
+            raise CommandError(f"error: Invalid value for '--{key} <NUM>': invalid digit found in string", 2)
+        return int(value)
+
+    def _read_report(self) -> None:
+        args, report = self.args, self.report
+        report.invert = args.flag("invert-match")
+        report.count = args.flag("count")
+        report.count_matches = args.flag("count-matches") or (report.count and args.flag("only-matching"))
+        report.quiet = args.flag("quiet")
+        report.only_matching = args.flag("only-matching")
+        report.each_match = args.flag("vimgrep")
+        report.columns = args.last("column", "no-column", "vimgrep") in ("column", "vimgrep")
+        last = args.last("line-number", "no-line-number")
+        report.line_numbers = last == "line-number" or (last is None and report.columns)
+        report.byte_offsets = args.flag("byte-offset")
+        report.null_names = args.flag("null")
+        report.trim = args.flag("trim")
+        report.passthru = args.flag("passthru")
+        report.multiline = args.flag("multiline") or args.flag("multiline-dotall")
+        report.replacement = args.value("replace")
+        listing = args.last("files-with-matches", "files-without-match")
+        report.list_files = None if listing is None else listing == "files-with-matches"
+        both = self._number("context") if args.flag("context") else 0
+        report.before = self._number("before-context") if args.flag("before-context") else both
+        report.after = self._number("after-context") if args.flag("after-context") else both
+        report.context = bool(report.before or report.after)
+        if args.flag("max-count"):
+            report.max_count = self._number("max-count")
+        if args.flag("max-columns"):
+            report.max_columns = self._number("max-columns") or None
+        for key, value in args.given:
+            if key == "context-separator":
+                report.separator = value
+            elif key == "no-context-separator":
+                report.separator = None
+
+    def _read_names(self, paths: list[str]) -> None:
+        shown = self.args.last("with-filename", "no-filename")
+        several = len(paths) > 1 or paths[0] == "" or self._is_directory(paths[0])
+        self.report.with_filename = (several or self.report.each_match) if shown is None else shown == "with-filename"
+        if self.heading:
+            self.report.with_filename = False
+
+    def _is_directory(self, operand: str) -> bool:
+        return operand != "-" and (operand == "" or self.ctx.fs.is_dir(self.ctx.path(operand)))
+
+    # patterns
+
+    def _compile(self) -> LineSearch:
+        args = self.args
+        patterns: list[str] = []
+        given = False
+        for key, value in args.given:
+            if key == "regexp":
+                patterns.append(value or "")
+                given = True
+            elif key == "file":
+                patterns.extend(self._lines_of(value or ""))
+                given = True
+        if not given:
+            if not args.operands:
+                raise UsageError("The following required arguments were not provided: <PATTERN>")
+            patterns = [args.operands.pop(0)]
+        if not patterns:
+            return LineSearch([], [], self.ctx.budget)
+        case = args.last("ignore-case", "smart-case", "case-sensitive")
+        fold = case == "ignore-case" or (case == "smart-case" and not any(_has_upper(pattern) for pattern in patterns))
+        fixed = args.flag("fixed-strings")
+        try:
+            return self._compile_patterns(patterns, fixed=fixed, fold=fold)
+        except RegexError as error:
+            lines = "".join([f"    {pattern}\n" for pattern in patterns])
+            message = _WORDS.get(error.message, error.message)
+            self.ctx.stderr.write(encode(f"regex parse error:\n{lines}error: {message}\n"))
+            raise CommandError("", 2) from None
+
+    def _compile_patterns(self, patterns: list[str], *, fixed: bool, fold: bool) -> LineSearch:
+        args = self.args
+        words, lines = args.flag("word-regexp"), args.flag("line-regexp")
+        budget = self.ctx.budget
+        if self.report.multiline:
+            sources = [re.escape(pattern) if fixed else pattern for pattern in patterns]
+            whole = "|".join([f"(?:{source})" for source in sources]) if len(sources) > 1 else sources[0]
+            whole = f"(?s){whole}" if args.flag("multiline-dotall") else whole
+            return _WholeSearch([compile_perl(whole, ignore_case=fold, line_anchors=True)], [], budget)
+        if self.report.replacement is None and (fixed or not any(_META.search(pattern) for pattern in patterns)):
+            return compile_search(patterns, "F", budget, ignore_case=fold, whole_words=words, whole_lines=lines)
+        sources = [re.escape(pattern) if fixed else pattern for pattern in patterns]
+        whole = "|".join([f"(?:{source})" for source in sources]) if len(sources) > 1 else sources[0]
+        return compile_search([whole], "P", budget, ignore_case=fold, whole_words=words, whole_lines=lines)
+
+    def _lines_of(self, name: str) -> list[str]:
+        try:
+            data = self.ctx.stdin.read() if name == "-" else self.ctx.fs.read_bytes(self.ctx.path(name))
+        except OSError as error:
+            raise CommandError(describe_os_error(error, name), 2) from None
+        return decode(data).removesuffix("\n").split("\n") if data else []
+
+    # files
+
+    def _list_files(self) -> int:
+        found = False
+        end = "\0" if self.report.null_names else "\n"
+        names: list[str] = []
+        for operand in self.args.operands or [""]:
+            if self._is_directory(operand):
+                shown = "" if not operand else operand if operand.endswith("/") else f"{operand}/"
+                names.extend([name for name, _ in self.walk.files(operand, self._path(operand), shown)])
+            elif self.ctx.fs.exists(self.ctx.path(operand)):
+                names.append(operand)
+            else:
+                self._complain(FileNotFoundError(2, ""), operand)
+        for name in reversed(names) if self.args.flag("sortr") else names:
+            found = True
+            self.ctx.print(name, end=end)
+        return 2 if self.failed else 0 if found else 1
+
+    def _path(self, operand: str) -> str:
+        return self.ctx.path(operand) if operand else self.ctx.cwd
+
+    def _operand(self, operand: str, search: LineSearch) -> bool:
+        ctx = self.ctx
+        if operand == "-":
+            return self._stream(ctx.stdin, "<stdin>", search, explicit=True)
+        if not self._is_directory(operand):
+            return self._file(operand, ctx.path(operand), search, explicit=True)
+        shown = "" if not operand else operand if operand.endswith("/") else f"{operand}/"
+        files = self.walk.files(operand, self._path(operand), shown)
+        found = False
+        for name, path in reversed(list(files)) if self.args.flag("sortr") else files:
+            found |= self._file(name, path, search, explicit=False)
+            if found and self.report.quiet:
+                break
+        return found
+
+    def _file(self, name: str, path: str, search: LineSearch, *, explicit: bool) -> bool:
+        try:
+            source = self.ctx.fs.open(path, "r")
+        except OSError as error:
+            self._complain(error, name)
+            return False
+        try:
+            return self._stream(source, name, search, explicit=explicit)
+        finally:
+            source.release()
+
+    def _stream(self, source: ByteReader, name: str, search: LineSearch, *, explicit: bool) -> bool:
+        report = self.report
+        report.binary = "binary" if explicit and self.binary == "without-match" else self.binary
+        if self.heading and not (report.only_first or report.count or report.count_matches):
+            return self._stream_under_heading(source, name, search)
+        run = RgSearch(self.ctx, search, report, name)
+        selected = run.count_all(source) if report.count_matches else run.run(source)
+        self.found = self.found or selected > 0
+        if report.quiet:
+            return selected > 0
+        if report.list_files is not None:
+            if report.list_files == (selected > 0):
+                self.ctx.stdout.write(encode(report.name_suffix(name)))
+        elif (report.count or report.count_matches) and selected:
+            prefix = f"{name}{chr(0) if report.null_names else ':'}" if report.with_filename else ""
+            self.ctx.print(f"{prefix}{selected}")
+        return selected > 0
+
+    def _stream_under_heading(self, source: ByteReader, name: str, search: LineSearch) -> bool:
+        """The matches of one file below its name, files apart by an empty line."""
+        from agentsandbox.streams import Buffer
+
+        out = self.ctx.stdout
+        held = Buffer(self.ctx.budget.value_bytes)
+        self.report.something_written = False
+        try:
+            self.ctx.stdout = held
+            selected = RgSearch(self.ctx, search, self.report, name).run(source)
+        finally:
+            self.ctx.stdout = out
+        text = held.getvalue()
+        if text:
+            out.write((b"" if self.first_heading else b"\n") + encode(f"{name}\n") + text)
+            self.first_heading = False
+        self.found = self.found or selected > 0
+        return selected > 0
+
+
+def _is_piped(source: ByteReader) -> bool:
+    """Whether standard input is a pipe or a file with something to read: then it is searched, not the directory."""
+    if isinstance(source, BytesReader):
+        return source.position < len(source.data)
+    if isinstance(source, File):
+        try:
+            return source.stat().is_file
+        except OSError:
+            return False
+    return isinstance(source, (Pipe, PipeReader))
+
+
+class _WholeSearch(LineSearch):
+    """Matches that may span lines: every line that a match touches is selected."""
+
+    def places(self, text: str) -> list[tuple[int, int]]:
+        touched: dict[tuple[int, int], None] = {}
+        for match in self.regexes[0].finditer(text, 0, self.budget):
+            start, end = match.span()
+            position = text.rfind("\n", 0, start) + 1
+            while True:
+                stop = text.find("\n", position)
+                stop = len(text) if stop < 0 else stop
+                touched[(position, stop)] = None
+                position = stop + 1
+                if position >= end or position > len(text):
+                    break
+        return list(touched)
+
+
+def _has_upper(pattern: str) -> bool:
+    """Whether a pattern has an upper-case letter that is not part of an escape."""
+    return any(character.isupper() for character in re.sub(r"\\.", "", pattern))
