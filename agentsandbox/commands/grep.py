@@ -278,7 +278,8 @@ class _Grep:
     def run(self) -> int:
         """Search the operands; the status."""
         args, report = self.args, self.report
-        nothing = report.invert and self._matches_all() and not args.flag("word-regexp") and not args.flag("line-regexp")
+        whole = args.flag("word-regexp") or args.flag("line-regexp")
+        nothing = (report.invert and self._matches_all() and not whole) or (self.search is None and not report.invert)
         if (report.max_count == 0 or nothing) and report.list_files is not False:
             return 1
         recurse = self.directories == "recurse"

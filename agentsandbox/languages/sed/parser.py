@@ -560,7 +560,8 @@ class Parser:
             if character == "\n":
                 break
             if character == "\\":
-                if position >= len(text):
+                if position >= len(text):  # the text goes on in the next piece
+                    self.pending = command
                     break
                 if text[position] == "\n":
                     out.append("\n")
@@ -571,7 +572,7 @@ class Parser:
             else:
                 out.append(character)
         self.position = position
-        command.text = "".join(out) + "\n"
+        command.text += "".join(out) + "\n"
 
 
 def _unescape(source: str, position: int) -> tuple[str, int]:
