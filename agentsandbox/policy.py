@@ -18,17 +18,22 @@ if TYPE_CHECKING:
 
     Answer = bool | str | None
     Policy = Callable[["CommandRequest"], Answer | Awaitable[Answer]]
+    Rule = Callable[[Shell, Sequence[str], int], str | None]
 
-__all__ = ["CommandRequest", "ask"]
+__all__ = ["CommandRequest", "as_rule"]
 
 
 class CommandRequest:
-    """A command that is about to run: its words, where, and for which skill's script (None for none)."""
+    """A command that is about to run: its words, where, and for which skill's script (None for none).
 
-    __slots__ = ("argv", "cwd", "line", "skill")
+    `is_function` says that the name is one of the script's own functions, whose commands are asked about in turn.
+    """
 
-    def __init__(self, argv: tuple[str, ...], cwd: str, line: int, skill: str | None) -> None:
+    __slots__ = ("argv", "cwd", "is_function", "line", "skill")
+
+    def __init__(self, argv: tuple[str, ...], cwd: str, line: int, skill: str | None, *, is_function: bool = False) -> None:
         self.argv = argv
+        self.is_function = is_function
         self.cwd = cwd
         self.line = line
         self.skill = skill
@@ -37,10 +42,21 @@ class CommandRequest:
         return f"CommandRequest(argv={self.argv!r}, cwd={self.cwd!r}, line={self.line}, skill={self.skill!r})"
 
 
-def ask(policy: Policy, shell: Shell, argv: Sequence[str], line: int) -> str | None:
+def as_rule(policy: Policy, before: Rule | None = None) -> Rule:
+    """What a shell asks: first the rule that is there already, then the policy. The answer is None, or why not."""
+
+    def rule(shell: Shell, argv: Sequence[str], line: int) -> str | None:
+        refusal = None if before is None else before(shell, argv, line)
+        return refusal if refusal is not None else _ask(policy, shell, argv, line)
+
+    return rule
+
+
+def _ask(policy: Policy, shell: Shell, argv: Sequence[str], line: int) -> str | None:
     """The policy's word on a command: None to run it, else why not."""
     skill = shell.values.get("SKILL_NAME")
-    request = CommandRequest(tuple(argv), shell.cwd, line, skill if isinstance(skill, str) and shell.source != "environment" else None)
+    running = skill if isinstance(skill, str) and shell.source != "environment" else None
+    request = CommandRequest(tuple(argv), shell.cwd, line, running, is_function=bool(argv) and argv[0] in shell.functions)
     answer = policy(request)
     if inspect.isawaitable(answer):
         answer = shell.machine.scheduler.await_(answer)

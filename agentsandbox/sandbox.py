@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from agentsandbox.fs.trees import FrozenTree
     from agentsandbox.interpreter.shell import Shell
     from agentsandbox.options import SandboxOptions
+    from agentsandbox.policy import Policy, Rule
     from agentsandbox.skills import SkillInfo
 
     Jobs = Literal["detach", "wait", "kill"]
@@ -176,6 +177,7 @@ class Sandbox:
         args: Sequence[str] = (),
         isolated: bool = False,
         on_output: Callable[[str, bytes], None] | None = None,
+        on_command: Policy | None = None,
     ) -> ExecutionResult:
         """Run a script and return what it did, whatever it did.
 
@@ -185,9 +187,10 @@ class Sandbox:
         args       $1, $2 …
         isolated   leave no trace in the shell's state (files stay)
         on_output  called with "stdout" or "stderr" and each chunk as it appears
+        on_command asked before each simple command of this call (see `policy`), after the sandbox's own
         """
         with self.lock:
-            return self._execute(script, stdin, timeout, env, cwd, args, isolated, on_output)
+            return self._execute(script, stdin, timeout, env, cwd, args, isolated, on_output, on_command)
 
     def _execute(
         self,
@@ -199,6 +202,7 @@ class Sandbox:
         args: Sequence[str],
         isolated: bool,
         on_output: Callable[[str, bytes], None] | None,
+        on_command: Policy | None,
         pause: Callable[..., Any] | None = None,
     ) -> ExecutionResult:
         if self._closed:
@@ -219,7 +223,7 @@ class Sandbox:
 
         log = OutputLog(budget.limits.output_bytes, listener)
         self._out.log = self._err.log = log
-        shell = self._prepare(shell, budget, stdin, env, cwd, args, isolated, pause)
+        shell = self._prepare(shell, budget, stdin, env, cwd, args, isolated, on_command, pause)
         self.fs.uid = 1000
         self.is_executing = True
         status, limit = 130, "cancelled"
@@ -233,6 +237,8 @@ class Sandbox:
             self.is_executing = False
             machine = shell.machine
             machine.scheduler.pause = None
+            if limit is not None:
+                machine.scheduler.kill_all(jobs=False)
             machine.history.append(script)
             if not isolated:
                 self._shell_after(shell)
@@ -251,6 +257,7 @@ class Sandbox:
         cwd: str | None,
         args: Sequence[str],
         isolated: bool,
+        on_command: Policy | None,
         pause: Callable[..., Any] | None,
     ) -> Shell:
         machine = shell.machine
@@ -268,6 +275,13 @@ class Sandbox:
             shell = shell.fork()
             shell.level = 0
             shell.pid = shell.top_pid
+        if on_command is not None:
+            from agentsandbox.policy import as_rule
+
+            rule = shell.policy
+            shell.policy = as_rule(on_command, rule)
+            shell.update_flags()
+            self._restore.append(lambda: _set_rule(shell, rule))
         if env:
             from agentsandbox.expansion.variables import EXPORT
 
@@ -314,6 +328,7 @@ class Sandbox:
         args: Sequence[str] = (),
         isolated: bool = False,
         on_output: Callable[[str, bytes], None] | None = None,
+        on_command: Policy | None = None,
     ) -> ExecutionResult:
         """As `execute`, for an event loop (asyncio or trio), which gets a turn every few milliseconds.
 
@@ -323,7 +338,7 @@ class Sandbox:
 
         return await drive(
             self,
-            lambda pause: self._execute(script, stdin, timeout, env, cwd, args, isolated, on_output, pause),
+            lambda pause: self._execute(script, stdin, timeout, env, cwd, args, isolated, on_output, on_command, pause),
         )
 
     # the machine
@@ -383,9 +398,9 @@ class Sandbox:
         self._shell = Shell(machine, environment, self._cwd, fds)
         policy = settings["on_command"]
         if policy is not None:
-            from agentsandbox.policy import ask
+            from agentsandbox.policy import as_rule
 
-            machine.on_command = lambda shell, argv, line: ask(policy, shell, argv, line)
+            self._shell.policy = as_rule(policy)
             self._shell.update_flags()
 
     # state
@@ -477,6 +492,11 @@ class Sandbox:
 
     def __repr__(self) -> str:
         return f"<Sandbox {self.id} cwd={self.cwd!r}{' closed' if self._closed else ''}>"
+
+
+def _set_rule(shell: Shell, rule: Rule | None) -> None:
+    shell.policy = rule
+    shell.update_flags()
 
 
 def _new_filesystem(settings: Mapping[str, Any], clock: Callable[[], float]) -> MemoryFileSystem:

@@ -288,8 +288,8 @@ class _Starter(_Runner):
 
 def _run_for_command(child: Shell, argv: list[str], environment: Mapping[str, str]) -> int:
     """Run on behalf of a command: not found and not executable are worded as a command words them."""
-    if child.slow and child.machine.on_command is not None:
-        message = child.machine.on_command(child, argv, child.line)
+    if child.policy is not None:
+        message = child.policy(child, argv, child.line)
         if message is not None:
             child.complain(f"{argv[0]}: {message}")
             return 126

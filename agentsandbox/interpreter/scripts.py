@@ -130,6 +130,7 @@ def _syntax_error(shell: Shell, error: ShellSyntaxError, origin: str) -> int:
 def child_shell(shell: Shell, environment: Mapping[str, str], name: str) -> Shell:
     """A shell that starts afresh, as a new process of `bash` does: it has the environment, nothing else."""
     child = Shell(shell.machine, environment, shell.cwd, shell.fds, name)
+    child.policy = shell.policy
     child.umask = shell.umask
     child.process = shell.process
     child.pid = child.top_pid = shell.machine.scheduler.new_pid()

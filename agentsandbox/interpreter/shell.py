@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from agentsandbox.syntax.nodes import FunctionDefinition
 
     Run = Callable[["Shell"], int]
+    Policy = Callable[["Shell", Sequence[str], int], str | None]
 
 __all__ = ["OPTIONS", "SHOPT_DEFAULTS", "Frame", "Function", "Machine", "Shell"]
 
@@ -123,7 +124,6 @@ class Machine:
         "hints",
         "history",
         "host",
-        "on_command",
         "on_skill_script",
         "scheduler",
         "script_errexit",
@@ -154,8 +154,6 @@ class Machine:
         self.hints = True
         """Whether "command not found" says what there is instead."""
         self.history: list[str] = []
-        self.on_command: Callable[[Shell, Sequence[str], int], str | None] | None = None
-        """Asked before each simple command: None allows it, a text denies it."""
         self.skill_mounts: tuple[tuple[str, str], ...] = ()
         """(path, name) of each mounted skill."""
         self.on_skill_script: Callable[[str, str], None] | None = None
@@ -200,7 +198,7 @@ class Shell:
         "cwd", "default_ifs", "directories", "disabled", "emacs", "errexit", "errtrace", "exported_functions", "expressions", "extglob", "fds", "frames", "fs", "functions",
         "function_traps", "functrace", "getopts_position", "hashall", "hashed", "histexpand", "history", "ifs", "ignore", "ignoreeof", "in_trap", "interactive_comments",
         "invocation", "jobs", "keeps_fds", "keyword", "last_argument", "level", "line", "loops", "machine", "monitor", "name", "noclobber", "noexec", "noglob", "nolog",
-        "notify", "nounset", "onecmd", "outer_traps", "owned", "pending_traps", "physical", "pid", "pipefail", "plain_ifs", "posix", "positional", "privileged",
+        "notify", "nounset", "onecmd", "outer_traps", "owned", "pending_traps", "physical", "pid", "pipefail", "plain_ifs", "policy", "posix", "positional", "privileged",
         "process", "process_files", "random", "readonly_functions", "seconds_base", "shopt", "slow", "source", "status", "substitution_status", "top_pid", "trace_level",
         "trap_line", "traps", "umask", "values", "variables", "verbose", "vi", "xtrace",
     )
@@ -259,6 +257,8 @@ class Shell:
         self.jobs: JobTable = JobTable()
         self.process: Process = machine.scheduler.main
         self.top_pid = self.pid = self.process.pid
+        self.policy: Policy | None = None
+        """Asked before each simple command: None allows it, a text denies it. What this shell starts is asked too."""
         self.random = machine.host.random.randrange(32768)
         self.seconds_base = machine.host.clock()
         for _, attribute in OPTIONS.values():
@@ -398,7 +398,7 @@ class Shell:
         self.slow = (
             self.xtrace
             or "DEBUG" in self.traps
-            or self.machine.on_command is not None
+            or self.policy is not None
             or bool(self.disabled)
             or self.noexec
             or self.allexport

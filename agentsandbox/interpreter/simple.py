@@ -234,7 +234,7 @@ def _check_policy(shell: Shell, argv: list[str], assignments: Sequence[BoundAssi
         trace_words(shell, assignments, argv)
     if shell.noexec:
         return 0
-    policy = shell.machine.on_command
+    policy = shell.policy
     if policy is not None:
         message = policy(shell, argv, shell.line)
         if message is not None:
