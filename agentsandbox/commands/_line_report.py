@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from agentsandbox.regexps.lines import LineSearch
     from agentsandbox.streams import ByteReader
 
-__all__ = ["Colors", "FileSearch", "Report"]
+__all__ = ["Colors", "FileSearch", "Report", "copy_lines"]
 
 _INVALID = re.compile("[\udc80-\udcff]")
 
@@ -81,6 +81,27 @@ class Report:
         """Whether a group of lines has been written for any file."""
 
     @property
+    def simple(self) -> bool:
+        """Whether whole lines are printed, with no more than a name and a number before them."""
+        return not (self._marked or self.only_matching)
+
+    @property
+    def plain_matches(self) -> bool:
+        """Whether just the matches are printed."""
+        special = self._marked or self.count or self.invert or self.line_numbers
+        return self.only_matching and not special and self.max_count is None
+
+    @property
+    def _marked(self) -> bool:
+        return self.context or self.byte_offsets or self.colors is not None or self.initial_tab
+
+    @property
+    def lines_only(self) -> bool:
+        """Whether nothing but selected lines is printed, with names at most."""
+        special = self.invert or self.count or self.line_numbers or self.null_lines or self.max_count is not None
+        return self.simple and not (special or self.only_first)
+
+    @property
     def only_first(self) -> bool:
         """Whether the first selected line of a file tells all that is asked."""
         return self.quiet or self.list_files is not None
@@ -131,11 +152,8 @@ class FileSearch:
         """The number of the last line written."""
         self.tail: list[tuple[int, int, str]] = []
         """(number, offset, line) of the last lines of the blocks before, for leading context."""
-        marked = report.context or report.byte_offsets or bool(report.colors) or report.initial_tab
-        self.simple = not (marked or report.only_matching)
-        self.plain_matches = report.only_matching and not (
-            marked or report.count or report.invert or report.line_numbers or report.max_count is not None
-        )
+        self.simple = report.simple
+        self.plain_matches = report.plain_matches
         self.needs_numbers = report.line_numbers or report.context
 
     def run(self, source: ByteReader) -> int:
@@ -154,6 +172,17 @@ class FileSearch:
             self._block(block)
             if self.stopped:
                 break
+        return self.selected
+
+    def run_data(self, data: bytes) -> int:
+        """As `run`, for a small file that has been read."""
+        if not data or self.report.max_count == 0:
+            return 0
+        if self._looks_binary(data):
+            if self.report.binary == "without-match":
+                return 0
+            self.binary = True
+        self._block(data)
         return self.selected
 
     def _blocks(self, source: ByteReader) -> Iterable[bytes]:
@@ -389,6 +418,22 @@ class FileSearch:
         if position < len(line):
             pieces.append(colors.paint(whole, line[position:]))
         return "".join(pieces)
+
+
+def copy_lines(data: bytes, needle: bytes, prefix: bytes) -> bytes:
+    """The lines of ASCII text that hold `needle`, each after `prefix`."""
+    out: list[bytes] = []
+    find = data.find
+    position = 0
+    while (found := find(needle, position)) >= 0:
+        start = data.rfind(b"\n", position, found) + 1 or position
+        end = find(b"\n", found) + 1
+        if not end:
+            out.append(b"%b%b\n" % (prefix, data[start:]))
+            break
+        out.append(prefix + data[start:end])
+        position = end
+    return b"".join(out)
 
 
 def _gaps(text: str, places: list[tuple[int, int]], end: str) -> list[tuple[int, int]]:

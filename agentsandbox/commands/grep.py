@@ -7,16 +7,18 @@ import stat
 from agentsandbox.command import Arguments, Command, CommandContext, command, describe_os_error
 from agentsandbox.commands._choices import choose
 from agentsandbox.commands._file_filters import FileFilter
-from agentsandbox.commands._line_report import Colors, FileSearch, Report
+from agentsandbox.commands._line_report import Colors, FileSearch, Report, copy_lines
 from agentsandbox.errors import CommandError, UsageError
 from agentsandbox.fs.base import File
 from agentsandbox.regexps import RegexError
 from agentsandbox.regexps.lines import LineSearch, compile_search
-from agentsandbox.streams import decode, encode
+from agentsandbox.streams import BytesReader, decode, encode
 from agentsandbox.usage import OptionParser
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from agentsandbox.streams import ByteReader
 
 __all__ = ["grep"]
@@ -90,6 +92,7 @@ Exit status is 0 if a line is selected, 1 if none is, 2 after an error without -
 _PARSER = OptionParser(_USAGE, digits="context", usage_status=2)
 _MATCHERS = {"extended-regexp": "E", "fixed-strings": "F", "basic-regexp": "G", "perl-regexp": "P"}
 _HUGE = 1 << 40
+_SMALL_FILE = 1 << 18
 
 
 def run_grep(ctx: CommandContext, words: list[str], matcher: str | None = None) -> int:
@@ -330,6 +333,7 @@ class _Grep:
     def _tree(self, operand: str, path: str, *, implicit: bool) -> bool:
         """Search everything below a directory, by name."""
         fs, budget = self.ctx.fs, self.ctx.budget
+        quick = self._file if self.search is None or self.report.null_lines or isinstance(self.ctx.stdout, File) else self._quick_file()
         found = False
         pending = [("" if implicit else operand if operand.endswith("/") else f"{operand}/", path, frozenset[int]())]
         while pending:
@@ -363,7 +367,7 @@ class _Grep:
                         deeper.append((f"{full}/", child, above))
                 elif (kind == stat.S_IFREG or self.devices == "read") and self.filter.admits(full):
                     try:
-                        found |= self._file(full, child)
+                        found |= quick(full, child) if kind == stat.S_IFREG else self._file(full, child)
                     except OSError as error:
                         self._complain(error, full)
                     if found and self.report.quiet:
@@ -383,6 +387,35 @@ class _Grep:
         finally:
             source.release()
 
+    def _quick_file(self) -> Callable[[str, str], bool]:
+        """As `_file`, for the many small files of a tree: what can be known beforehand is."""
+        ctx, report, search = self.ctx, self.report, self.search
+        assert search is not None
+        read, write = ctx.fs.read_bytes, ctx.stdout.write
+        needle = search.needle
+        copies = bool(needle) and len(search.plain) == 1 and report.lines_only and report.colors is None
+        silent = bool(needle) and not report.invert and not report.count and report.list_files is None
+        told = bool(needle) and len(search.plain) == 1 and report.only_first and not report.invert and report.binary != "without-match"
+        named = report.with_filename
+        mark = b"\0" if report.null_names else b":"
+
+        def run(name: str, path: str) -> bool:
+            data = read(path)
+            if silent and needle not in data:
+                return False
+            if told:
+                return self._account(needle in data, name)
+            if len(data) > _SMALL_FILE:
+                return self._stream(BytesReader(data), name)
+            if copies and data.isascii() and b"\0" not in data:
+                lines = copy_lines(data, needle, encode(name) + mark if named else b"")
+                self.found = True
+                write(lines)
+                return True
+            return self._account(FileSearch(ctx, search, report, name).run_data(data), name)
+
+        return run
+
     def _is_output(self, source: File) -> bool:
         report, out = self.report, self.ctx.stdout
         if report.only_first or report.max_count == 1 or not isinstance(out, File):
@@ -400,6 +433,11 @@ class _Grep:
             selected = FileSearch(self.ctx, self.search, report, name).run(source)
         elif report.invert:
             selected = FileSearch(self.ctx, LineSearch([], [], self.ctx.budget, null_lines=report.null_lines), report, name).run(source)
+        return self._account(selected, name)
+
+    def _account(self, selected: int, name: str) -> bool:
+        """Print what is asked about a whole file; whether lines were selected."""
+        report = self.report
         self.found = self.found or selected > 0
         if report.quiet:
             return selected > 0

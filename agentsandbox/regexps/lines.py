@@ -5,6 +5,7 @@ from __future__ import annotations
 from agentsandbox.regexps.matcher import PerlRegex, PosixRegex, compile_lines
 from agentsandbox.regexps.parser import RegexError
 from agentsandbox.regexps.perl import compile_perl
+from agentsandbox.streams import encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -81,6 +82,9 @@ class LineSearch:
                 self.plain = self.regex.alternatives
             elif not plain:
                 self.required = self.regex.required if len(self.regex.required) > 1 else ""
+        needle = self.plain[0] if len(self.plain) == 1 else self.required
+        self.needle = encode(needle)
+        """Bytes that every selected line holds; none if nothing is known."""
         self.warnings = [warning for regex in regexes for warning in regex.warnings]
 
     # one line
