@@ -20,18 +20,16 @@ __all__ = ["CanonicalFileSystem", "Found"]
 class Found:
     """Where a path leads: `path` is canonical, `info` None when there is nothing.
 
-    `special` tells that the path ends in ".", ".." or is the root; `slashed` that it asks for a directory; `linked`
-    that its last component was a link which was followed.
+    `special` tells that the path ends in ".", ".." or is the root; `slashed` that it asks for a directory.
     """
 
-    __slots__ = ("info", "linked", "path", "slashed", "special")
+    __slots__ = ("info", "path", "slashed", "special")
 
-    def __init__(self, path: str, info: Stat | None, *, special: bool, slashed: bool, linked: bool) -> None:
+    def __init__(self, path: str, info: Stat | None, *, special: bool, slashed: bool) -> None:
         self.path = path
         self.info = info
         self.special = special
         self.slashed = slashed
-        self.linked = linked
 
 
 class CanonicalFileSystem(FileSystem):
@@ -87,9 +85,10 @@ class CanonicalFileSystem(FileSystem):
 
     # finding
 
-    def _resolve(self, path: str, *, follow: bool = True) -> Found:
-        """Walk a path; only its last component may be missing."""
-        _check_path(path)
+    def _resolve(self, path: str, whole: str | None = None, *, follow: bool = True) -> Found:
+        """Walk a path; only its last component may be missing. Errors name `whole`."""
+        whole = path if whole is None else whole
+        _check_path(path, whole)
         parts = [part for part in path.split("/") if part]
         slashed = path.endswith("/")
         if self.direct and parts and not slashed and "." not in parts and ".." not in parts:
@@ -100,13 +99,12 @@ class CanonicalFileSystem(FileSystem):
                 pass
             else:
                 if not (follow and info.is_link):
-                    return Found(straight, info, special=False, slashed=False, linked=False)
-        return self._step(path, parts[::-1], follow=follow, slashed=slashed)
+                    return Found(straight, info, special=False, slashed=False)
+        return self._step(whole, parts[::-1], follow=follow, slashed=slashed)
 
     def _step(self, path: str, todo: list[str], *, follow: bool, slashed: bool) -> Found:
         """Resolve component by component."""
         names: list[str] = []
-        linked = False
         hops = 0
         while todo:
             name = todo.pop()
@@ -123,7 +121,7 @@ class CanonicalFileSystem(FileSystem):
                     raise os_error(errno.ENAMETOOLONG, path) from None
                 if todo:
                     raise
-                return Found(here, None, special=False, slashed=slashed, linked=linked)
+                return Found(here, None, special=False, slashed=slashed)
             if info.is_link and (todo or follow or slashed):
                 hops += 1
                 if hops > MAX_LINKS:
@@ -131,18 +129,17 @@ class CanonicalFileSystem(FileSystem):
                 text = inside(path, self._readlink, here)
                 if text.startswith("/"):
                     names.clear()
-                if not todo:
-                    linked = True
-                    slashed = slashed or text.endswith("/")
+                if not todo and text.endswith("/"):
+                    slashed = True
                 todo.extend([piece for piece in text.split("/") if piece][::-1])
                 continue
             if not info.is_dir and (todo or slashed):
                 raise os_error(errno.ENOTDIR, path)
             if not todo:
-                return Found(here, info, special=False, slashed=slashed, linked=linked)
+                return Found(here, info, special=False, slashed=slashed)
             names.append(name)
         here = "/" + "/".join(names)
-        return Found(here, inside(path, self._lstat, here), special=True, slashed=True, linked=linked)
+        return Found(here, inside(path, self._lstat, here), special=True, slashed=True)
 
     def _existing(self, path: str, *, follow: bool = True) -> tuple[str, Stat]:
         found = self._resolve(path, follow=follow)
@@ -150,12 +147,16 @@ class CanonicalFileSystem(FileSystem):
             raise os_error(errno.ENOENT, path)
         return found.path, found.info
 
+    def _last(self, path: str) -> Found:
+        """Where the last name of a path stands: a slash behind it doesn't follow a link here."""
+        return self._resolve(path.rstrip("/") or "/", path, follow=False)
+
     def _free(self, path: str, *, directory: bool = False) -> str:
         """The canonical path of something new."""
-        found = self._resolve(path, follow=False)
-        if found.info is not None or (found.linked and directory):
+        found = self._last(path)
+        if found.info is not None:
             raise os_error(errno.EEXIST, path)
-        if found.slashed and not directory:
+        if path.endswith("/") and not directory:
             raise os_error(errno.ENOENT, path)
         return found.path
 
@@ -182,6 +183,7 @@ class CanonicalFileSystem(FileSystem):
     def open(self, path: str, mode: Mode = "r", *, permissions: int = 0o644) -> File:
         creates = mode in ("w", "a", "x")
         if creates and path.endswith("/"):
+            self._resolve(path.rstrip("/") or "/", path, follow=False)
             raise os_error(errno.EISDIR, path)
         found = self._resolve(path, follow=mode != "x")
         info = found.info
@@ -219,18 +221,20 @@ class CanonicalFileSystem(FileSystem):
         inside(path, self._link, here, there)
 
     def unlink(self, path: str) -> None:
-        found = self._resolve(path, follow=False)
+        found = self._last(path)
         if found.info is None:
             raise os_error(errno.ENOENT, path)
         if found.info.is_dir:
-            raise os_error(errno.ENOTDIR if found.linked else errno.EISDIR, path)
+            raise os_error(errno.EISDIR, path)
+        if path.endswith("/"):
+            raise os_error(errno.ENOTDIR, path)
         inside(path, self._unlink, found.path)
 
     def rmdir(self, path: str) -> None:
-        found = self._resolve(path, follow=False)
+        found = self._last(path)
         if found.info is None:
             raise os_error(errno.ENOENT, path)
-        if found.linked or not found.info.is_dir:
+        if not found.info.is_dir:
             raise os_error(errno.ENOTDIR, path)
         if found.special:
             last = path.rstrip("/").rpartition("/")[2]
@@ -240,16 +244,14 @@ class CanonicalFileSystem(FileSystem):
         inside(path, self._rmdir, found.path)
 
     def rename(self, source: str, target: str) -> None:
-        origin = self._resolve(source, follow=False)
-        place = self._resolve(target, follow=False)
-        if origin.linked or (place.linked and place.info is not None):
-            raise os_error(errno.ENOTDIR, source)
+        origin = self._last(source)
+        place = self._last(target)
         if origin.special or place.special:
             raise os_error(errno.EBUSY, source)
         if origin.info is None:
             raise os_error(errno.ENOENT, source)
         is_dir, old = origin.info.is_dir, place.info
-        if place.slashed and not is_dir:
+        if not is_dir and (source.endswith("/") or target.endswith("/")):
             raise os_error(errno.ENOTDIR, source)
         if is_dir and place.path.startswith(f"{origin.path}/"):
             raise os_error(errno.EINVAL, source)
@@ -271,10 +273,10 @@ class CanonicalFileSystem(FileSystem):
         inside(path, self._utime, self._existing(path, follow=follow)[0], mtime, atime)
 
 
-def _check_path(path: str) -> None:
+def _check_path(path: str, whole: str) -> None:
     if not path:
-        raise os_error(errno.ENOENT, path)
+        raise os_error(errno.ENOENT, whole)
     if "\0" in path:
-        raise os_error(errno.EINVAL, path)
+        raise os_error(errno.EINVAL, whole)
     if len(encode(path)) >= PATH_MAX:
-        raise os_error(errno.ENAMETOOLONG, path)
+        raise os_error(errno.ENAMETOOLONG, whole)

@@ -79,7 +79,7 @@ class MemoryFileSystem(Subtrees):
     random   where /dev/urandom takes its bytes from; None is the operating system.
     """
 
-    __slots__ = ("_known", "descriptors", "open_fifo", "random")
+    __slots__ = ("descriptors", "open_fifo", "random")
 
     def __init__(
         self,
@@ -98,7 +98,6 @@ class MemoryFileSystem(Subtrees):
         self.descriptors: Callable[[str], Stream | None] | None = None
         """Opens /dev/fd/N and its kin, by the path; None for a path that is no descriptor's."""
         self._uid = self.maker = uid
-        self._known = 0
         self._dirs = {}
         self._hard = {}
         self.opened = {}
@@ -118,11 +117,7 @@ class MemoryFileSystem(Subtrees):
 
     @uid.setter
     def uid(self, uid: int) -> None:
-        if uid == 0:
-            self._known = len(self._dirs)
-        elif self._uid == 0 and len(self._dirs) == self._known:
-            pass  # nothing was found as root that the user might not find
-        else:
+        if self.maker == 0 or uid not in (0, self.maker) or self._uid not in (0, self.maker):
             self._dirs.clear()
         self._uid = uid
 
@@ -300,6 +295,7 @@ class MemoryFileSystem(Subtrees):
                 return stream  # type: ignore[return-value]
         creates = mode in ("w", "a", "x")
         if creates and path.endswith("/"):
+            self._walk(path.rstrip("/") or "/", path, follow=False)
             raise os_error(errno.EISDIR, path)
         place = self._walk(path, follow=mode != "x")
         node = place.node

@@ -27,6 +27,10 @@ class Names(Ledger):
 
     # what may be changed
 
+    def _last(self, path: str) -> Place:
+        """Where the last name of a path stands: a slash behind it doesn't follow a link here."""
+        return self._walk(path.rstrip("/") or "/", path, follow=False)
+
     def check_writable(self, place: Place, path: str) -> None:
         """Whether names may be made and removed in the place's directory."""
         if place.mount is not None:
@@ -47,7 +51,7 @@ class Names(Ledger):
 
     def _check_last(self, place: Place, path: str) -> None:
         """Refuse to remove "." (EINVAL), ".." (ENOTEMPTY) and the root (EBUSY)."""
-        if not place.name and not place.linked:
+        if not place.name:
             last = path.rstrip("/").rpartition("/")[2]
             raise os_error({".": errno.EINVAL, "..": errno.ENOTEMPTY}.get(last, errno.EBUSY), path)
 
@@ -55,10 +59,10 @@ class Names(Ledger):
 
     def _new(self, path: str, *, directory: bool = False) -> Place:
         """The place for something new: EEXIST if taken. Its directory is our own, unless it is in a mount."""
-        place = self._walk(path, follow=False)
-        if place.node is not None or (place.linked and directory):
+        place = self._last(path)
+        if place.node is not None:
             raise os_error(errno.EEXIST, path)
-        if place.slashed and not directory:
+        if path.endswith("/") and not directory:
             raise os_error(errno.ENOENT, path)
         if "\0" in path:
             raise os_error(errno.EINVAL, path)
@@ -139,7 +143,7 @@ class Names(Ledger):
     # removing
 
     def unlink(self, path: str) -> None:
-        place = self._walk(path, follow=False)
+        place = self._last(path)
         node = place.node
         if node is None:
             raise os_error(errno.ENOENT, path)
@@ -149,7 +153,9 @@ class Names(Ledger):
             inside(path, node.filesystem.unlink, node.path)
             return
         if node.kind == DIR:
-            raise os_error(errno.ENOTDIR if place.linked else errno.EISDIR, path)
+            raise os_error(errno.EISDIR, path)
+        if path.endswith("/"):
+            raise os_error(errno.ENOTDIR, path)
         self._check_removable(place, path)
         directory = self.own(place)
         entry = directory.entries.pop(place.name)
@@ -160,12 +166,10 @@ class Names(Ledger):
             self._dirs.clear()
 
     def rmdir(self, path: str) -> None:
-        place = self._walk(path, follow=False)
+        place = self._last(path)
         node = place.node
         if node is None:
             raise os_error(errno.ENOENT, path)
-        if place.linked:
-            raise os_error(errno.ENOTDIR, path)
         self._check_last(place, path)
         if isinstance(node, (Inner, InnerLink)):
             if type(place.entry) is Mount:
@@ -189,10 +193,8 @@ class Names(Ledger):
     # moving
 
     def rename(self, source: str, target: str) -> None:
-        origin = self._walk(source, follow=False)
-        place = self._walk(target, follow=False)
-        if origin.linked or (place.linked and place.node is not None):
-            raise os_error(errno.ENOTDIR, source)
+        origin = self._last(source)
+        place = self._last(target)
         if not origin.name or not place.name:
             raise os_error(errno.EBUSY, source)
         if origin.mount is not place.mount:
@@ -211,9 +213,9 @@ class Names(Ledger):
         if origin.node is place.node:
             return
         self.own(origin)
-        place = self._walk(target, follow=False)
+        place = self._last(target)
         self.own(place)
-        self._move(self._walk(source, follow=False), place)
+        self._move(self._last(source), place)
 
     def _check_rename(self, origin: Place, place: Place, source: str, target: str) -> None:
         """All that may speak against a rename inside this filesystem, in the kernel's order."""
@@ -222,7 +224,7 @@ class Names(Ledger):
         if origin.mount is not None:
             raise os_error(errno.EROFS, source)
         is_dir = node.kind == DIR
-        if place.slashed and not is_dir:
+        if not is_dir and (source.endswith("/") or target.endswith("/")):
             raise os_error(errno.ENOTDIR, source)
         if is_dir and any(each is node for each in place.stack):
             raise os_error(errno.EINVAL, source)

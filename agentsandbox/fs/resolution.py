@@ -26,11 +26,10 @@ class Place:
 
     `name` is "" when the path ends in ".", ".." or the root; `node` is None when there is nothing; `entry` is what
     stands in the directory (a mount, or one name of a hard link, where `node` is what is behind it); `mount` is the
-    mount that the directory belongs to; `slashed` tells that the path asked for a directory; `linked` that the last
-    component was a link which was followed.
+    mount that the directory belongs to; `slashed` tells that the path asks for a directory.
     """
 
-    __slots__ = ("entry", "linked", "mount", "name", "names", "node", "slashed", "stack")
+    __slots__ = ("entry", "mount", "name", "names", "node", "slashed", "stack")
 
     def __init__(self, root: Dir, *, slashed: bool) -> None:
         self.stack: list[Dir | Inner] = [root]
@@ -40,7 +39,6 @@ class Place:
         self.entry: Entry | None = None
         self.mount: Graft | Mount | None = None
         self.slashed = slashed
-        self.linked = False
 
     @property
     def path(self) -> str:
@@ -80,7 +78,7 @@ class Tree(FileSystem):
             raise os_error(errno.ENOTDIR, whole)
         if not self._may(node, 1):
             raise os_error(errno.EACCES, whole)
-        if len(path) < _LONG:
+        if len(path) < _LONG and self._uid == self.maker:
             if len(self._dirs) >= _CACHED:
                 self._dirs.clear()
             self._dirs[path] = node
@@ -142,9 +140,8 @@ class Tree(FileSystem):
                 text = _link_text(node.text, hops, whole)
                 if text.startswith("/"):
                     del stack[1:], names[:], mounts[:]
-                if not todo:
-                    place.linked = True
-                    place.slashed = place.slashed or text.endswith("/")
+                if not todo and text.endswith("/"):
+                    place.slashed = True
                 todo.extend([piece for piece in text.split("/") if piece][::-1])
                 continue
             is_dir = node.kind == DIR or (type(node) is Inner and node.info.is_dir)
