@@ -11,6 +11,12 @@ import re
 
 from agentsandbox.errors import LimitReached
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    Element = re.Pattern[str] | None | tuple[str, list[list["Element"]]]
+
 __all__ = ["ShellPattern", "compile_glob", "compile_shell_pattern", "has_magic", "quote_glob", "translate"]
 
 CLASSES = {
@@ -56,15 +62,32 @@ class ShellPattern:
         """Whether the pattern matches all of `text`."""
         if self.literal is not None:
             return text == self.literal
+        if self.extended:
+            return len(text) in ExtendedPattern.of(self.source, self.regex.flags).ends(text, 0)
         return self.regex.fullmatch(text) is not None
+
+    def spans(self, text: str) -> Iterator[tuple[int, int]]:
+        """Each longest match that is not empty, from left to right, as (start, end)."""
+        if not self.extended:
+            for match in self.regex.finditer(text):
+                if match.end() > match.start():
+                    yield match.span()
+            return
+        pattern = ExtendedPattern.of(self.source, self.regex.flags)
+        start = 0
+        while start < len(text):
+            end = max(pattern.ends(text, start), default=start)
+            if end > start:
+                yield start, end
+            start = max(end, start + 1)
 
     def prefix_end(self, text: str, *, longest: bool) -> int:
         """Where the shortest or longest beginning of `text` that matches ends; -1 for none."""
         if self.literal is not None:
             return len(self.literal) if text.startswith(self.literal) else -1
         if self.extended:
-            ends = range(len(text), -1, -1) if longest else range(len(text) + 1)
-            return next((end for end in ends if self.regex.fullmatch(text, 0, end)), -1)
+            ends = ExtendedPattern.of(self.source, self.regex.flags).ends(text, 0)
+            return (max if longest else min)(ends, default=-1)
         if longest:
             match = self.regex.match(text)
         else:
@@ -79,7 +102,8 @@ class ShellPattern:
             return len(text) - len(self.literal) if text.endswith(self.literal) else -1
         if self.extended:
             starts = range(len(text) + 1) if longest else range(len(text), -1, -1)
-            return next((start for start in starts if self.regex.fullmatch(text, start)), -1)
+            pattern = ExtendedPattern.of(self.source, self.regex.flags)
+            return next((start for start in starts if len(text) in pattern.ends(text, start)), -1)
         if self._suffix is None:
             body = f"(?:{self.regex.pattern})\\Z"
             flags = self.regex.flags & ~re.UNICODE
@@ -91,16 +115,160 @@ class ShellPattern:
         return match.start(1) if match is not None else -1
 
 
+MAX_STEPS = 2_000_000
+"""What one match of an extended pattern may cost before the script is stopped."""
+
+
+class ExtendedPattern:
+    """A pattern with ?( *( +( @( !( as a machine over sets of positions: it cannot explode, and !(…) means what it says.
+
+    An element is a regular expression for one character, None for `*`, or (operator, alternatives).
+    """
+
+    __slots__ = ("sequence", "steps")
+
+    def __init__(self, sequence: list[Element]) -> None:
+        self.sequence = sequence
+        self.steps = 0
+
+    @staticmethod
+    @functools.lru_cache(maxsize=512)
+    def of(source: str, flags: int) -> ExtendedPattern:
+        """The machine of a pattern."""
+        return ExtendedPattern(_ElementReader(source, flags).sequence(""))
+
+    def ends(self, text: str, start: int) -> set[int]:
+        """Where a match that begins at `start` can end."""
+        self.steps = 0
+        return self._run(self.sequence, text, {start})
+
+    def _run(self, sequence: list[Element], text: str, positions: set[int]) -> set[int]:
+        for element in sequence:
+            if not positions:
+                break
+            self.steps += len(positions)
+            if self.steps > MAX_STEPS:
+                raise LimitReached("steps", "the pattern takes too long to match")
+            if element is None:
+                low = min(positions)
+                self.steps += len(text) - low
+                positions = set(range(low, len(text) + 1))
+            elif isinstance(element, tuple):
+                positions = self._extended(element[0], element[1], text, positions)
+            else:
+                match = element.match
+                positions = {found.end() for position in positions if (found := match(text, position)) is not None}
+        return positions
+
+    def _extended(self, operator: str, alternatives: list[list[Element]], text: str, positions: set[int]) -> set[int]:
+        if operator == "!":
+            result: set[int] = set()
+            for position in positions:
+                self.steps += len(text) - position
+                result |= set(range(position, len(text) + 1)) - self._either(alternatives, text, {position})
+            return result
+        reached = self._either(alternatives, text, positions)
+        if operator == "@":
+            return reached
+        if operator == "?":
+            return positions | reached
+        total = reached | positions if operator == "*" else set(reached)
+        frontier = reached
+        while frontier:
+            frontier = self._either(alternatives, text, frontier) - total
+            total |= frontier
+        return total
+
+    def _either(self, alternatives: list[list[Element]], text: str, positions: set[int]) -> set[int]:
+        result: set[int] = set()
+        for alternative in alternatives:
+            result |= self._run(alternative, text, positions)
+        return result
+
+
+class _ElementReader:
+    """Splits an extended pattern into elements."""
+
+    def __init__(self, pattern: str, flags: int) -> None:
+        self.translator = _Translator(pattern, False, False)
+        self.pattern = pattern
+        self.flags = flags & ~re.UNICODE
+        self.closes = _Translator(pattern, False, True)._closes
+        self.depth = 0
+
+    def sequence(self, stop: str) -> list[Element]:
+        """Elements up to a character of `stop`."""
+        elements: list[Element] = []
+        reader = self.translator
+        pattern = self.pattern
+        while reader.position < len(pattern):
+            char = pattern[reader.position]
+            if char in stop:
+                break
+            if char in "?*+@!" and pattern[reader.position + 1 : reader.position + 2] == "(" and self.closes(reader.position + 1):
+                reader.position += 2
+                elements.append((char, self._alternatives()))
+                continue
+            reader.position += 1
+            if char == "*":
+                elements.append(None)
+            else:
+                elements.append(re.compile(self._one(char), self.flags))
+        return elements
+
+    def _one(self, char: str) -> str:
+        reader = self.translator
+        if char == "?":
+            return "."
+        if char == "[":
+            return reader._bracket()
+        if char == "\\":
+            following = self.pattern[reader.position : reader.position + 1]
+            reader.position += 1
+            return re.escape(following) if following else r"\\"
+        return re.escape(char)
+
+    def _alternatives(self) -> list[list[Element]]:
+        self.depth += 1
+        if self.depth > 50:
+            raise LimitReached("depth", "the pattern nests too deeply")
+        alternatives: list[list[Element]] = []
+        while True:
+            alternatives.append(self.sequence("|)"))
+            ended = self.pattern[self.translator.position : self.translator.position + 1] != "|"
+            self.translator.position += 1
+            if ended:
+                self.depth -= 1
+                return alternatives
+
+
+class ExtendedGlob:
+    """An extended pattern for file names, with the interface of a compiled expression."""
+
+    __slots__ = ("machine",)
+
+    def __init__(self, machine: ExtendedPattern) -> None:
+        self.machine = machine
+
+    def fullmatch(self, text: str) -> str | None:
+        """The text if the pattern matches all of it."""
+        return text if len(text) in self.machine.ends(text, 0) else None
+
+    match = fullmatch
+
+
 @functools.lru_cache(maxsize=2048)
 def compile_glob(
     pattern: str, *, ignore_case: bool = False, pathname: bool = False, period: bool = False, extglob: bool = True
-) -> re.Pattern[str]:
+) -> re.Pattern[str] | ExtendedGlob:
     """A compiled expression that matches, with `fullmatch` or `match`, whole strings by a shell pattern.
 
     pathname  `*`, `?` and […] do not match "/"      period  a leading "." must be matched by a "."
     extglob   bash's `@(…)` and its like are operators; for `fnmatch(3)` they are not
     """
     flags = re.DOTALL | (re.IGNORECASE if ignore_case else 0)
+    if extglob and not pathname and not period and _EXTENDED.search(pattern):
+        return ExtendedGlob(ExtendedPattern.of(pattern, flags))
     try:
         return re.compile(translate(pattern, pathname=pathname, period=period, extglob=extglob) + r"\Z", flags)
     except (re.error, RecursionError, OverflowError):
@@ -137,6 +305,7 @@ class _Translator:
         self.pathname = pathname
         self.extglob = extglob
         self.depth = 0
+        self.last_close = pattern.rfind("]")
 
     def translate(self, period: bool) -> str:
         prefix = r"(?!\.)" if period and not self.pattern.startswith((".", "\\.")) else ""
@@ -234,6 +403,8 @@ class _Translator:
     def _bracket(self) -> str:
         """A bracket expression; the position is behind "["."""
         pattern = self.pattern
+        if self.position > self.last_close:
+            return re.escape("[")
         start = self.position
         position = start
         negated = pattern[position : position + 1] in ("!", "^") and position < len(pattern)

@@ -48,12 +48,14 @@ def signal_name(number: int) -> str:
 class Process:
     """One thread of control in the sandbox. `status` is None while it runs, then 0…255."""
 
-    __slots__ = ("_greenlet", "_ready", "_wake", "descriptors", "name", "on_signal", "pid", "signals", "status")
+    __slots__ = ("_greenlet", "_ready", "_wake", "descriptors", "is_job", "name", "on_signal", "pid", "signals", "status")
 
     def __init__(self, pid: int, name: str) -> None:
         self.pid = pid
         self.name = name
         self.status: int | None = None
+        self.is_job = False
+        """Whether it may outlive the execution that started it: a background job."""
         self.signals: list[int] = []
         self.descriptors: Mapping[int, Stream] | None = None
         """What its running command's descriptors refer to."""
@@ -154,7 +156,7 @@ class Scheduler:
                 getcurrent().parent = following._greenlet  # type: ignore[assignment]
                 self.current = following
 
-        process._greenlet = greenlet(body)
+        process._greenlet = greenlet(body, self.main._greenlet)  # one parent for all, so that no cycle can arise
         self.processes.append(process)
         return process
 
@@ -337,16 +339,17 @@ class Scheduler:
             else:
                 return
 
-    def kill_all(self) -> None:
-        """End every other process at once, running their `finally` blocks."""
-        if not self.processes:
+    def kill_all(self, *, jobs: bool = True) -> None:
+        """End every other process at once, running their `finally` blocks; without `jobs` not the background jobs."""
+        doomed = [process for process in self.processes if jobs or not process.is_job]
+        if not doomed:
             return
         from greenlet import GreenletExit, getcurrent
 
         self.main._greenlet = getcurrent()
         self.closing = True
         try:
-            for process in list(self.processes):
+            for process in doomed:
                 if process._greenlet is not None and not process._greenlet.dead:
                     self.current = process
                     process._greenlet.throw(GreenletExit)
@@ -355,7 +358,7 @@ class Scheduler:
             self.closing = False
             self.current = self.main
             self.failure = None
-            self.processes.clear()
+            self.processes = [process for process in self.processes if process not in doomed]
 
 
 def _never() -> bool:

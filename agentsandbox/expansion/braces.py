@@ -134,7 +134,7 @@ def _valid_sequence(text: str) -> bool:
     match = _SEQUENCE.fullmatch(text)
     if match is None:
         return False
-    return all(abs(int(number)) < 1 << 63 for number in (match[1], match[2], match[5]) if number and len(number) < 25) and not any(
+    return all(abs(int(number)) <= 1 << 63 for number in (match[1], match[2], match[5]) if number and len(number) < 25) and not any(
         number and len(number) >= 25 for number in (match[1], match[2], match[5])
     )
 

@@ -111,7 +111,9 @@ def _element(name: str, subscript: Word, words: Words) -> MaybeText:
         value = host.values.get(name)
         if isinstance(value, NameReference):
             target = host.variables.resolve(name)
-            value = host.variables.lookup(target) if target and "[" not in target else None
+            if not target or "[" in target:
+                return None
+            value = host.variables.lookup(target)
         if isinstance(value, IndexedArray):
             if number is not None:
                 return value.items.get(number)

@@ -85,11 +85,10 @@ def _substitute(everywhere: bool) -> Operator:
             return text.replace(compiled.literal, template, -1 if everywhere else 1)
         pieces: list[str] = []
         position = size = 0
-        for match in compiled.regex.finditer(text):
-            start, end = match.span()
-            if end == start and (text or position):
-                continue  # an empty match replaces nothing, but in an empty text
-            piece = _replacement(template, match[0])
+        if not text and compiled.match(text):
+            return _replacement(template, "")
+        for start, end in compiled.spans(text):
+            piece = _replacement(template, text[start:end])
             size += start - position + len(piece)
             host.budget.charge(size)
             host.budget.step()

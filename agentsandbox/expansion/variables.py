@@ -340,6 +340,8 @@ class Variables:
 
     def keys(self, name: str) -> list[str]:
         """All subscripts."""
+        if "[" in self.resolve(name):
+            return []
         value = self.lookup(name)
         if isinstance(value, (IndexedArray, AssociativeArray)):
             return list(value.keys())

@@ -61,7 +61,7 @@ def expand_glob(host: ExpansionHost, pattern: str) -> list[str] | None:
     if ignored and isinstance(ignored, str):
         from agentsandbox.patterns import compile_glob
 
-        patterns = [compile_glob(piece, pathname=True) for piece in re.split(r":(?![^[]*:\])", ignored) if piece]
+        patterns = [compile_glob(piece, pathname=True) for piece in _GLOBIGNORE.findall(ignored)]
         found = glob_paths(pattern, host.fs, host.cwd, host.budget, dotglob=True, globstar=shopt["globstar"])
         found = [name for name in found if not any(test.fullmatch(name) for test in patterns)]
     if found:
@@ -99,10 +99,24 @@ class WordCompiler:
             return texts[0]
         if len(texts) == 2:
             first, second = texts
-            return lambda host: first(host) + second(host)
+
+            def two(host: ExpansionHost) -> str:
+                text = first(host) + second(host)
+                if len(text) > 65536:
+                    host.budget.charge(len(text))
+                return text
+
+            return two
         if len(texts) == 3:
             first, second, third = texts
-            return lambda host: first(host) + second(host) + third(host)
+
+            def three(host: ExpansionHost) -> str:
+                text = first(host) + second(host) + third(host)
+                if len(text) > 65536:
+                    host.budget.charge(len(text))
+                return text
+
+            return three
 
         def concatenate(host: ExpansionHost) -> str:
             pieces = [text(host) for text in texts]
@@ -336,17 +350,29 @@ class WordCompiler:
                 value = host.values.get(name)
                 if value.__class__ is int:
                     return value  # type: ignore[return-value]
-                if value.__class__ is str and _INTEGER.fullmatch(value):  # type: ignore[arg-type]
-                    return int(value)  # type: ignore[arg-type, call-overload]
+                if value.__class__ is str:
+                    digits: str = value  # type: ignore[assignment]
+                    if digits.isdigit() and digits[0] != "0" and len(digits) < 19 and digits.isascii():
+                        return int(digits)
+                    return int(digits) if _INTEGER.fullmatch(digits) else None
                 return None
 
             return read
+        if part.prefix == "#" and (name[0].isalpha() or name[0] == "_"):
+
+            def length(host: ExpansionHost) -> int | None:
+                value = host.values.get(name)
+                return len(value) if value.__class__ is str else None  # type: ignore[arg-type]
+
+            return length
         if part.prefix not in ("", "#"):
             return None
         text = self._text(part)
 
         def read_text(host: ExpansionHost) -> int | None:
             value = text(host)
+            if value.isdigit() and value[0] != "0" and len(value) < 19 and value.isascii():
+                return int(value)
             return int(value) if _INTEGER.fullmatch(value) else None
 
         return read_text
@@ -669,6 +695,8 @@ def _split_tildes(text: str, first: bool, last: bool, assignment: bool) -> list[
     return parts
 
 
+_GLOBIGNORE = re.compile(r"(?:\[[!^]?\]?(?:\[:\w*:\]|[^\]])*\]|[^:])+")
+"""One pattern of GLOBIGNORE: a colon inside a bracket expression does not end it."""
 _INTEGER = re.compile(r"-?(?:[1-9][0-9]{0,17}|0)")
 
 

@@ -65,7 +65,8 @@ def assign_array(shell: Shell, name: str, elements: list[Element], append: bool)
             raise ExpansionError(f"{name}: cannot assign list to array member", fatal=False)
         value = shell.values.get(name)
     flags = shell.attributes.get(name, 0)
-    shell.budget.charge(16 * len(elements))
+    size = len(value) if append and isinstance(value, (IndexedArray, AssociativeArray)) else 0
+    shell.budget.charge(32 * (size + len(elements)))
     if isinstance(value, AssociativeArray) or flags & ASSOCIATIVE:
         _assign_associative(shell, name, elements, append)
         return

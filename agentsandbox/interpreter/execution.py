@@ -84,7 +84,7 @@ def _not_found(shell: Shell, name: str) -> int:
     if handler is not None:
         from agentsandbox.interpreter.functions import call_function
 
-        return call_function(shell, handler, ["command_not_found_handle", name])
+        return call_function(shell, handler, [name])
     shell.complain(f"{name}: command not found")
     from agentsandbox.interpreter.suggestions import suggest
 
@@ -182,6 +182,10 @@ def context_for(
 
 
 def _run_tool(shell: Shell, tool: Command, argv: Sequence[str], environment: Mapping[str, str]) -> int:
+    if shell.policy is not None and argv[0].rpartition("/")[2] != tool.name:  # a link, a copy, an entry of `hash`
+        refused = refusal_of(shell, [tool.name, *argv[1:]])
+        if refused is not None:
+            return refused
     fds = shell.fds
     closed = Stream()  # every operation of the base class fails with EBADF
     context = context_for(
@@ -286,13 +290,20 @@ class _Starter(_Runner):
         return process
 
 
+def refusal_of(shell: Shell, argv: Sequence[str]) -> int | None:
+    """The status of a command that the shell's policy refuses, with the reason on stderr; None for one it allows."""
+    message = None if shell.policy is None else shell.policy(shell, argv, shell.line)
+    if message is None:
+        return None
+    shell.complain(f"{argv[0]}: {message}")
+    return 126
+
+
 def _run_for_command(child: Shell, argv: list[str], environment: Mapping[str, str]) -> int:
     """Run on behalf of a command: not found and not executable are worded as a command words them."""
-    if child.policy is not None:
-        message = child.policy(child, argv, child.line)
-        if message is not None:
-            child.complain(f"{argv[0]}: {message}")
-            return 126
+    refused = refusal_of(child, argv)
+    if refused is not None:
+        return refused
     try:
         return run_external(child, argv, environment)
     except CommandError as error:

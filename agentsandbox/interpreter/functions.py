@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from agentsandbox.errors import Return
 from agentsandbox.interpreter.dispatch import compiles
-from agentsandbox.interpreter.shell import Frame, Function
+from agentsandbox.interpreter.shell import Function
 from agentsandbox.syntax.nodes import FunctionDefinition
 
 TYPE_CHECKING = False
@@ -50,7 +50,7 @@ def _define(node: FunctionDefinition) -> Run:
     return define
 
 
-def call_function(shell: Shell, function: Function, argv: list[str]) -> int:
+def call_function(shell: Shell, function: Function, arguments: list[str]) -> int:
     """Run a function with its own positional parameters and locals."""
     budget = shell.budget
     if budget.depth >= budget.max_depth:
@@ -63,14 +63,14 @@ def call_function(shell: Shell, function: Function, argv: list[str]) -> int:
         return 1
     positional = shell.positional
     frames = shell.frames
-    frames.append(Frame(function.name, function.source, shell.line, is_function=True, function=function))
+    frames.append(function.frame(shell.line))
     variables = shell.variables
     scopes = variables.scopes
     scope: dict[str, tuple[object, int]] = {}
     scopes.append(scope)
     loops, shell.loops = shell.loops, 0
     budget.depth += 1
-    shell.positional = argv[1:]
+    shell.positional = arguments
     getopts = shell.getopts_position
     try:
         body = function.body()

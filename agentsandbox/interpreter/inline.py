@@ -12,7 +12,7 @@ from agentsandbox.errors import Break, Continue, Return
 from agentsandbox.expansion.errors import ExpansionError
 from agentsandbox.interpreter.failures import command_failed, expansion_failed
 from agentsandbox.interpreter.substitutions import WORDS
-from agentsandbox.streams import encode
+from agentsandbox.streams import decode, encode
 from agentsandbox.syntax.nodes import Assignment, DoubleQuoted, Literal, Parameter, Quoted, SimpleCommand, Word
 
 TYPE_CHECKING = False
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from agentsandbox.interpreter.shell import Shell
+    from agentsandbox.streams import Stream
 
     Run = Callable[[Shell], int]
 
@@ -31,6 +32,10 @@ def inline_command(node: SimpleCommand, general: Run) -> Run | None:
     """The shortcut for a command without assignments before it; None where there is none."""
     first = node.words[0]
     if node.redirections or not isinstance(first, Word):
+        return None
+    if first.source == "read":
+        return _read(node, general)
+    if node.assignments:
         return None
     maker = _INLINES.get(first.source)
     return maker(node, general) if maker is not None else None
@@ -400,6 +405,67 @@ def _return(node: SimpleCommand, general: Run) -> Run | None:
         raise Return
 
     return run
+
+
+def _read(node: SimpleCommand, general: Run) -> Run | None:
+    """[IFS=] read [-r] name: the commonest loop condition."""
+    keep_blanks = False
+    if node.assignments:
+        only = node.assignments[0]
+        if len(node.assignments) > 1 or only.source != "IFS=":
+            return None
+        keep_blanks = True
+    words = [word.source for word in node.words[1:] if isinstance(word, Word)]
+    raw = words[:1] == ["-r"]
+    names = words[1:] if raw else words
+    if len(names) != 1 or len(words) != len(node.words) - 1 or not names[0].isidentifier() or not names[0].isascii():
+        return None
+    name = names[0]
+    line = node.line
+
+    def run(shell: Shell) -> int:
+        stream = shell.fds.get(0)
+        if shell.slow or stream is None or name in shell.attributes or not (keep_blanks or shell.default_ifs):
+            return general(shell)
+        data = stream.readline()
+        complete = data.endswith(b"\n")
+        if b"\0" in data or (not raw and b"\\" in data):
+            text, escaped = _careful_line(shell, stream, data, raw)
+            complete = text.endswith("\n")
+            text = text[:-1] if complete else text
+            if escaped:
+                from agentsandbox.expansion.splitting import split_read
+
+                text = text if keep_blanks else "".join(split_read(text, " \t\n", 1, escaped))
+                shell.values[name] = text
+                return _finish(shell, 0 if complete else 1, line)
+        else:
+            text = decode(data[:-1] if complete else data)
+        shell.values[name] = text if keep_blanks else text.strip(" \t\n")
+        shell.last_argument = name
+        status = 0 if complete else 1
+        shell.status = status
+        if status and shell.check:
+            command_failed(shell, status, line)
+        return status
+
+    return run
+
+
+def _careful_line(shell: Shell, stream: Stream, data: bytes, raw: bool) -> tuple[str, set[int]]:
+    """A line with NULs removed and, without -r, its backslashes: (text with its newline, positions of quoted characters)."""
+    data = data.replace(b"\0", b"")
+    if raw:
+        return decode(data), set()
+    from agentsandbox.interpreter.builtins.read import unescape
+
+    while data.endswith(b"\\\n") and (len(data) - 1 - len(data[:-1].rstrip(b"\\"))) % 2:
+        more = stream.readline()
+        data = data[:-2] + more
+        shell.budget.charge(len(data))
+        if not more:
+            break
+    return unescape(decode(data))
 
 
 _INLINES: dict[str, Callable[[SimpleCommand, Run], Run | None]] = {

@@ -82,7 +82,7 @@ SHOPT_DEFAULTS: Mapping[str, bool] = MappingProxyType(
 class Function:
     """A shell function; `run` compiles its body when first called."""
 
-    __slots__ = ("_run", "line", "name", "node", "source")
+    __slots__ = ("_frames", "_run", "line", "name", "node", "source")
 
     def __init__(self, node: FunctionDefinition, source: str) -> None:
         self.name = node.name
@@ -90,6 +90,14 @@ class Function:
         self.line = node.line
         self.source = source
         self._run: Run | None = None
+        self._frames: dict[int, Frame] = {}
+
+    def frame(self, call_line: int) -> Frame:
+        """What stands on the stack while it is called from that line; calls from one line share it."""
+        frame = self._frames.get(call_line)
+        if frame is None:
+            frame = self._frames[call_line] = Frame(self.name, self.source, call_line, is_function=True, function=self)
+        return frame
 
     def body(self) -> Run:
         """The compiled body."""
@@ -559,7 +567,7 @@ class Shell:
 
 
 _STANDARD = {"stdin": 0, "stdout": 1, "stderr": 2}
-_INLINED = frozenset((":", "true", "false", "echo", "[", "test", "local", "break", "continue", "return"))
+_INLINED = frozenset((":", "true", "false", "echo", "[", "test", "local", "break", "continue", "return", "read"))
 _OWN = frozenset(
     "variables values attributes owned base_fds frames directories aliases hashed process_files function_traps pending_traps jobs level loops pid traps".split()
 )

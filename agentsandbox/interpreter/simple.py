@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from agentsandbox.errors import CommandError
 from agentsandbox.expansion.errors import ExpansionError
 from agentsandbox.interpreter.assignments import BoundAssignment, bind_assignment, compile_assignment
@@ -13,7 +15,7 @@ from agentsandbox.interpreter.functions import call_function
 from agentsandbox.interpreter.inline import inline_command
 from agentsandbox.interpreter.redirections import RedirectionError, compile_redirections, release_all
 from agentsandbox.interpreter.substitutions import WORDS, finish_process_substitutions
-from agentsandbox.syntax.nodes import Assignment, SimpleCommand
+from agentsandbox.syntax.nodes import Assignment, SimpleCommand, Word
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,10 +34,49 @@ def _simple(node: SimpleCommand) -> Run:
     if not node.words:
         return _assignments_only(node)
     general = _general(node)
-    if node.assignments:
-        return general
     inlined = inline_command(node, general)
-    return general if inlined is None else inlined
+    if inlined is not None:
+        return inlined
+    if not node.assignments and not node.redirections and all(isinstance(word, Word) for word in node.words):
+        return _call(node, general)
+    return general
+
+
+def _call(node: SimpleCommand, general: Run) -> Run:
+    """A command without assignments and redirections, whose name is plain: a function is called without further ado."""
+    first = node.words[0]
+    assert isinstance(first, Word)
+    name = first.source
+    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_.:-]*", name):
+        return general
+    arguments = [WORDS.fields(word) for word in node.words[1:] if isinstance(word, Word)]
+    if any("<(" in word.source or ">(" in word.source for word in node.words):
+        return general
+    line = node.line
+
+    def call(shell: Shell) -> int:
+        function = shell.functions.get(name)
+        if function is None or shell.slow:
+            return general(shell)
+        shell.line = line
+        words: list[str] = []
+        try:
+            for argument in arguments:
+                argument(shell, words)
+        except ExpansionError as error:
+            status = expansion_failed(shell, error)
+        else:
+            status = call_function(shell, function, words)
+        shell.status = status
+        if shell.pending_traps:
+            from agentsandbox.interpreter.traps import run_pending_traps
+
+            run_pending_traps(shell)
+        if status and shell.check:
+            command_failed(shell, status, line)
+        return status
+
+    return call
 
 
 def _assignments_only(node: SimpleCommand) -> Run:
@@ -210,8 +251,8 @@ def run_words(
             return denied
     if functions and name in shell.functions:
         if not assignments:
-            return call_function(shell, shell.functions[name], argv)
-        return _with_assignments(shell, assignments, lambda: call_function(shell, shell.functions[name], argv))
+            return call_function(shell, shell.functions[name], argv[1:])
+        return _with_assignments(shell, assignments, lambda: call_function(shell, shell.functions[name], argv[1:]))
     builtin = find_builtin(name) if name not in shell.disabled else None
     if builtin is None:
         status = _run_external(shell, argv, assignments)
@@ -234,13 +275,11 @@ def _check_policy(shell: Shell, argv: list[str], assignments: Sequence[BoundAssi
         trace_words(shell, assignments, argv)
     if shell.noexec:
         return 0
-    policy = shell.policy
-    if policy is not None:
-        message = policy(shell, argv, shell.line)
-        if message is not None:
-            shell.complain(f"{argv[0]}: {message}")
-            return 126
-    return None
+    if shell.policy is None:
+        return None
+    from agentsandbox.interpreter.execution import refusal_of
+
+    return refusal_of(shell, argv)
 
 
 def _with_assignments(shell: Shell, assignments: Sequence[BoundAssignment], run: Callable[[], int]) -> int:

@@ -135,6 +135,7 @@ def _background(node: Background) -> Run:
         if not text:
             text.append(print_command(node.command) if simple else "…")
         process = start_subshell(shell, run, shell.fds, text[0], detach_input=True)
+        process.is_job = True
         shell.background = process
         shell.jobs.add(process, text[0])
         shell.status = 0
@@ -163,6 +164,7 @@ def _coproc(node: Coproc) -> Run:
         shell.fds = {**shell.fds, reading: our_input, writing: to_child}
         shell.owned[reading] = our_input
         shell.owned[writing] = to_child
+        process.is_job = True
         shell.variables.replace(name, IndexedArray.of([str(reading), str(writing)]))
         shell.variables.assign(f"{name}_PID", str(process.pid))
         shell.background = process

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from agentsandbox.expansion.errors import ExpansionError
 from agentsandbox.quoting import trace_quote
 from agentsandbox.streams import encode
 
@@ -29,6 +30,9 @@ def trace_text(shell: Shell, text: str) -> None:
         status = shell.status
         try:
             prefix = shell.expand_text(prefix)
+        except ExpansionError as error:
+            shell.complain(error.message)
+            prefix = ""
         finally:
             shell.xtrace = xtrace
             shell.status = status

@@ -251,7 +251,7 @@ class _Parser:
             raise self.error("invalid number") from None
 
     def _based(self, base_text: str, digits: str) -> int:
-        if not base_text.isdigit() or not 2 <= int(base_text) <= 64:
+        if not base_text.isdigit() or base_text[0] == "0" or not 2 <= int(base_text) <= 64:
             raise self.error("invalid arithmetic base")
         base = int(base_text)
         if not digits:

@@ -27,6 +27,8 @@ class Lexer:
         self.pending: list[tuple[HereDocument, bool]] = []
         self.warnings: list[tuple[int, str]] = []
         self.nesting = 0
+        self.scanned = 0
+        """Characters looked at more than once, in search of a closing ))."""
         self._newlines: list[int] | None = None
         self._newlines_text = ""
 

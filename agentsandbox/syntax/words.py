@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import re
 
+from agentsandbox.errors import LimitReached
 from agentsandbox.syntax.lexer import Lexer
 from agentsandbox.syntax.nodes import (
     ArithmeticSubstitution,
@@ -374,9 +375,13 @@ class WordReader(Lexer):
     def arithmetic_end(self, start: int) -> int | None:
         """Where the )) stands that closes an expression from `start`; None if it is not closed by two."""
         text = self.text
+        if text.find("))", start) < 0:
+            return None
         depth = 0
         position = start
         pattern = _ARITHMETIC_STOPS
+        if self.scanned > 4 * len(text) + 1_000_000:
+            raise LimitReached("depth", "the script nests too deeply")
         while match := pattern.search(text, position):
             char = match[0]
             position = match.end()
@@ -384,6 +389,7 @@ class WordReader(Lexer):
                 depth += 1
             elif char == ")":
                 if depth == 0:
+                    self.scanned += position - start
                     return match.start() if text[position : position + 1] == ")" else None
                 depth -= 1
             elif char == "\\":
@@ -393,6 +399,7 @@ class WordReader(Lexer):
                 if close < 0:
                     continue
                 position = close + 1
+        self.scanned += len(text) - start
         return None
 
     def arithmetic_word(self, start: int, end: int, after: int) -> Word:

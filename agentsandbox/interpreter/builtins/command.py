@@ -32,7 +32,10 @@ def command(shell: Shell, words: list[Any]) -> int:
     if found is not None and name not in shell.disabled:
         return found.call(shell, operands if found.declares else texts[position:])
     if "p" in options:
-        from agentsandbox.interpreter.execution import DEFAULT_PATH, run_external
+        from agentsandbox.interpreter.execution import DEFAULT_PATH, refusal_of, run_external
 
+        refused = refusal_of(shell, texts[position:])
+        if refused is not None:
+            return refused
         return run_external(shell, texts[position:], shell.variables.environment(), path=DEFAULT_PATH)
     return run_words(shell, texts[position:], functions=False)

@@ -167,7 +167,7 @@ def declare_one(
     variables = shell.variables
     if local:
         _make_local(shell, name, inherit, on)
-    elif to_global and _declare_global(shell, name, assignment, on, off):
+    elif to_global and _declare_global(shell, name, argument, on, off):
         return
     flags = shell.attributes.get(name, 0)
     if on & NAMEREF or off & NAMEREF:
@@ -184,7 +184,7 @@ def declare_one(
         raise CommandError(f"{name}: cannot destroy array variables in this way")
     if on & ASSOCIATIVE and flags & ARRAY:
         raise CommandError(f"{name}: cannot convert indexed to associative array")
-    if on & ARRAY and flags & ASSOCIATIVE:
+    if on & ARRAY and not on & ASSOCIATIVE and flags & ASSOCIATIVE:
         raise CommandError(f"{name}: cannot convert associative to indexed array")
     kinds = on & ~(READONLY | ARRAY | ASSOCIATIVE)
     if kinds & (LOWER | UPPER | CAPITALIZE):
@@ -211,6 +211,8 @@ def declare_one(
         shell.values[name] = UNSET
     if on & READONLY:
         variables.add(name, READONLY)
+    if on & ARRAY and on & ASSOCIATIVE:
+        raise CommandError(f"{name}: cannot convert associative to indexed array")
     if shell.allexport and assignment is not None and not shell.attributes.get(name, 0) & (ARRAY | ASSOCIATIVE):
         variables.add(name, EXPORT)
 
@@ -259,7 +261,7 @@ def _make_local(shell: Shell, name: str, inherit: bool, on: int) -> None:
         variables.forget_environment()
 
 
-def _declare_global(shell: Shell, name: str, assignment: BoundAssignment | None, on: int, off: int) -> bool:
+def _declare_global(shell: Shell, name: str, argument: Argument, on: int, off: int) -> bool:
     """declare -g where a local hides the global: change what the local's scope remembers."""
     scope = shell.variables.globals_scope(name)
     if scope is None:
@@ -268,7 +270,7 @@ def _declare_global(shell: Shell, name: str, assignment: BoundAssignment | None,
     hidden = (shell.values.get(name), shell.attributes.get(name, 0))
     variables.restore({name: scope[name]})
     try:
-        declare_one(shell, assignment if assignment is not None else name, on, off, local=False)
+        declare_one(shell, argument, on, off, local=False)
     finally:
         fresh: dict[str, tuple[object, int]] = {}
         variables.save_in(fresh, name)
@@ -301,7 +303,7 @@ def _reference(shell: Shell, name: str, assignment: BoundAssignment | None, on: 
     if target and (NAME.fullmatch(base) is None or (bracket and not subscript.endswith("]"))):
         raise CommandError(f"`{target}': invalid variable name for name reference")
     if target == name:
-        if not shell.variables.scopes:
+        if not shell.variables.scopes and assignment is not None:
             raise CommandError(f"{name}: nameref variable self references not allowed")
         shell.complain(f"declare: warning: {name}: circular name reference")
     shell.values[name] = NameReference(target)

@@ -17,8 +17,11 @@ def exec(shell: Shell, words: list[str]) -> int:
     if not argv:
         _keep_redirections(shell)
         return 0
-    from agentsandbox.interpreter.execution import locate, run_file
+    from agentsandbox.interpreter.execution import locate, refusal_of, run_file
 
+    refused = refusal_of(shell, argv)
+    if refused is not None:
+        raise Exit(refused)
     environment = {} if "c" in options else shell.variables.environment()
     located = locate(shell, argv[0])
     if located is None:
