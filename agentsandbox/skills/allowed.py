@@ -19,10 +19,14 @@ __all__ = ["AllowedTools"]
 _BASH = re.compile(r"(?:Bash|Shell)\((?P<pattern>.*)\)", re.IGNORECASE | re.DOTALL)
 
 _READ = ["basename", "cat", "cmp", "diff", "dirname", "du", "file", "head", "ls", "md5sum", "nl", "od", "readlink", "realpath", "sha256sum"]
-TOOLS = {
+READERS = {
     "read": [*_READ, "stat", "tac", "tail", "tree", "wc"],
     "grep": ["grep", "egrep", "fgrep", "rg"],
     "glob": ["find", "ls"],
+}
+WRITING = frozenset(("-delete", "-fprint", "-fprint0", "-fprintf", "-fls", "-o", "--output"))
+"""Words with which some of them write."""
+WRITERS = {
     "write": ["cp", "install", "ln", "mkdir", "mktemp", "mv", "rm", "rmdir", "tee", "touch"],
     "edit": ["sed", "patch", "ed", "tee"],
 }
@@ -30,7 +34,7 @@ BUILTINS = frozenset(
     """. : [ [[ alias bg bind break builtin caller cd command compgen complete compopt continue coproc declare dirs disown echo enable
     eval exec exit export false fc fg getopts hash help history jobs let local logout mapfile popd printf pushd pwd read readarray
     readonly return set shift shopt source suspend test times trap true type typeset ulimit umask unalias unset wait
-    env nice nohup sh bash time timeout xargs""".split()  # noqa: SIM905  (a list of words reads better as words)
+    env nice nohup sh bash time timeout xargs""".split()
 )
 """Builtins, and commands that only run others."""
 
@@ -38,13 +42,14 @@ BUILTINS = frozenset(
 class AllowedTools:
     """The tools that a skill may use."""
 
-    __slots__ = ("_everything", "_exact", "_prefixes", "tools")
+    __slots__ = ("_everything", "_exact", "_prefixes", "_readers", "tools")
 
     def __init__(self, tools: Iterable[str]) -> None:
         self.tools = tuple(tools)
         self._everything = False
         self._exact: list[list[str]] = []
         self._prefixes: list[list[str]] = []
+        self._readers: list[str] = []
         for tool in self.tools:
             self._allow(tool)
 
@@ -58,13 +63,17 @@ class AllowedTools:
             return None
         if any(words[: len(prefix)] == prefix for prefix in self._prefixes):
             return None
+        if name in self._readers and not WRITING.intersection(words):
+            return None
         return f"not among the skill's allowed tools: {' '.join(self.tools) or 'none'}"
 
     def _allow(self, tool: str) -> None:
         match = _BASH.fullmatch(tool)
         if match is None:
             self._everything |= tool.lower() in ("bash", "shell", "*")
-            self._prefixes += [[name] for name in TOOLS.get(tool.partition("(")[0].lower(), ())]
+            kind = tool.partition("(")[0].lower()
+            self._prefixes += [[name] for name in WRITERS.get(kind, ())]
+            self._readers += READERS.get(kind, ())
             return
         for pattern in match["pattern"].split(","):
             text, star, _ = pattern.strip().partition(":*")

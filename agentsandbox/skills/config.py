@@ -100,6 +100,7 @@ class SkillsConfig(BaseModel):
             "rules": self.reading_rules(),
             "scripts": self.scripts,
             "script_workdir": self.script_workdir,
+            "allowed_tools": self.allowed_tools,
         }
         return SkillSession(catalog, place, **{**settings, **options})
 

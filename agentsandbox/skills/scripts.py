@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from agentsandbox.result import ExecutionResult
     from agentsandbox.skills.skill import AgentSkill
 
+    Policy = Callable[[Any], bool | str | None]
+
     class Workplace(Protocol):
         """What a session needs of a sandbox."""
 
@@ -41,6 +43,7 @@ if TYPE_CHECKING:
             cwd: str | None = None,
             args: Sequence[str] = (),
             isolated: bool = False,
+            on_command: Policy | None = None,
         ) -> ExecutionResult: ...
 
         async def aexecute(
@@ -52,6 +55,7 @@ if TYPE_CHECKING:
             cwd: str | None = None,
             args: Sequence[str] = (),
             isolated: bool = False,
+            on_command: Policy | None = None,
         ) -> ExecutionResult: ...
 
         def snapshot(self) -> Any: ...
@@ -101,18 +105,19 @@ class ScriptRun:
     env: Mapping[str, str]
     cwd: str
     before: Any
+    policy: Policy | None = None
 
     def execute(self, timeout: float | None) -> ScriptResult:
         """Run it."""
-        return self.finish(
-            self.place.execute(SCRIPT, args=self.words, env=self.env, cwd=self.cwd, timeout=timeout, isolated=True)
-        )
+        return self.finish(self.place.execute(SCRIPT, timeout=timeout, **self.options()))
 
     async def aexecute(self, timeout: float | None) -> ScriptResult:
         """Run it beside the other tasks of the event loop."""
-        return self.finish(
-            await self.place.aexecute(SCRIPT, args=self.words, env=self.env, cwd=self.cwd, timeout=timeout, isolated=True)
-        )
+        return self.finish(await self.place.aexecute(SCRIPT, timeout=timeout, **self.options()))
+
+    def options(self) -> dict[str, Any]:
+        """What the execution is told beside its script."""
+        return {"args": self.words, "env": self.env, "cwd": self.cwd, "isolated": True, "on_command": self.policy}
 
     def finish(self, result: ExecutionResult) -> ScriptResult:
         """What the execution means for the script."""
@@ -138,6 +143,7 @@ def plan_script(
     workdir: str = ".",
     from_skill: bool = False,
     interpreters: Mapping[str, str] = INTERPRETERS,
+    policy: Policy | None = None,
 ) -> ScriptRun | ScriptResult:
     """A run of a script of the skill mounted at `root`, or at once the result that nothing can run it.
 
@@ -158,7 +164,7 @@ def plan_script(
     directory = posixpath.normpath(posixpath.join(root if from_skill else place.cwd, workdir))
     if not place.fs.is_dir(directory):
         raise SkillPathError(f"there is no directory {workdir!r}", "not_found")
-    return ScriptRun(place, absolute, (command, absolute, *args), variables, directory, place.snapshot())
+    return ScriptRun(place, absolute, (command, absolute, *args), variables, directory, place.snapshot(), policy)
 
 
 def interpreter_of(path: str, content: bytes, interpreters: Mapping[str, str]) -> str | None:

@@ -12,6 +12,7 @@ import uuid
 from typing import TYPE_CHECKING
 
 from agentsandbox.errors import SkillLimitError, SkillPolicyError, SkillStateError
+from agentsandbox.skills.allowed import AllowedTools
 from agentsandbox.skills.metadata import as_mapping
 from agentsandbox.skills.paths import clean_path
 from agentsandbox.skills.prompts import base_rules, render_active, render_catalog, render_skill_content
@@ -19,7 +20,7 @@ from agentsandbox.skills.reading import ReadingRules, read_file
 from agentsandbox.skills.scripts import INTERPRETERS, ScriptRun, plan_script
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
     from typing import Any, Literal
 
     from agentsandbox.events import SkillInvoked
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 __all__ = ["SkillSession"]
 
 MAX_ACTIVE = 8
+MAX_WARNINGS = 100
 
 
 class SkillSession:
@@ -43,6 +45,9 @@ class SkillSession:
     scripts         whether `run_script` is allowed
     script_workdir  what `workdir` is relative to: the sandbox's working directory, or the skill's own
     interpreters    extension or "#!" name → a command of the sandbox
+    allowed_tools   whether the skills' `allowed-tools` are ignored, or asked for every command of their scripts: what they do
+                    not allow is noted in `warnings`, or refused
+    script_allowlist  names of skills that are not asked
     on_event        told of every activation, read and run
     """
 
@@ -59,6 +64,8 @@ class SkillSession:
         scripts: bool = True,
         script_workdir: Literal["sandbox", "skill"] = "sandbox",
         interpreters: Mapping[str, str] = INTERPRETERS,
+        allowed_tools: Literal["ignore", "warn", "enforce"] = "ignore",
+        script_allowlist: Collection[str] | None = None,
         on_event: Callable[[SkillInvoked], None] | None = None,
     ) -> None:
         self.catalog = catalog
@@ -69,6 +76,9 @@ class SkillSession:
         self.scripts = scripts
         self.script_workdir = script_workdir
         self.interpreters = interpreters
+        self.allowed_tools = allowed_tools
+        self.script_allowlist = script_allowlist
+        self.warnings: list[str] = []
         self._place = place
         self._mount_path = mount_path
         self._on_event = on_event
@@ -228,7 +238,25 @@ class SkillSession:
             workdir=workdir,
             from_skill=self.script_workdir == "skill",
             interpreters=self.interpreters,
+            policy=self._policy(chosen),
         )
+
+    def _policy(self, skill: AgentSkill) -> Callable[[Any], str | None] | None:
+        """What is asked before each command of a script: the skill's `allowed-tools`, as the session takes them."""
+        if self.allowed_tools == "ignore" or (self.script_allowlist is not None and skill.name in self.script_allowlist):
+            return None
+        allowed = AllowedTools(skill.metadata.allowed_tools)
+        own = frozenset(self.interpreters.values())  # what the host named to run scripts with
+
+        def ask(request: Any) -> str | None:
+            refusal = None if request.argv[0] in own else allowed.refusal(request.argv, function=request.is_function)
+            if refusal is not None and self.allowed_tools == "warn":
+                self.warnings.append(f"{skill.name}: {request.argv[0]}: {refusal}")
+                del self.warnings[:-MAX_WARNINGS]
+                return None
+            return refusal
+
+        return ask
 
     # prompts
 
