@@ -1,0 +1,460 @@
+"""`patch` (POSIX 1003.1-2017, GNU patch): apply a difference to files."""
+
+from __future__ import annotations
+
+import errno
+import posixpath
+
+from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
+from agentsandbox.commands._diff_usage import with_hint
+from agentsandbox.commands._patch_names import choose_name, header_name, is_nothing
+from agentsandbox.errors import CommandError, UsageError
+from agentsandbox.languages.diff.applying import Application, EdError, apply_ed_script, print_reject
+from agentsandbox.languages.diff.lines import split_lines
+from agentsandbox.languages.diff.patches import FilePatch, Hunk, read_patches
+from agentsandbox.quoting import quote_if_needed
+from agentsandbox.streams import decode, encode
+
+_FUZZ = 2
+_TROUBLE = 2
+
+
+class _Options:
+    """What the command line asks for."""
+
+    def __init__(self, args: Arguments) -> None:
+        self.strip = _number(args, "strip", -1, "strip count")
+        self.fuzz = _number(args, "fuzz", _FUZZ, "fuzz factor")
+        self.reverse = args.flag("reverse")
+        self.forward = args.flag("forward")
+        self.force = args.flag("force")
+        self.batch = args.flag("batch")
+        self.silent = args.flag("quiet")
+        self.verbose = args.flag("verbose")
+        self.dry_run = args.flag("dry-run")
+        self.backup = args.flag("backup")
+        self.backup_if_mismatch = args.last("backup-if-mismatch", "no-backup-if-mismatch") in (None, "backup-if-mismatch")
+        self.suffix = args.value("suffix") or ".orig"
+        self.prefix = args.value("prefix") or ""
+        self.output = args.value("output")
+        self.reject = args.value("reject-file")
+        self.reject_format = args.value("reject-format")
+        self.remove_empty = args.flag("remove-empty-files")
+        self.ignore_blanks = args.flag("ignore-whitespace")
+        self.kind = args.last("context", "ed", "normal", "unified")
+
+
+def _number(args: Arguments, key: str, default: int, what: str) -> int:
+    text = args.value(key)
+    if text is None:
+        return default
+    if not (text.isascii() and text.isdigit()):
+        raise CommandError(f"**** {what} {text} is not a number", _TROUBLE)
+    return int(text[:9])
+
+
+@command(
+    "patch",
+    raw=True,
+    usage_status=2,
+    usage="""
+    Usage: patch [OPTION]... [ORIGFILE [PATCHFILE]]
+    Apply a difference, as diff makes it, to files.
+
+      -p, --strip=NUM            cut NUM leading components from file names
+      -F, --fuzz=LINES           how many lines of context may not match (default 2)
+      -l, --ignore-whitespace    amounts of blanks do not count
+      -c, --context              the patch is a context difference
+      -e, --ed                   the patch is an ed script
+      -n, --normal               the patch is a normal difference
+      -u, --unified              the patch is a unified difference
+      -N, --forward              leave out patches that seem reversed or applied already
+      -R, --reverse              undo the patch
+      -i, --input=PATCHFILE      read the patch from PATCHFILE
+      -o, --output=FILE          write the result to FILE
+      -r, --reject-file=FILE     write rejects to FILE
+          --reject-format=FORMAT   rejects as 'context' or 'unified'
+      -E, --remove-empty-files   remove files that are empty afterwards
+      -b, --backup               keep the original of each file
+          --backup-if-mismatch   keep it if the patch did not fit exactly (the default)
+          --no-backup-if-mismatch  keep it only with -b
+      -B, --prefix=PREFIX        put PREFIX before names of originals
+      -z, --suffix=SUFFIX        put SUFFIX after names of originals (default .orig)
+      -t, --batch                ask nothing; take patches that seem reversed as such
+      -f, --force                ask nothing; take no patch as reversed
+      -s, --quiet, --silent      no messages but errors
+          --verbose              more messages
+          --dry-run              change nothing
+      -d, --directory=DIR        work in DIR
+          --binary               (lines are never converted)
+      -v, --version              display the version and exit
+          --help                 display this help and exit
+
+    Status is 0 if all hunks fit, 1 if some did not, 2 if there was trouble.
+    """,
+)
+def patch(ctx: CommandContext, args: Arguments) -> int:
+    return with_hint(ctx, lambda: _patch(ctx, patch.parser().parse(args.operands)), patch.usage)
+
+
+def _patch(ctx: CommandContext, args: Arguments) -> int:
+    if args.flag("version"):
+        ctx.print("GNU patch 2.7.6")
+        return 0
+    if len(args.operands) > 2:
+        raise CommandError(f"{args.operands[2]}: extra operand\n{ctx.name}: Try '{ctx.name} --help' for more information.", _TROUBLE)
+    options = _Options(args)
+    if options.reject_format not in (None, "context", "unified"):
+        raise UsageError(f"invalid argument '{options.reject_format}' for '--reject-format'", _TROUBLE)
+    directory = args.value("directory")
+    if directory is not None:
+        if not ctx.fs.is_dir(ctx.path(directory)):
+            reason = "Not a directory" if ctx.fs.exists(ctx.path(directory)) else "No such file or directory"
+            raise CommandError(f"**** Can't change to directory {directory} : {reason}", _TROUBLE)
+        ctx.cwd = ctx.path(directory)
+    operands = args.operands
+    source = operands[1] if len(operands) > 1 else args.value("input")
+    data = _read_patch(ctx, source)
+    found = read_patches(data, ctx.budget, options.kind, binary=args.flag("binary"))
+    if not found:
+        if not data:
+            return 0
+        raise CommandError("**** Only garbage was found in the patch input.", _TROUBLE)
+    status = 0
+    for file_patch in found:
+        status = max(status, _Job(ctx, options, file_patch, operands[0] if operands else None).run())
+    return status
+
+
+def _read_patch(ctx: CommandContext, source: str | None) -> bytes:
+    try:
+        data = ctx.stdin.read() if source in (None, "-") else ctx.fs.read_bytes(ctx.path(source or ""))
+    except OSError as error:
+        raise CommandError(f"**** Can't open patch file {describe_os_error(error, f'{source} ')}", _TROUBLE) from None
+    ctx.budget.charge(len(data))
+    return data
+
+
+class _Job:
+    """The patch for one file."""
+
+    def __init__(self, ctx: CommandContext, options: _Options, file_patch: FilePatch, given: str | None) -> None:
+        self.ctx = ctx
+        self.options = options
+        self.patch = file_patch
+        self.given = given
+        self.reverse = options.reverse
+        self.apply_anyway = False
+        self.skipping = False
+        self.mismatch = False
+        self.failed: list[tuple[Hunk, int]] = []
+
+    def say(self, text: str) -> None:
+        """A message, unless silent."""
+        if not self.options.silent:
+            self.tell(text)
+
+    def tell(self, text: str) -> None:
+        """A message on stdout, or on stderr when the result goes to stdout."""
+        (self.ctx.stderr if self.options.output == "-" else self.ctx.stdout).write(encode(text))
+
+    def run(self) -> int:
+        """0, or 1 when something was rejected."""
+        name = self.given or choose_name(self.ctx, self.patch, self.options.strip, reverse=self.reverse)
+        if self.patch.kind == "git":
+            return self._git_only()
+        if name is None:
+            return self._not_found()
+        target = self.options.output or name
+        path = self.ctx.path(name)
+        exists = self.ctx.fs.exists(path)
+        if exists and self.ctx.fs.is_dir(path):
+            self.say(f"File {name} is not a regular file -- refusing to patch\n")
+            return self._refuse_all()
+        original = self.ctx.fs.read_bytes(path) if exists else b""
+        self.ctx.budget.charge(len(original))
+        if self.patch.kind == "ed":
+            return self._ed(name, target, original)
+        if self._would_create(original) and not self._may_create(name):
+            self._say_ignored(None)
+            return 1
+        verb = "checking" if self.options.dry_run else "patching"
+        read_from = f" (read from {name})" if self.options.output else ""
+        self._explain_verbosely()
+        if self.patch.stripped:
+            self.say("(Stripping trailing CRs from patch; use --binary to disable.)\n")
+        self.say(f"{verb} file {_shown(target)}{read_from}\n")
+        if self.patch.error:
+            raise CommandError(f"**** {self.patch.error}", _TROUBLE)
+        if self.options.verbose:
+            self.say("Using Plan A...\n")
+        application = Application(split_lines(original), self.ctx.budget, ignore_blanks=self.options.ignore_blanks)
+        for number, hunk in enumerate(self.patch.hunks, 1):
+            self._take(application, hunk.reversed() if self.reverse else hunk, number)
+        return self._finish(name, target, original, application, exists)
+
+    def _explain_verbosely(self) -> None:
+        if not self.options.verbose:
+            return
+        article = "an" if self.patch.kind == "ed" else "a"
+        names = {"unified": "unified diff", "context": "new-style context diff", "normal": "normal diff", "ed": "ed script"}
+        self.say(f"Hmm...  Looks like {article} {names[self.patch.kind]} to me...\n")
+        if self.patch.leading:
+            self._show_leading()
+
+    def _show_leading(self) -> None:
+        self.say("The text leading up to this was:\n--------------------------\n")
+        for line in self.patch.leading:
+            self.say("|" + decode(line.rstrip(b"\n")) + "\n")
+        self.say("--------------------------\n")
+
+    def _not_found(self) -> int:
+        self.say(f"can't find file to patch at input line {self.patch.line}\n")
+        hint = "Perhaps you used the wrong -p or --strip option?" if self.options.strip >= 0 else (
+            "Perhaps you should have used the -p or --strip option?"
+        )
+        if self.patch.old_header or self.patch.new_header:
+            self.say(hint + "\n")
+        if self.patch.leading:
+            self._show_leading()
+        if self.options.force or self.options.batch:
+            self.say("No file to patch.  Skipping patch.\n")
+        else:
+            self.say("File to patch: \nSkip this patch? [y] \nSkipping patch.\n")
+        self._say_ignored(None)
+        return 1
+
+    def _refuse_all(self) -> int:
+        self._say_ignored(None)
+        return 1
+
+    def _say_ignored(self, reject: str | None) -> None:
+        count = len(self.patch.hunks)
+        tail = f" -- saving rejects to file {reject}" if reject else ""
+        self.say(f"{count} out of {count} hunk{'s' if count != 1 else ''} ignored{tail}\n")
+
+    # whether the file should be there
+
+    def _absent(self, *, old: bool) -> bool:
+        """Whether the header says that there is no such file before, or after."""
+        header = self.patch.old_header if old != self.reverse else self.patch.new_header
+        git = b"new file mode" if old != self.reverse else b"deleted file mode"
+        return is_nothing(header) or git in self.patch.git
+
+    def _would_create(self, original: bytes) -> bool:
+        first = self.patch.hunks[0].reversed() if self.reverse else self.patch.hunks[0]
+        return bool(original) and self._absent(old=True) and not first.old_lines()
+
+    def _may_create(self, name: str) -> bool:
+        """Ask what to do about a file that should be created but is there."""
+        self.say(f"The next patch{', when reversed,' if self.reverse else ''} would create the file {name},\nwhich already exists!")
+        return self._asks_to_reverse()
+
+    def _asks_to_reverse(self) -> bool:
+        """What follows "patch detected!": whether to go on the other way round. There is no terminal to ask."""
+        options = self.options
+        if options.forward:
+            self.say("  Skipping patch.\n")
+            self.skipping = True
+            return False
+        if options.force:
+            self.say("  Applying it anyway.\n")
+            return False
+        if options.batch:
+            self.say("  Ignoring -R.\n" if self.reverse else "  Assuming -R.\n")
+            self.reverse = not self.reverse
+            return True
+        self.tell(f"  {'Ignore' if self.reverse else 'Assume'} -R? [n] \nApply anyway? [n] \n")
+        self.say("Skipping patch.\n")
+        self.skipping = True
+        return False
+
+    # one hunk
+
+    def _take(self, application: Application, hunk: Hunk, number: int) -> None:
+        options = self.options
+        where = fuzz = 0
+        if not self.skipping:
+            most = min(options.fuzz, max(hunk.leading(), hunk.trailing()))
+            while True:
+                where = application.locate(hunk, fuzz)
+                self.mismatch = self.mismatch or not where
+                if number == 1 and not where and not (options.force or self.apply_anyway) and self.reverse == options.reverse:
+                    turned = hunk.reversed()
+                    if application.locate(turned, fuzz) and not self._created_twice(turned):
+                        what = "Unreversed" if self.reverse else "Reversed (or previously applied)"
+                        self.tell(f"{what} patch detected!")
+                        if self._asks_to_reverse():
+                            hunk = turned
+                            where = application.locate(hunk, fuzz)
+                        elif not self.skipping:
+                            self.apply_anyway = True
+                            continue
+                if self.skipping or where or fuzz >= most:
+                    break
+                fuzz += 1
+        self.mismatch = self.mismatch or not where or bool(fuzz) or bool(application.offset)
+        shown = (where or hunk.old_start) + application.growth
+        if self.skipping or not where:
+            self.failed.append((hunk, application.growth))
+            if not self.skipping or options.verbose:
+                self.say(f"Hunk #{number} {'ignored' if self.skipping else 'FAILED'} at {shown}.\n")
+            return
+        application.apply(hunk, where)
+        if options.verbose or fuzz or application.offset:
+            self._say_succeeded(number, shown, fuzz, application.offset)
+
+    def _created_twice(self, turned: Hunk) -> bool:
+        """A hunk that inserts into nothing fits anywhere the other way round: that says nothing."""
+        return not turned.old_lines()
+
+    def _say_succeeded(self, number: int, shown: int, fuzz: int, offset: int) -> None:
+        text = f"Hunk #{number} succeeded at {shown}"
+        if fuzz:
+            text += f" with fuzz {fuzz}"
+        if offset:
+            text += f" (offset {offset} line{'' if offset == 1 else 's'})"
+        self.say(text + ".\n")
+
+    # the result
+
+    def _finish(self, name: str, target: str, original: bytes, application: Application, exists: bool) -> int:
+        options = self.options
+        result = application.result()
+        reject = options.reject or target + ".rej"
+        status = 0
+        if len(self.failed) == len(self.patch.hunks) and not exists and not options.dry_run:
+            if options.backup or options.backup_if_mismatch:
+                self._keep_original(target, original)
+            raise CommandError(f"**** Can't reopen file {_shown(name)} : No such file or directory", _TROUBLE)
+        if self.failed:
+            status = 1
+            self._say_failed(reject)
+        removed = not result and (options.remove_empty or self._absent(old=False)) and not options.output
+        if not options.dry_run:
+            whole = len(self.failed) == len(self.patch.hunks)
+            if options.backup or (options.backup_if_mismatch and self.mismatch and not self.skipping):
+                self._keep_original(target, original)
+            if options.output == "-":
+                self.ctx.stdout.write(result)
+            elif not whole or not exists:
+                self._store(name, target, result, removed, exists)
+            if self.failed and reject != "-":
+                self._save_rejects(reject)
+        if not removed and result and not self.failed and self._absent(old=False):
+            self.say(f"Not deleting file {_shown(target)} as content differs from patch\n")
+            status = 1
+        if options.verbose:
+            self.say("done\n")
+        return status
+
+    def _say_failed(self, reject: str) -> None:
+        count, total = len(self.failed), len(self.patch.hunks)
+        what = "ignored" if self.skipping else "FAILED"
+        tail = f" -- saving rejects to file {_shown(reject)}" if reject != "-" and not self.options.dry_run else ""
+        self.tell(f"{count} out of {total} hunk{'s' if total != 1 else ''} {what}{tail}\n")
+
+    def _keep_original(self, target: str, original: bytes) -> None:
+        kept = self.ctx.path(self.options.prefix + target + ("" if self.options.prefix and not self.options.suffix else self._suffix()))
+        self.ctx.fs.write_bytes(kept, original)
+
+    def _suffix(self) -> str:
+        return "" if self.options.prefix and self.options.suffix == ".orig" else self.options.suffix
+
+    def _store(self, name: str, target: str, result: bytes, removed: bool, exists: bool) -> None:
+        fs, path = self.ctx.fs, self.ctx.path(target)
+        if removed:
+            if exists:
+                fs.unlink(path)
+                self._remove_empty_parents(target)
+            return
+        parent = posixpath.dirname(path)
+        if not fs.is_dir(parent):
+            fs.makedirs(parent)
+        permissions = fs.stat(self.ctx.path(name)).permissions if exists else 0o666 & ~self.ctx.umask
+        mode = self.patch.git.get(b"new file mode", b"") or self.patch.git.get(b"new mode", b"")
+        if mode[-3:].isdigit() and not self.reverse:
+            permissions = int(mode[-3:], 8) & ~self.ctx.umask
+        if fs.exists(path, follow=False) and fs.stat(path, follow=False).is_link and not self.given:
+            raise CommandError(f"**** File {target} is not a regular file -- refusing to patch", _TROUBLE)
+        fs.write_bytes(path, result, permissions=permissions)
+        fs.chmod(path, permissions)
+        renamed = self.patch.git.get(b"rename to")
+        if renamed is not None and b"rename from" in self.patch.git:
+            self._rename(path)
+
+    def _rename(self, path: str) -> None:
+        new = header_name(b"+++ " + self.patch.git[b"rename to"], max(self.options.strip - 1, 0))
+        old = header_name(b"--- " + self.patch.git[b"rename from"], max(self.options.strip - 1, 0))
+        source, target = (old, new) if not self.reverse else (new, old)
+        if target and source and self.ctx.path(target) != path:
+            self.ctx.fs.makedirs(posixpath.dirname(self.ctx.path(target)))
+            self.ctx.fs.rename(path, self.ctx.path(target))
+
+    def _remove_empty_parents(self, target: str) -> None:
+        parent = posixpath.dirname(target)
+        while parent and parent != "/":
+            try:
+                self.ctx.fs.rmdir(self.ctx.path(parent))
+            except OSError as error:
+                if error.errno in (errno.ENOTEMPTY, errno.EBUSY, errno.EACCES, errno.EEXIST, errno.EROFS, errno.ENOENT):
+                    return
+                raise
+            parent = posixpath.dirname(parent)
+
+    def _save_rejects(self, reject: str) -> None:
+        kind = self.options.reject_format or ("unified" if self.patch.kind == "unified" else self.patch.kind)
+        old, new = self.patch.old_header[4:], self.patch.new_header[4:]
+        if self.reverse:
+            old, new = new, old
+        old, new = old or b"/dev/null", new or b"/dev/null"
+        signs = (b"--- ", b"+++ ") if kind == "unified" else (b"*** ", b"--- ")
+        data = signs[0] + old + b"\n" + signs[1] + new + b"\n"
+        data += b"".join(print_reject(hunk, kind, growth) for hunk, growth in self.failed)
+        self.ctx.fs.write_bytes(self.ctx.path(reject), data)
+
+    # other kinds
+
+    def _ed(self, name: str, target: str, original: bytes) -> int:
+        try:
+            lines = apply_ed_script(split_lines(original), self.patch.script, self.ctx.budget)
+        except EdError:
+            raise CommandError("**** /bin/ed FAILED", _TROUBLE) from None
+        if not self.options.dry_run:
+            if self.options.backup:
+                self._keep_original(target, original)
+            self._store(name, target, b"".join(lines), removed=False, exists=self.ctx.fs.exists(self.ctx.path(name)))
+        return 0
+
+    def _git_only(self) -> int:
+        """A part without hunks: a rename, a copy, a new empty file, a deletion."""
+        git, fs = self.patch.git, self.ctx.fs
+        strip = max(self.options.strip, 0)
+        fields = git.get(b"diff", b"").split(b" ")
+        old = header_name(b"--- " + git[b"rename from"], max(strip - 1, 0)) if b"rename from" in git else None
+        new = header_name(b"+++ " + git[b"rename to"], max(strip - 1, 0)) if b"rename to" in git else None
+        if old and new:
+            if self.reverse:
+                old, new = new, old
+            self.say(f"{'checking' if self.options.dry_run else 'patching'} file {new} (renamed from {old})\n")
+            if not self.options.dry_run:
+                fs.makedirs(posixpath.dirname(self.ctx.path(new)))
+                fs.rename(self.ctx.path(old), self.ctx.path(new))
+            return 0
+        name = header_name(b"+++ " + fields[-1], strip)
+        if name is None:
+            return 0
+        created = (b"new file mode" in git) != self.reverse
+        self.say(f"{'checking' if self.options.dry_run else 'patching'} file {name}\n")
+        if not self.options.dry_run and created and not fs.exists(self.ctx.path(name)):
+            fs.makedirs(posixpath.dirname(self.ctx.path(name)))
+            fs.write_bytes(self.ctx.path(name), b"")
+        elif not self.options.dry_run and b"deleted file mode" in git and fs.exists(self.ctx.path(name)):
+            fs.unlink(self.ctx.path(name))
+        return 0
+
+
+def _shown(name: str) -> str:
+    """A file name in a message: in quotes when the shell would need them."""
+    return quote_if_needed(name)
+
