@@ -1,0 +1,44 @@
+"""Commands that agents call and a sandbox cannot give, and what to do instead."""
+
+from __future__ import annotations
+
+__all__ = ["unavailable_hint"]
+
+_PACKAGES = "nothing can be installed in this sandbox; use the commands that are there (compgen -c lists them)"
+_PYTHON = "Python programs do not run in this sandbox; use the shell, awk, jq, sed or bc"
+_RUNTIME = "programs in other languages do not run in this sandbox; use the shell, awk, jq, sed or bc"
+_COMPILER = "nothing can be compiled in this sandbox; write a shell or awk script"
+_NETWORK = "this sandbox has no network; work with the files that are there"
+_SERVICES = "a sandbox has no services; start a background job with '&'"
+_ROOT = "there is one user, who owns every file it makes; run the command as that user"
+_DEVICES = "a sandbox has no devices or mounts to change; its filesystem is in memory"
+_CONTAINERS = "a sandbox runs no containers; run the commands here directly"
+_EDITOR = "there is no terminal for an editor; write files with 'cat > FILE <<EOF', sed -i or patch"
+_GIT = "version control is not available in this sandbox; diff, patch and cp keep and compare versions"
+
+_GROUPS = {
+    _PACKAGES: "apk apt apt-cache apt-get aptitude brew bundle cargo-install conda dnf dpkg easy_install gem mamba npm npx pacman pip pip3 "
+    "pipenv pipx pnpm poetry rpm snap uv yarn yum zypper",
+    _PYTHON: "ipython jupyter pypy3 pytest python python2 python3 virtualenv",
+    _RUNTIME: "bun deno java julia kotlin lua luajit node nodejs perl php Rscript ruby scala swift tclsh",
+    _COMPILER: "as c++ cargo cc clang cmake g++ gcc go javac ld make ninja rustc tsc",
+    _NETWORK: "aws az dig ftp gcloud gh host http ifconfig ip kubectl lynx nc ncat netcat netstat nmap nslookup ping psql redis-cli rsync "
+    "scp sftp socat ss ssh ssh-keygen telnet traceroute whois",
+    _SERVICES: "at atd cron crontab init initctl journalctl launchctl nginx service systemctl",
+    _ROOT: "adduser chpasswd deluser doas gpasswd groupadd passwd runuser su sudo useradd userdel usermod visudo",
+    _DEVICES: "blkid chroot dmesg fdisk fsck insmod losetup lsblk lsmod mkfs modprobe mount mountpoint parted swapon sysctl umount unshare",
+    _CONTAINERS: "buildah docker docker-compose helm minikube podman",
+    _EDITOR: "code ed emacs ex joe micro nano pico vi view vim",
+    _GIT: "cvs git hg svn",
+    "open files are not listed in this sandbox; jobs and ps show what runs": "fuser lsof strace ltrace gdb",
+    "there are no terminals to divide; start a background job with '&'": "screen tmux script expect",
+    "zstd is not available in this sandbox; use gzip, bzip2 or xz": "zstd unzstd zstdcat zstdmt",
+    "this format is not available in this sandbox; use tar or zip": "7z 7za rar unrar cpio ar lz4 lzop compress",
+    "ps shows the processes": "top htop pstree",
+}
+_HINTS = {name: sentence for sentence, names in _GROUPS.items() for name in names.split()}
+
+
+def unavailable_hint(name: str) -> str | None:
+    """What to do instead of calling `name`; None for a name nobody knows."""
+    return _HINTS.get(name.rpartition("/")[2])

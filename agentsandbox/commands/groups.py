@@ -1,0 +1,28 @@
+"""`groups` (GNU coreutils): the groups a user is in."""
+
+from __future__ import annotations
+
+from agentsandbox.command import Arguments, CommandContext, command
+from agentsandbox.commands._accounts import find_account, own_account
+from agentsandbox.commands._quoting import quote
+
+
+@command(
+    "groups",
+    usage="""
+    Usage: groups [OPTION]... [USERNAME]...
+    Print group memberships for each USERNAME, or for the current user.
+
+          --help  display this help and exit
+    """,
+)
+def groups(ctx: CommandContext, args: Arguments) -> int:
+    if not args.operands:
+        ctx.print(" ".join([name for _, name in own_account(ctx).groups]))
+    for operand in args.operands:
+        account = find_account(ctx, operand)
+        if account is None:
+            ctx.warn(f"{quote(operand)}: no such user")
+        else:
+            ctx.print(f"{operand} : {' '.join([name for _, name in account.groups])}")
+    return ctx.status

@@ -1,0 +1,3 @@
+from agentsandbox.commands.pgrep import pkill
+
+__all__ = ["pkill"]
