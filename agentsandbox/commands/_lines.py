@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from agentsandbox.commands._quoting import quote_always
 from agentsandbox.streams import BLOCK
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from agentsandbox.command import CommandContext
     from agentsandbox.limits import Budget
     from agentsandbox.streams import ByteReader
 
-__all__ = ["blocks", "give_back", "line_blocks", "lines", "open_for_reading", "read_all", "split_lines"]
+__all__ = ["blocks", "give_back", "is_regular", "line_blocks", "lines", "read_all", "split_lines"]
 
 
 def blocks(budget: Budget, source: ByteReader, size: int = BLOCK) -> Iterator[bytes]:
@@ -67,9 +65,14 @@ def split_lines(block: bytes, end: bytes = b"\n") -> list[bytes]:
     return parts
 
 
+def is_regular(source: ByteReader) -> bool:
+    """Whether it is a regular file: of known size, and with a position that can be moved."""
+    return hasattr(source, "stat") and hasattr(source, "seek") and bool(source.stat().is_file)
+
+
 def read_all(budget: Budget, source: ByteReader) -> bytes:
     """Everything up to the end; limited like any value unless it is a file, which has a limit of its own."""
-    if hasattr(source, "stat"):
+    if is_regular(source):
         return source.read()
     parts = []
     size = 0
@@ -87,14 +90,3 @@ def give_back(source: ByteReader, count: int) -> None:
             source.seek(-count, 1)
         except OSError:
             pass
-
-
-def open_for_reading(ctx: CommandContext, name: str) -> ByteReader | None:
-    """Open an operand; None after the message of `head`, `tail` and others that say what they failed to do."""
-    try:
-        return ctx.open_input(name)
-    except IsADirectoryError:
-        ctx.warn(f"error reading {quote_always(name)}: Is a directory")
-    except OSError as error:
-        ctx.warn(f"cannot open {quote_always(name)} for reading: {error.strerror}")
-    return None

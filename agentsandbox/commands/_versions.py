@@ -38,7 +38,7 @@ def _number(digits: bytes) -> bytes:
 def _parts_key(text: bytes) -> bytes:
     """Ranks of characters and values of numbers, each run ended so that it compares as a whole."""
     parts = _DIGITS.split(text)
-    key = []
+    key: list[bytes] = []
     for at in range(0, len(parts) - 1, 2):
         key += (parts[at].translate(_RANKS), _END, _number(parts[at + 1]))
     if parts[-1]:

@@ -16,7 +16,7 @@ def _expand_line(ctx: CommandContext, line: bytes, stops: TabStops, *, initial: 
             part = line[start:at]
             parts.append(part)
             following = stops.next(column)
-            ctx.budget.charge(following)
+            ctx.budget.charge(following)  # the whole line so far
             parts.append(b" " * (following - column))
             column = following
             start = at + 1
@@ -57,8 +57,9 @@ def expand(ctx: CommandContext, args: Arguments) -> int:
                 ctx.budget.step(len(line) // 64 + 1)
                 if b"\t" not in line:
                     found.append(line)
-                elif b"\b" not in line and not initial and stops.every:
-                    found.append(line.expandtabs(stops.every) if b"\r" not in line else _expand_line(ctx, line, stops, initial=False))
+                elif b"\b" not in line and b"\r" not in line and not initial and stops.every:
+                    ctx.budget.charge(len(line) + line.count(b"\t") * stops.every)
+                    found.append(line.expandtabs(stops.every))
                 else:
                     found.append(_expand_line(ctx, line, stops, initial=initial))
             ctx.stdout.write(b"\n".join(found))

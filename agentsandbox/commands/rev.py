@@ -42,6 +42,7 @@ def rev(ctx: CommandContext, args: Arguments) -> int:
             ctx.stdout.write(encode("\n".join([line[::-1] for line in whole.split("\n")])))
             number += whole.count("\n")
             if bad is not None:
-                ctx.warn(f"{name}: {number}: {os.strerror(errno.EILSEQ)}")
+                shown = "stdin" if name == "-" else name
+                ctx.warn(f"{shown}: {number}: {os.strerror(errno.EILSEQ)}")
                 break
     return ctx.status

@@ -9,7 +9,7 @@ from operator import ne
 from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.commands._choices import choose
 from agentsandbox.commands._files0 import listed_operands
-from agentsandbox.commands._lines import line_blocks, lines, split_lines
+from agentsandbox.commands._lines import is_regular, line_blocks, lines, split_lines
 from agentsandbox.commands._quoting import quote, quote_always
 from agentsandbox.commands._sort_keys import SortKey, parse_key
 from agentsandbox.commands._sort_runs import sorted_by_key, sorted_lines
@@ -180,7 +180,7 @@ def _read_lines(ctx: CommandContext, sources: Sequence[ByteReader], order: _Orde
             else:
                 distinct.update(dict.fromkeys(block_lines))
                 size = _LINE_OBJECT * 3 * len(distinct)
-            if not hasattr(source, "stat"):
+            if not is_regular(source):
                 ctx.budget.charge(size // 8)
     return found if distinct is None else list(distinct)
 

@@ -49,25 +49,35 @@ def tee(ctx: CommandContext, args: Arguments) -> int:
     outputs: list[tuple[str, ByteWriter]] = [("standard output", ctx.stdout), *opened]
     try:
         for block in blocks(ctx.budget, ctx.stdin):
-            for output in list(outputs):
-                try:
-                    output[1].write(block)
-                except PipeClosed:
-                    if mode is None:
-                        raise
-                    outputs.remove(output)
-                    if not mode.endswith("nopipe"):
-                        ctx.warn(f"{output[0]}: Broken pipe")
-                        if mode == "exit":
-                            return 1
-                except OSError as error:
-                    outputs.remove(output)
-                    ctx.warn_os(error, output[0])
-                    if mode is not None and mode.startswith("exit"):
-                        return 1
+            if not _write_all(ctx, outputs, block, mode):
+                return 1
             if not outputs:
                 break
     finally:
         for _name, file in opened:
             file.release()
     return ctx.status
+
+
+def _write_all(ctx: CommandContext, outputs: list[tuple[str, ByteWriter]], block: bytes, mode: str | None) -> bool:
+    """Write a block everywhere; outputs that fail are dropped. False when that is a reason to exit."""
+    closed: PipeClosed | None = None
+    for name, out in list(outputs):
+        try:
+            out.write(block)
+        except PipeClosed as error:
+            outputs.remove((name, out))
+            if mode is None:
+                closed = error  # the other outputs still get what was read
+            elif not mode.endswith("nopipe"):
+                ctx.warn(f"{name}: Broken pipe")
+                if mode == "exit":
+                    return False
+        except OSError as error:
+            outputs.remove((name, out))
+            ctx.warn_os(error, name)
+            if mode is not None and mode.startswith("exit"):
+                return False
+    if closed is not None:
+        raise closed
+    return True

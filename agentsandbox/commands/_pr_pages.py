@@ -1,0 +1,258 @@
+"""The pages of `pr`: header, body in columns, trailer."""
+
+from __future__ import annotations
+
+import re
+
+from agentsandbox.commands._widths import text_width
+from agentsandbox.languages.strftime import format_date, longest_width
+from agentsandbox.streams import encode
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from agentsandbox.command import CommandContext
+
+__all__ = ["Layout", "Pages"]
+
+_RUNS = re.compile(" +|[^ ]+")
+_TAB = 8
+_EXTREMITIES = 10
+
+
+class Layout:
+    """What the options say."""
+
+    def __init__(self) -> None:
+        self.columns = 1
+        self.across = self.merged = self.double = self.form_feed = self.bare = self.keeps_form_feeds = False
+        self.numbered = self.joined = self.truncated = False
+        self.header: str | None = None
+        self.length, self.width, self.margin = 66, 72, 0
+        self.first_page = 1
+        self.last_page: int | None = None
+        self.date_format = ""
+        self.start = 1
+        self.number_separator, self.number_digits = "\t", 5
+        self.separator: str | None = None
+
+    @property
+    def body(self) -> int:
+        """Lines of text in a page."""
+        lines = self.length if self.bare else self.length - _EXTREMITIES
+        return max(1, lines // 2 if self.double else lines)
+
+    @property
+    def number_width(self) -> int:
+        """Characters before merged files."""
+        if not (self.numbered and self.merged):
+            return 0
+        return self.number_digits + (_TAB - self.number_digits % _TAB if self.number_separator == "\t" else len(self.number_separator))
+
+    @property
+    def column_width(self) -> int:
+        """Characters in a column; the numbers of merged files stand before all of them."""
+        return max(1, (self.width - self.number_width - len(self.separator or "") * (self.columns - 1)) // self.columns)
+
+
+class Pages:
+    """Writes the pages of one file, or of several side by side."""
+
+    __slots__ = ("ctx", "date", "layout", "number", "page", "title")
+
+    def __init__(self, ctx: CommandContext, layout: Layout, title: str, time: float) -> None:
+        self.ctx = ctx
+        self.layout = layout
+        self.title = title if layout.header is None else layout.header
+        ctx.budget.charge(longest_width(layout.date_format))
+        self.date = format_date(int(time) * 10**9, layout.date_format, ctx.env.get("TZ", ""))
+        self.page = 0
+        self.number = layout.start
+
+    def write(self, text: str) -> None:
+        """One file."""
+        layout = self.layout
+        for number, part in enumerate(_sections(text)):
+            if number and layout.keeps_form_feeds:
+                self.ctx.stdout.write(b"\f")
+            rows_of_page = layout.body
+            size = rows_of_page * layout.columns
+            for start in range(0, len(part), size):
+                cells = self._numbered(part[start : start + size])
+                rows = self._across(cells) if layout.across else self._down(cells, rows_of_page)
+                self._page(rows)
+
+    def merge(self, texts: Sequence[str]) -> None:
+        """`-m`: each file has its column."""
+        columns = [_plain_lines(text) for text in texts]
+        height = max(map(len, columns))
+        body = self.layout.body
+        for start in range(0, height, body):
+            rows = []
+            for at in range(start, min(height, start + body)):
+                self.ctx.budget.step(len(columns))
+                row = [column[at] if at < len(column) else "" for column in columns]
+                rows.append([self._number(), *row] if self.layout.numbered else row)
+            self._page(rows)
+
+    # the body
+
+    def _number(self) -> str:
+        layout = self.layout
+        digits = str(self.number)[-layout.number_digits :].rjust(layout.number_digits)
+        self.number += 1
+        if layout.columns > 1 and layout.number_separator == "\t":
+            return digits + " " * (_TAB - layout.number_digits % _TAB)
+        return digits + layout.number_separator
+
+    def _numbered(self, lines: list[str]) -> list[str]:
+        self.ctx.budget.step(len(lines) // 8 + 1)
+        return [self._number() + line for line in lines] if self.layout.numbered else lines
+
+    def _across(self, cells: list[str]) -> list[list[str]]:
+        columns = self.layout.columns
+        return [cells[at : at + columns] for at in range(0, len(cells), columns)]
+
+    def _down(self, cells: list[str], height: int) -> list[list[str]]:
+        """Columns of equal height; on the last page the first ones take one line more."""
+        columns = self.layout.columns
+        if columns == 1:
+            return [[cell] for cell in cells]
+        if len(cells) == height * columns:
+            heights = [height] * columns
+        else:
+            short, more = divmod(len(cells), columns)
+            heights = [short + (at < more) for at in range(columns)]
+        starts = [sum(heights[:at]) for at in range(columns)]
+        rows = []
+        for row in range(max(heights)):
+            self.ctx.budget.step(columns)
+            rows.append([cells[start + row] for start, size in zip(starts, heights, strict=True) if row < size])
+        return rows
+
+    def _row(self, cells: list[str]) -> str:
+        """The cells of a row at their columns."""
+        layout = self.layout
+        separator = layout.separator or ""
+        if layout.columns == 1:
+            text = cells[0] if cells else ""
+            return " " * layout.margin + (text[: layout.width] if layout.truncated else text)
+        if layout.joined:
+            prefix = cells[0] if layout.number_width else ""
+            return " " * layout.margin + prefix + separator.join(cells[1:] if layout.number_width else cells)
+        width = layout.column_width
+        base = layout.margin + layout.number_width
+        line = _Line(layout.margin)
+        if layout.number_width:
+            line.add(cells[0])
+            cells = cells[1:]
+        shown = [_cut(cell.expandtabs(_TAB) if separator != "\t" else cell, width) for cell in cells]
+        for at, cell in enumerate(shown):
+            if at:
+                line.fill(base + at * width + (at - 1) * len(separator))
+                line.separate(separator)
+            line.add(cell)
+        return line.finish(keep=layout.merged)
+
+    # pages
+
+    def _page(self, rows: list[list[str]]) -> None:
+        layout = self.layout
+        self.page += 1
+        if self.page < layout.first_page or (layout.last_page is not None and self.page > layout.last_page):
+            return
+        parts = [] if layout.bare else [self._header()]
+        gap = "\n\n" if layout.double else "\n"
+        for row in rows:
+            self.ctx.budget.step()
+            parts.append(self._row(row) + gap)
+        if not layout.bare:
+            if layout.form_feed:
+                parts.append("\f")
+            else:
+                used = len(rows) * (2 if layout.double else 1)
+                parts.append("\n" * (layout.length - 5 - used))
+        self.ctx.stdout.write(encode("".join(parts)))
+
+    def _header(self) -> str:
+        layout = self.layout
+        page = f"Page {self.page}"
+        free = max(0, layout.width - text_width(self.date) - text_width(self.title) - len(page))
+        left, right = max(1, free // 2), max(1, free - free // 2)
+        margin = " " * layout.margin
+        return f"{margin}\n\n{margin}{self.date}{' ' * left}{self.title}{' ' * right}{page}\n\n\n"
+
+
+class _Line:
+    """A line of several columns: blanks between them become tabs where they can."""
+
+    __slots__ = ("column", "parts", "wanted")
+
+    def __init__(self, margin: int) -> None:
+        self.parts = [" " * margin]
+        self.column = self.wanted = margin
+
+    def fill(self, column: int) -> None:
+        """Go on at a column."""
+        self.wanted = max(self.wanted, column)
+
+    def separate(self, separator: str) -> None:
+        """Blanks wait for what follows them; other separators are text."""
+        if separator.strip(" "):
+            self.add(separator)
+        else:
+            self.wanted += len(separator)
+
+    def add(self, text: str) -> None:
+        """Text at the column that is due; its blanks are blanks of the line."""
+        for part in _RUNS.findall(text):
+            if part[0] == " ":
+                self.wanted += len(part)
+                continue
+            self._blanks()
+            self.parts.append(part)
+            self.column += text_width(part)
+            self.wanted = self.column
+
+    def _blanks(self) -> None:
+        while (stop := (self.column // _TAB + 1) * _TAB) <= self.wanted and self.wanted - self.column > 1:
+            self.parts.append("\t")
+            self.column = stop
+        self.parts.append(" " * (self.wanted - self.column))
+        self.column = self.wanted
+
+    def finish(self, *, keep: bool) -> str:
+        """The line; blanks at its end are kept when files are merged."""
+        if keep:
+            self._blanks()
+        return "".join(self.parts)
+
+
+def _cut(text: str, width: int) -> str:
+    """The beginning of a text that fits."""
+    if text.isascii():
+        return text[:width]
+    size = 0
+    for at, character in enumerate(text):
+        size += text_width(character)
+        if size > width:
+            return text[:at]
+    return text
+
+
+def _plain_lines(text: str) -> list[str]:
+    lines = text.replace("\f", "").split("\n")
+    if not lines[-1]:
+        lines.pop()
+    return lines
+
+
+def _sections(text: str) -> Iterator[list[str]]:
+    """Lines up to each form feed, which ends a page."""
+    for part in text.replace("\f\n", "\f").split("\f"):
+        lines = part.split("\n")
+        if not lines[-1]:
+            lines.pop()
+        if lines:
+            yield lines

@@ -1,0 +1,169 @@
+"""`pr` (POSIX 1003.1-2017, GNU coreutils): files in pages and columns for printing."""
+
+from __future__ import annotations
+
+import re
+
+from agentsandbox.command import Arguments, CommandContext, command
+from agentsandbox.commands._lines import read_all
+from agentsandbox.commands._pr_pages import Layout, Pages
+from agentsandbox.commands._quoting import quote
+from agentsandbox.commands._sizes import parse_number
+from agentsandbox.errors import CommandError
+from agentsandbox.streams import decode
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_COLUMNS = re.compile(r"-([0-9]+)([A-Za-z]*)\Z")
+_PAGES = re.compile(r"\+([0-9]+)(?::([0-9]+))?\Z")
+
+
+def _rewrite(words: Sequence[str]) -> list[str]:
+    """`-3` is `--columns=3`, `+2:5` is `--pages=2:5`."""
+    rewritten: list[str] = []
+    for at, word in enumerate(words):
+        if word == "--":
+            return [*rewritten, *words[at:]]
+        columns, pages = _COLUMNS.match(word), _PAGES.match(word)
+        if columns:
+            rewritten += [f"--columns={columns[1]}", *([f"-{columns[2]}"] if columns[2] else [])]
+        else:
+            rewritten.append(f"--pages={word[1:]}" if pages else word)
+    return rewritten
+
+
+def _pages(text: str | None) -> tuple[int, int | None]:
+    if text is None:
+        return 1, None
+    found = _PAGES.match(f"+{text}")
+    first = int(found[1][:18]) if found is not None else 0
+    last = int(found[2][:18]) if found is not None and found[2] else None
+    if not first or (last is not None and last < first):
+        raise CommandError(f"invalid page range {quote(text)}")
+    return first, last
+
+
+def _numbering(text: str, layout: Layout) -> None:
+    """`-n[SEP[DIGITS]]`."""
+    layout.numbered = True
+    if text and not text[0].isdigit():
+        layout.number_separator, text = text[0], text[1:]
+    if text:
+        if not re.fullmatch("[0-9]{1,9}", text) or not int(text):
+            raise CommandError(f"'-n' extra characters or invalid number in the argument: {quote(text)}")
+        layout.number_digits = int(text)
+
+
+def _layout(ctx: CommandContext, args: Arguments) -> Layout:
+    layout = Layout()
+    number = parse_number(args.value("columns", "1") or "", "number of columns", low=1, high=2**31 - 1)
+    layout.columns = number
+    layout.across, layout.merged = args.flag("across"), args.flag("merge")
+    if layout.merged and args.flag("columns"):
+        raise CommandError("cannot specify number of columns when printing in parallel")
+    if layout.merged and layout.across:
+        raise CommandError("cannot specify both printing across and printing in parallel")
+    layout.double = args.flag("double-space")
+    layout.form_feed = args.flag("form-feed")
+    layout.header = args.value("header")
+    layout.length = _measure(args, "length", "'-l PAGE_LENGTH' invalid number of lines", 66)
+    layout.width = _measure(args, "width", "'-w PAGE_WIDTH' invalid number of characters", 72)
+    layout.margin = _measure(args, "indent", "'-o MARGIN' invalid line offset", 0, low=0)
+    if args.flag("page-width"):
+        layout.width = _measure(args, "page-width", "'-W PAGE_WIDTH' invalid number of characters", 72)
+        layout.truncated = True
+    layout.bare = args.flag("omit-header") or args.flag("omit-pagination") or layout.length <= 10
+    layout.keeps_form_feeds = args.flag("omit-header") and not args.flag("omit-pagination")
+    layout.first_page, layout.last_page = _pages(args.value("pages"))
+    layout.date_format = args.value("date-format", "%Y-%m-%d %H:%M") or ""
+    layout.start = parse_number(args.value("first-line-number", "1") or "", "starting line number", high=2**31 - 1)
+    if args.flag("number-lines"):
+        _numbering(args.value("number-lines") or "", layout)
+    layout.joined = args.flag("join-lines")
+    _set_separator(args, layout)
+    ctx.budget.charge(layout.length + layout.width + layout.margin + layout.number_digits + layout.columns * 8)
+    return layout
+
+
+def _set_separator(args: Arguments, layout: Layout) -> None:
+    for key, value in args.given:
+        if key == "separator":
+            layout.separator = value or "\t"
+            layout.joined = layout.joined or not (args.flag("width") or args.flag("page-width"))
+        elif key == "sep-string":
+            layout.separator = value or ""
+    if layout.separator is None:
+        layout.separator = "\t" if layout.joined else " "
+
+
+def _measure(args: Arguments, option: str, what: str, default: int, *, low: int = 1) -> int:
+    text = args.value(option)
+    if text is None:
+        return default
+    try:
+        return parse_number(text, "", low=low, high=2**31 - 1)
+    except CommandError as error:
+        raise CommandError(error.message.replace("invalid ", what, 1)) from None
+
+
+def _read(ctx: CommandContext, name: str) -> str | None:
+    try:
+        return decode(read_all(ctx.budget, ctx.open_input(name)))
+    except OSError as error:
+        ctx.warn_os(error, name)
+        return None
+
+
+def _time_of(ctx: CommandContext, name: str) -> float:
+    """When a file was changed last; now for standard input."""
+    return ctx.host.clock() if name == "-" else ctx.fs.stat(ctx.path(name)).mtime
+
+
+@command(
+    "pr",
+    rewrite=_rewrite,
+    usage="""
+    Usage: pr [+FIRST[:LAST]] [-COLUMNS] [OPTION]... [FILE]...
+    Write the FILEs in pages, each with a header of date, name and page number.
+
+    With no FILE, or when FILE is -, read standard input.
+
+          --pages=FIRST[:LAST]    print only these pages
+          --columns=COLUMNS       COLUMNS columns, filled downwards
+      -a, --across                fill columns across
+      -d, --double-space          an empty line after each line
+      -D, --date-format=FORMAT    the date of the header
+      -F, -f, --form-feed         pages end with form feeds
+      -h, --header=HEADER         HEADER stands for the name
+      -J, --join-lines            whole lines in columns, without alignment
+      -l, --length=LINES          lines of a page (66); up to 10 there is no header
+      -m, --merge                 all files in parallel, one in each column
+      -n, --number-lines[=FORM]  number the lines; FORM is SEP (TAB), and the number of digits (5)
+      -N, --first-line-number=NUM count lines from NUM
+      -o, --indent=MARGIN         indent each line by MARGIN spaces
+      -s, --separator[=CHAR]      CHAR (TAB) between columns, without alignment unless -w is given
+      -S, --sep-string[=STRING]   STRING between columns
+      -t, --omit-header           no headers and trailers
+      -T, --omit-pagination       the same, and no form feeds
+      -w, --width=WIDTH           width of a page (72) of several columns
+      -W, --page-width=WIDTH      width of any page: longer lines are cut
+          --help                  display this help and exit
+    """,
+)
+def pr(ctx: CommandContext, args: Arguments) -> int:
+    layout = _layout(ctx, args)
+    names = args.operands or ["-"]
+    texts = [(name, _read(ctx, name)) for name in names]
+    found = [(name, text) for name, text in texts if text is not None]
+    if layout.merged:
+        if found:
+            title = "" if len(found) > 1 else found[0][0]
+            layout.columns = len(found)
+            pages = Pages(ctx, layout, title, ctx.host.clock())
+            pages.merge([text for _, text in found])
+        return ctx.status
+    for name, text in found:
+        Pages(ctx, layout, "" if name == "-" else name, _time_of(ctx, name)).write(text)
+    return ctx.status
