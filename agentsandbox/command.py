@@ -28,7 +28,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
     from random import Random
-    from typing import Any, Protocol
+    from typing import Protocol
 
     from agentsandbox.fs.base import FileSystem
     from agentsandbox.limits import Budget
@@ -187,7 +187,7 @@ class CommandContext:
 
 
 def describe_os_error(error: OSError, name: str | None = None) -> str:
-    """"operand: reason", in the words of strerror; `name` is how the user called the file."""
+    """ "operand: reason", in the words of strerror; `name` is how the user called the file."""
     shown = name if name is not None else error.filename
     reason = os.strerror(error.errno) if error.errno else (error.strerror or "Input/output error")
     return f"{shown}: {reason}" if shown else reason
@@ -196,7 +196,7 @@ def describe_os_error(error: OSError, name: str | None = None) -> str:
 class Command:
     """A command as the table knows it. `raw` commands parse their own words: `args.operands` holds them all."""
 
-    __slots__ = ("digits", "function", "name", "permute", "raw", "rewrite", "summary", "usage", "usage_status", "_parser")
+    __slots__ = ("_parser", "digits", "function", "name", "permute", "raw", "rewrite", "summary", "usage", "usage_status")
 
     def __init__(
         self,
@@ -225,9 +225,7 @@ class Command:
     def parser(self) -> OptionParser:
         """The parser that the usage text specifies, made when first needed."""
         if self._parser is None:
-            self._parser = OptionParser(
-                self.usage, permute=self.permute, digits=self.digits, usage_status=self.usage_status
-            )
+            self._parser = OptionParser(self.usage, permute=self.permute, digits=self.digits, usage_status=self.usage_status)
         return self._parser
 
     def run(self, ctx: CommandContext) -> int:
@@ -290,9 +288,7 @@ def command(
 
     def decorate(function: Function) -> Command:
         text = textwrap.dedent(usage).strip("\n") + "\n"
-        return Command(
-            name, function, text, raw=raw, permute=permute, digits=digits, usage_status=usage_status, rewrite=rewrite
-        )
+        return Command(name, function, text, raw=raw, permute=permute, digits=digits, usage_status=usage_status, rewrite=rewrite)
 
     return decorate
 

@@ -57,7 +57,7 @@ async def drive(sandbox: Sandbox, run: Callable[[Callable[..., Any]], ExecutionR
             caller, seconds, awaitable = request
             try:
                 value = await (sleep(seconds) if awaitable is None else awaitable)
-            except BaseException as error:  # cancelled, or a command failed: it is raised where the script waits
+            except BaseException as error:  # noqa: BLE001 - cancelled, or a command failed: it is raised where the script waits
                 request = caller.throw(error)
             else:
                 request = caller.switch(value)

@@ -20,9 +20,17 @@ if TYPE_CHECKING:
 __all__ = ["ShellPattern", "compile_glob", "compile_shell_pattern", "has_magic", "quote_glob", "translate"]
 
 CLASSES = {
-    "blank": r" \t", "cntrl": r"\x00-\x1f\x7f", "digit": "0-9",
-    "graph": r"!-~\xa1-\U0010ffff", "lower": "a-zß-öø-ÿ", "print": r" -~\xa0-\U0010ffff",
-    "punct": r"!-/:-@\[-`{-~", "space": r"\s", "upper": "A-ZÀ-ÖØ-Þ", "word": r"\w", "xdigit": "0-9A-Fa-f",
+    "blank": r" \t",
+    "cntrl": r"\x00-\x1f\x7f",
+    "digit": "0-9",
+    "graph": r"!-~\xa1-\U0010ffff",
+    "lower": "a-zß-öø-ÿ",
+    "print": r" -~\xa0-\U0010ffff",
+    "punct": r"!-/:-@\[-`{-~",
+    "space": r"\s",
+    "upper": "A-ZÀ-ÖØ-Þ",
+    "word": r"\w",
+    "xdigit": "0-9A-Fa-f",
 }
 WIDE_CLASSES = {"alnum": r"[^\W_]", "alpha": r"[^\W\d_]"}
 """Classes that only an expression of their own can name."""

@@ -176,7 +176,7 @@ class Scheduler:
             status = 141
         except GreenletExit:
             status = 137
-        except BaseException as end:  # a limit, a cancelled task, a bug: the execution as a whole ends with it
+        except BaseException as end:  # noqa: BLE001 - a limit, a cancelled task, a bug: the execution as a whole ends with it
             self.failure = end
         finally:
             process.status = status & 255

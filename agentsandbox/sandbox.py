@@ -96,7 +96,7 @@ class Sandbox:
         if overrides:
             unknown = overrides.keys() - DEFAULTS.keys()
             if unknown:
-                raise TypeError(_unknown_option(sorted(unknown)[0]))
+                raise TypeError(_unknown_option(min(unknown)))
             settings = {**settings, **overrides}
             _check(settings)
         self._id = id
@@ -117,9 +117,7 @@ class Sandbox:
         if settings["skills"]:
             from agentsandbox.skills.mount import mount_skills
 
-            self._mounted = mount_skills(
-                self.fs, settings["skills"], settings["skills_mount_path"], settings["skills_writable"]
-            )
+            self._mounted = mount_skills(self.fs, settings["skills"], settings["skills_mount_path"], settings["skills_writable"])
 
     def _place_files(self) -> None:
         for path, filesystem in self._settings["mounts"].items():
@@ -226,7 +224,8 @@ class Sandbox:
         shell = self._prepare(shell, budget, stdin, env, cwd, args, isolated, on_command, pause)
         self.fs.uid = 1000
         self.is_executing = True
-        status, limit = 130, "cancelled"
+        status: int = 130
+        limit: str | None = "cancelled"
         try:
             status, limit = _run_guarded(shell, script, self._settings["jobs"])
         except BaseException as error:  # the host's task was cancelled: what there is must not be lost
@@ -596,4 +595,3 @@ def _check(settings: Mapping[str, Any]) -> None:
     for command in settings["commands"]:
         if not isinstance(command, Command):
             raise TypeError(f"commands are made by @command, not {command!r}")
-

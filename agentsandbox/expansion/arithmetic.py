@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     Evaluator = Callable[[ExpansionHost, Sequence[int]], int]
 
-__all__ = ["compile_tree", "compile_text", "evaluate_text", "wrap"]
+__all__ = ["compile_text", "compile_tree", "evaluate_text", "wrap"]
 
 MAX_RECURSION = 1024
 """Variables whose values are expressions that name further variables: as deep as bash goes."""
@@ -401,4 +401,3 @@ _COMPILERS: dict[str, Callable[[Tree, str], Evaluator]] = {
     "assign": _assign,
     "step": _step,
 }
-

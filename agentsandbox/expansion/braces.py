@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 
 from agentsandbox.syntax.nodes import Literal, Parameter, Part
@@ -102,7 +103,7 @@ def _alternatives(
             yield list(element)
         return
     edges = [opening, *commas, closing]
-    for left, right in zip(edges, edges[1:], strict=False):
+    for left, right in itertools.pairwise(edges):
         yield from _expand(items[left + 1 : right], budget, depth + 1)
 
 

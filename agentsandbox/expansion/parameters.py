@@ -189,7 +189,7 @@ def compile_parameter(node: Parameter, words: Words) -> ParameterReader:
         names: Texts = lambda host: host.variables.names(node.name)  # noqa: E731
         star = operator.endswith("*")
         return ParameterReader(node.name, lambda host: join(host, names(host), star), names, star)
-    if node.prefix == "!" :
+    if node.prefix == "!":
         return _indirect(node, words)
     reader = reader_for(node.name, node.subscript, words)
     if node.prefix == "#":

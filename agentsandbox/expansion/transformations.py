@@ -188,7 +188,18 @@ def slice_list(items: list[str], start: int, length: int | None, size: int) -> l
 
 def attribute_letters(flags: int) -> str:
     """Attributes as `${x@a}` and `declare -p` show them."""
-    letters = ((ARRAY, "a"), (ASSOCIATIVE, "A"), (INTEGER, "i"), (NAMEREF, "n"), (READONLY, "r"), (TRACE, "t"), (EXPORT, "x"), (CAPITALIZE, "c"), (LOWER, "l"), (UPPER, "u"))
+    letters = (
+        (ARRAY, "a"),
+        (ASSOCIATIVE, "A"),
+        (INTEGER, "i"),
+        (NAMEREF, "n"),
+        (READONLY, "r"),
+        (TRACE, "t"),
+        (EXPORT, "x"),
+        (CAPITALIZE, "c"),
+        (LOWER, "l"),
+        (UPPER, "u"),
+    )
     return "".join(letter for flag, letter in letters if flags & flag)
 
 

@@ -32,6 +32,7 @@ from agentsandbox.syntax.nodes import (
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Any
 
     from agentsandbox.expansion.host import ExpansionHost
 
@@ -76,8 +77,8 @@ class WordCompiler:
 
     def __init__(
         self,
-        substitution: Callable[[Command | None], Text],
-        process: Callable[[Command | None, str], Text],
+        substitution: Callable[[Command | None], Callable[[Any], str]],
+        process: Callable[[Command | None, str], Callable[[Any], str]],
     ) -> None:
         self._substitution = substitution
         self._process = process
@@ -303,7 +304,9 @@ class WordCompiler:
         if re.search(r"\[[^]]*" + OPERAND, source) or OPERAND not in source:
             return None
         try:
-            evaluate = compile_tree(parse_arithmetic(source), "".join(p.text if isinstance(p, (Literal, Quoted)) else getattr(p, "source", "") for p in parts))
+            evaluate = compile_tree(
+                parse_arithmetic(source), "".join(p.text if isinstance(p, (Literal, Quoted)) else getattr(p, "source", "") for p in parts)
+            )
         except (ArithmeticSyntaxError, ExpansionError):
             return None
         readers = [self._operand_reader(part) for part in operands]
@@ -427,7 +430,12 @@ class WordCompiler:
             only = self._single_part_fields(parts[0])
             if only is not None:
                 return only
-        if all(isinstance(part, (Quoted, _Home)) or (isinstance(part, Literal) and not _MAGIC.search(part.text)) or (isinstance(part, DoubleQuoted) and not _has_list(part)) for part in parts):
+        if all(
+            isinstance(part, (Quoted, _Home))
+            or (isinstance(part, Literal) and not _MAGIC.search(part.text))
+            or (isinstance(part, DoubleQuoted) and not _has_list(part))
+            for part in parts
+        ):
             text = self._joined([self._text(part) for part in parts], parts)
             return lambda host, out: out.append(text(host))
         emitters = [self._emit(part) for part in parts]
@@ -684,7 +692,7 @@ def _split_tildes(text: str, first: bool, last: bool, assignment: bool) -> list[
         end = match.end()
         if end == len(text) and not last:
             continue
-        if end < len(text) and text[end] not in ("/", ":") :
+        if end < len(text) and text[end] not in ("/", ":"):
             continue
         if start > position:
             parts.append(Literal(text[position:start]))
@@ -755,7 +763,7 @@ def _stands_alone(parts: tuple[Part, ...], number: int) -> bool:
         if not isinstance(neighbour, (Literal, Quoted)):
             return False
         text = neighbour.text
-        if text and (_IDENTIFIER_EDGE.match(text[edge]) or (edge == 0 and text[0] in "[")):
+        if text and (_IDENTIFIER_EDGE.match(text[edge]) or (edge == 0 and text[0] == "[")):
             return False
         # `$a $b` has no operator between, `$x = 1`, `$x++` and `++$x` need a name
         if edge == 0 and re.match(r"\s*(?:[-+*/%&|^]|<<|>>)?=(?!=)|\s*(?:\+\+|--)", text):
@@ -771,7 +779,7 @@ def _is_list(node: Parameter) -> bool:
         return False
     if node.prefix == "!":
         return True
-    if node.name in ("@",) or node.operator == "names@":
+    if node.name == "@" or node.operator == "names@":
         return True
     if node.subscript is not None and node.subscript.source == "@":
         return True

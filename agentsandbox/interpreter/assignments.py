@@ -172,7 +172,7 @@ def bind_assignment(node: Assignment) -> Callable[[Shell], BoundAssignment]:
 
     def bind(shell: Shell) -> BoundAssignment:
         key = subscript(shell)
-        if not key.strip() and not isinstance(shell.variables.lookup(name), AssociativeArray) or not key:
+        if (not key.strip() and not isinstance(shell.variables.lookup(name), AssociativeArray)) or not key:
             raise ExpansionError(f"{name}[{raw}]: bad array subscript", fatal=False)
         return BoundAssignment(name, text(shell), key, append, source)
 

@@ -188,9 +188,7 @@ def _run_tool(shell: Shell, tool: Command, argv: Sequence[str], environment: Map
             return refused
     fds = shell.fds
     closed = Stream()  # every operation of the base class fails with EBADF
-    context = context_for(
-        shell, argv[0], argv[1:], environment, fds.get(0) or closed, fds.get(1) or closed, fds.get(2) or closed
-    )
+    context = context_for(shell, argv[0], argv[1:], environment, fds.get(0) or closed, fds.get(1) or closed, fds.get(2) or closed)
     process = shell.machine.scheduler.current
     table, process.descriptors = process.descriptors, fds
     try:
@@ -318,9 +316,7 @@ def _run_for_command(child: Shell, argv: list[str], environment: Mapping[str, st
         return 141
 
 
-def _run_script(
-    shell: Shell, shown: str, full: str, content: bytes, argv: Sequence[str], environment: Mapping[str, str]
-) -> int:
+def _run_script(shell: Shell, shown: str, full: str, content: bytes, argv: Sequence[str], environment: Mapping[str, str]) -> int:
     """A file that is not one of our commands: by its shebang, then by its extension, else as a shell script."""
     from agentsandbox.interpreter.scripts import run_script_text
 
@@ -360,4 +356,3 @@ def _shebang(content: bytes) -> tuple[str | None, list[str]]:
             parts.pop(0)
         return (parts[0], parts[1:]) if parts else (None, [])
     return interpreter, rest
-

@@ -404,7 +404,11 @@ def _case(node: Case) -> Run:
     subject = WORDS.string(node.word)
     line = node.line
     clauses: list[tuple[list[Callable[[Shell], str]], Run | None, str]] = [
-        ([WORDS.pattern(pattern) for pattern in clause.patterns], compile_command(clause.body) if clause.body is not None else None, clause.terminator)
+        (
+            [WORDS.pattern(pattern) for pattern in clause.patterns],
+            compile_command(clause.body) if clause.body is not None else None,
+            clause.terminator,
+        )
         for clause in node.clauses
     ]
     constants: list[list[str | None]] = [[_constant_pattern(pattern) for pattern in clause.patterns] for clause in node.clauses]

@@ -17,9 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["call_function"]
 
-_SPECIAL_BUILTINS = frozenset(
-    "break : . continue eval exec exit export readonly return set shift source times trap unset".split()
-)
+_SPECIAL_BUILTINS = frozenset("break : . continue eval exec exit export readonly return set shift source times trap unset".split())
 
 
 @compiles(FunctionDefinition)
@@ -53,49 +51,52 @@ def _define(node: FunctionDefinition) -> Run:
 def call_function(shell: Shell, function: Function, arguments: list[str]) -> int:
     """Run a function with its own positional parameters and locals."""
     budget = shell.budget
-    if budget.depth >= budget.max_depth:
+    depth = budget.depth
+    if depth >= budget.max_depth:
         budget.deeper()
     budget.left -= 1
     if budget.left < 0:
         budget.tick()
-    nest = shell.values.get("FUNCNEST")
-    if nest is not None and _too_deep(shell, nest, function):
+    values = shell.values
+    if "FUNCNEST" in values and _too_deep(shell, values["FUNCNEST"], function):
         return 1
-    positional = shell.positional
     frames = shell.frames
     frames.append(function.frame(shell.line))
     variables = shell.variables
     scopes = variables.scopes
     scope: dict[str, tuple[object, int]] = {}
     scopes.append(scope)
-    loops, shell.loops = shell.loops, 0
-    budget.depth += 1
+    positional, loops, getopts = shell.positional, shell.loops, shell.getopts_position
     shell.positional = arguments
-    getopts = shell.getopts_position
+    shell.loops = 0
+    budget.depth = depth + 1
     try:
-        body = function.body()
-        if shell.slow and "DEBUG" in shell.traps:
-            return _traced_body(shell, body)
-        status = body(shell)
-        if shell.traps and "RETURN" in shell.traps:
-            _return_trap(shell)
-        return status
+        if shell.traps:
+            return _trapped_body(shell, function.body())
+        return function.body()(shell)
     except Return:
-        if shell.traps and "RETURN" in shell.traps:
+        if shell.traps:
             _return_trap(shell)
         return shell.status
     finally:
-        budget.depth -= 1
+        budget.depth = depth
+        scopes.pop()
         if scope:
-            variables.pop()
-        else:
-            scopes.pop()
+            attributes = shell.attributes
+            missing = variables.missing
+            for name, (value, flags) in scope.items():
+                if flags or name in attributes:
+                    variables.restore({name: (value, flags)})
+                elif value is missing:
+                    values.pop(name, None)
+                else:
+                    values[name] = value
         shell.loops = loops
         shell.positional = positional
         shell.getopts_position = getopts
         frames.pop()
         if shell.function_traps:
-            _restore_return_trap(shell)
+            shell.function_traps.discard(len(frames) + 1)
 
 
 def _too_deep(shell: Shell, nest: object, function: Function) -> bool:
@@ -107,17 +108,20 @@ def _too_deep(shell: Shell, nest: object, function: Function) -> bool:
     return False
 
 
-def _traced_body(shell: Shell, body: Run) -> int:
+def _trapped_body(shell: Shell, body: Run) -> int:
     """Without functrace the DEBUG and RETURN traps do not count inside a function."""
+    if "DEBUG" not in shell.traps:
+        status = body(shell)
+        _return_trap(shell)
+        return status
     if shell.functrace:
         from agentsandbox.interpreter.traps import before_command
 
         before_command(shell, shell.command_text, shell.line)
         status = body(shell)
-        if "RETURN" in shell.traps:
-            _return_trap(shell)
+        _return_trap(shell)
         return status
-    saved = {name: shell.traps.pop(name) for name in ("DEBUG",) if name in shell.traps}
+    saved = {"DEBUG": shell.traps.pop("DEBUG")}
     shell.update_flags()
     try:
         return body(shell)
@@ -128,12 +132,8 @@ def _traced_body(shell: Shell, body: Run) -> int:
 
 
 def _return_trap(shell: Shell) -> None:
-    from agentsandbox.interpreter.traps import run_trap
+    """The RETURN trap, where it was set in this function or functions inherit it."""
+    if "RETURN" in shell.traps and (shell.functrace or len(shell.frames) in shell.function_traps):
+        from agentsandbox.interpreter.traps import run_trap
 
-    if shell.functrace or len(shell.frames) in shell.function_traps:
         run_trap(shell, "RETURN")
-
-
-def _restore_return_trap(shell: Shell) -> None:
-    """A RETURN trap that a function set stays; only its claim on this frame ends."""
-    shell.function_traps.discard(len(shell.frames) + 1)

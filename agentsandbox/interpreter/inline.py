@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 __all__ = ["inline_command"]
 
 
-
 def inline_command(node: SimpleCommand, general: Run) -> Run | None:
     """The shortcut for a command without assignments before it; None where there is none."""
     first = node.words[0]
@@ -54,7 +53,13 @@ def _makes_one_field(word: Word) -> bool:
             continue
         if isinstance(part, DoubleQuoted) and all(
             isinstance(piece, Quoted)
-            or (isinstance(piece, Parameter) and piece.name not in ("@", "*") and not piece.prefix and piece.subscript is None and not piece.operator)
+            or (
+                isinstance(piece, Parameter)
+                and piece.name not in ("@", "*")
+                and not piece.prefix
+                and piece.subscript is None
+                and not piece.operator
+            )
             for piece in part.parts
         ):
             continue
@@ -86,10 +91,18 @@ def _nothing(status: int) -> Callable[[SimpleCommand, Run], Run | None]:
 
 def _echo(node: SimpleCommand, general: Run) -> Run | None:
     words = [word for word in node.words[1:] if isinstance(word, Word)]
-    if words and (words[0].source.startswith("-") or not words[0].parts or not isinstance(words[0].parts[0], (Literal, Quoted, DoubleQuoted))):
+    if words and (
+        words[0].source.startswith("-") or not words[0].parts or not isinstance(words[0].parts[0], (Literal, Quoted, DoubleQuoted))
+    ):
         return None
-    if words and isinstance(words[0].parts[0], DoubleQuoted) and (
-        not words[0].parts[0].parts or not isinstance(words[0].parts[0].parts[0], Quoted) or words[0].parts[0].parts[0].text.startswith("-")
+    if (
+        words
+        and isinstance(words[0].parts[0], DoubleQuoted)
+        and (
+            not words[0].parts[0].parts
+            or not isinstance(words[0].parts[0].parts[0], Quoted)
+            or words[0].parts[0].parts[0].text.startswith("-")
+        )
     ):
         return None
     if words and isinstance(words[0].parts[0], Quoted) and words[0].parts[0].text.startswith("-"):
@@ -370,7 +383,7 @@ def _local(node: SimpleCommand, general: Run) -> Run | None:
     return run
 
 
-def _jump(kind: type[Break] | type[Continue]) -> Callable[[SimpleCommand, Run], Run | None]:
+def _jump(kind: type[Break | Continue]) -> Callable[[SimpleCommand, Run], Run | None]:
     def make(node: SimpleCommand, general: Run) -> Run | None:
         if len(node.words) > 1:
             return None

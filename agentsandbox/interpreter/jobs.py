@@ -40,8 +40,8 @@ class JobTable:
 
     __slots__ = ("jobs", "processes")
 
-    def __init__(self, parent: JobTable | None = None) -> None:
-        self.jobs: list[Job] = [] if parent is None else []
+    def __init__(self) -> None:
+        self.jobs: list[Job] = []
         self.processes: dict[int, Process] = {}
         """Children of this shell by pid, running or ended."""
 
@@ -67,7 +67,7 @@ class JobTable:
 
     def find(self, spec: str) -> Job | None:
         """The job that a job specification (%1, %%, %+, %-, %name, %?text) names."""
-        name = spec[1:] if spec.startswith("%") else spec
+        name = spec.removeprefix("%")
         if name in ("", "%", "+"):
             return self.current()
         if name == "-":

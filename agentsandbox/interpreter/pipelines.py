@@ -24,7 +24,12 @@ if TYPE_CHECKING:
 
 __all__: list[str] = []
 
-_IN_PLACE = frozenset(("echo", "printf", "cat", "grep", "sed", "awk", "sort", "uniq", "head", "tail", "wc", "tr", "cut", "jq", "seq", "ls", "find", "yes", "rev", "tac", "nl", "paste", "tee", "xargs", "base64", "md5sum", "sha256sum", "column", "fold"))  # fmt: skip
+_IN_PLACE = frozenset(
+    """
+    awk base64 cat column cut echo find fold grep head jq ls md5sum nl paste printf rev sed seq sha256sum sort tac tail tee tr uniq wc
+    xargs yes
+    """.split()
+)
 """Stages that leave no trace in a shell, so that they need no subshell."""
 
 
@@ -38,7 +43,9 @@ def _leaves_no_trace(command: Command) -> bool:
         isinstance(first, Word)
         and first.source in _IN_PLACE
         and all(isinstance(word, Word) and _has_no_side_effects(word.source) for word in command.words[1:])
-        and all(redirection.variable is None and "(" not in getattr(redirection.target, "source", "") for redirection in command.redirections)
+        and all(
+            redirection.variable is None and "(" not in getattr(redirection.target, "source", "") for redirection in command.redirections
+        )
         and not (first.source == "printf" and len(command.words) > 1 and command.words[1].source.startswith("-"))
     )
 

@@ -300,4 +300,3 @@ def redirected(nodes: tuple[Redirection, ...], run: Run) -> Run:
                 finish_process_substitutions(shell, processes)
 
     return run_redirected
-

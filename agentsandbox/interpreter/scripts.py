@@ -309,9 +309,7 @@ def _run_command_string(
     return run_child(shell, child, lambda inner: run_commands(inner, text, origin="-c: "))
 
 
-def _run_script_file(
-    shell: Shell, name: str, parsed: _Invocation, environment: Mapping[str, str], prepare: Callable[[Shell], None]
-) -> int:
+def _run_script_file(shell: Shell, name: str, parsed: _Invocation, environment: Mapping[str, str], prepare: Callable[[Shell], None]) -> int:
     file, *arguments = parsed.arguments
     path = shell.path(file)
     fs = shell.fs
@@ -336,9 +334,7 @@ def _run_script_file(
         shell.write(f"{file}: {file}: cannot execute binary file\n", 2)
         return 126
     errexit = name == "sh" and shell.machine.script_errexit
-    return run_script_text(
-        shell, decode(content), file, arguments, environment, full_path=path, errexit=errexit, prepare=prepare
-    )
+    return run_script_text(shell, decode(content), file, arguments, environment, full_path=path, errexit=errexit, prepare=prepare)
 
 
 def _hint(shell: Shell, file: str, error: OSError) -> None:

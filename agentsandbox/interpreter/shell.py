@@ -60,23 +60,18 @@ OPTIONS: dict[str, tuple[str, str]] = {
 }
 """Options of `set -o`: (letter, attribute of Shell)."""
 
-SHOPT_DEFAULTS: Mapping[str, bool] = MappingProxyType(
-    {
-        name: name
-        in (
-            "checkwinsize cmdhist complete_fullquote extquote force_fignore globasciiranges globskipdots hostcomplete "
-            "interactive_comments patsub_replacement progcomp promptvars sourcepath"
-        ).split()
-        for name in (
-            "autocd assoc_expand_once cdable_vars cdspell checkhash checkjobs checkwinsize cmdhist compat31 compat32 compat40 compat41 compat42 "
-            "compat43 compat44 complete_fullquote direxpand dirspell dotglob execfail expand_aliases extdebug extglob extquote failglob "
-            "force_fignore globasciiranges globskipdots globstar gnu_errfmt histappend histreedit histverify hostcomplete huponexit "
-            "inherit_errexit interactive_comments lastpipe lithist localvar_inherit localvar_unset login_shell mailwarn no_empty_cmd_completion "
-            "nocaseglob nocasematch noexpand_translation nullglob patsub_replacement progcomp progcomp_alias promptvars restricted_shell shift_verbose "
-            "sourcepath varredir_close xpg_echo"
-        ).split()
-    }
-)
+_SHOPT_ON = """
+checkwinsize cmdhist complete_fullquote extquote force_fignore globasciiranges globskipdots hostcomplete interactive_comments
+patsub_replacement progcomp promptvars sourcepath
+""".split()
+_SHOPT_OFF = """
+autocd assoc_expand_once cdable_vars cdspell checkhash checkjobs compat31 compat32 compat40 compat41 compat42 compat43 compat44 direxpand
+dirspell dotglob execfail expand_aliases extdebug extglob failglob globstar gnu_errfmt histappend histreedit histverify huponexit
+inherit_errexit lastpipe lithist localvar_inherit localvar_unset login_shell mailwarn no_empty_cmd_completion nocaseglob nocasematch
+noexpand_translation nullglob progcomp_alias restricted_shell shift_verbose varredir_close xpg_echo
+""".split()
+SHOPT_DEFAULTS: Mapping[str, bool] = MappingProxyType({**dict.fromkeys(_SHOPT_ON, True), **dict.fromkeys(_SHOPT_OFF, False)})
+"""Options of `shopt` in a shell that runs a script."""
 
 
 class Function:
@@ -202,13 +197,91 @@ class Shell:
     """One shell: the main one, a subshell, or a script's."""
 
     __slots__ = (
-        "aliases", "allexport", "attributes", "background", "base_fds", "braceexpand", "break_levels", "budget", "check", "command_text",
-        "cwd", "default_ifs", "directories", "disabled", "emacs", "errexit", "errtrace", "exported_functions", "expressions", "extglob", "fds", "frames", "fs", "functions",
-        "function_traps", "functrace", "getopts_position", "hashall", "hashed", "histexpand", "history", "ifs", "ignore", "ignoreeof", "in_trap", "interactive_comments",
-        "invocation", "jobs", "keeps_fds", "keyword", "last_argument", "level", "line", "loops", "machine", "monitor", "name", "noclobber", "noexec", "noglob", "nolog",
-        "notify", "nounset", "onecmd", "outer_traps", "owned", "pending_traps", "physical", "pid", "pipefail", "plain_ifs", "policy", "posix", "positional", "privileged",
-        "process", "process_files", "random", "readonly_functions", "seconds_base", "shopt", "slow", "source", "status", "substitution_status", "top_pid", "trace_level",
-        "trap_line", "traps", "umask", "values", "variables", "verbose", "vi", "xtrace",
+        "aliases",
+        "allexport",
+        "attributes",
+        "background",
+        "base_fds",
+        "braceexpand",
+        "break_levels",
+        "budget",
+        "check",
+        "command_text",
+        "cwd",
+        "default_ifs",
+        "directories",
+        "disabled",
+        "emacs",
+        "errexit",
+        "errtrace",
+        "exported_functions",
+        "expressions",
+        "extglob",
+        "fds",
+        "frames",
+        "fs",
+        "function_traps",
+        "functions",
+        "functrace",
+        "getopts_position",
+        "hashall",
+        "hashed",
+        "histexpand",
+        "history",
+        "ifs",
+        "ignore",
+        "ignoreeof",
+        "in_trap",
+        "interactive_comments",
+        "invocation",
+        "jobs",
+        "keeps_fds",
+        "keyword",
+        "last_argument",
+        "level",
+        "line",
+        "loops",
+        "machine",
+        "monitor",
+        "name",
+        "noclobber",
+        "noexec",
+        "noglob",
+        "nolog",
+        "notify",
+        "nounset",
+        "onecmd",
+        "outer_traps",
+        "owned",
+        "pending_traps",
+        "physical",
+        "pid",
+        "pipefail",
+        "plain_ifs",
+        "policy",
+        "positional",
+        "posix",
+        "privileged",
+        "process",
+        "process_files",
+        "random",
+        "readonly_functions",
+        "seconds_base",
+        "shopt",
+        "slow",
+        "source",
+        "status",
+        "substitution_status",
+        "top_pid",
+        "trace_level",
+        "trap_line",
+        "traps",
+        "umask",
+        "values",
+        "variables",
+        "verbose",
+        "vi",
+        "xtrace",
     )
 
     def __init__(self, machine: Machine, environment: Mapping[str, str], cwd: str, fds: dict[int, Stream], name: str = "bash") -> None:
@@ -282,6 +355,16 @@ class Shell:
         self.update_flags()
 
     if TYPE_CHECKING:
+        machine: Machine
+        name: str
+        cwd: str
+        line: int
+        pid: int
+        top_pid: int
+        level: int
+        command_text: str
+        last_argument: str
+        seconds_base: float
         allexport: bool
         braceexpand: bool
         emacs: bool
@@ -375,12 +458,12 @@ class Shell:
         twin.process_files = []
         twin.function_traps = set()
         twin.pending_traps = []
-        twin.jobs = JobTable(self.jobs)
+        twin.jobs = JobTable()
         twin.level = self.level + 1
         twin.loops = 0
         twin.pid = self.machine.scheduler.new_pid()
         if self.traps:
-            kept = {name: text for name, text in self.traps.items() if not text}
+            kept: dict[str, str] = {name: text for name, text in self.traps.items() if not text}
             twin.outer_traps = self.traps
             if self.errtrace and "ERR" in self.traps:
                 kept["ERR"] = self.traps["ERR"]
@@ -416,7 +499,12 @@ class Shell:
 
     def option_letters(self) -> str:
         """The value of `$-`."""
-        letters = "".join(sorted((letter for letter, attribute in OPTIONS.values() if letter and getattr(self, attribute)), key=lambda letter: (letter.isupper(), letter)))
+        letters = "".join(
+            sorted(
+                (letter for letter, attribute in OPTIONS.values() if letter and getattr(self, attribute)),
+                key=lambda letter: (letter.isupper(), letter),
+            )
+        )
         return letters + ("c" if self.invocation == "bash" and self.source == "environment" else "")
 
     def set_option(self, name: str, on: bool) -> bool:
@@ -569,7 +657,9 @@ class Shell:
 _STANDARD = {"stdin": 0, "stdout": 1, "stderr": 2}
 _INLINED = frozenset((":", "true", "false", "echo", "[", "test", "local", "break", "continue", "return", "read"))
 _OWN = frozenset(
-    "variables values attributes owned base_fds frames directories aliases hashed process_files function_traps pending_traps jobs level loops pid traps".split()
+    """
+    variables values attributes owned base_fds frames directories aliases hashed process_files function_traps pending_traps jobs level
+    loops pid traps
+    """.split()
 )
 _COPIED = tuple(slot for slot in Shell.__slots__ if slot not in _OWN)
-

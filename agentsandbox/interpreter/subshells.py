@@ -154,9 +154,7 @@ def _coproc(node: Coproc) -> Run:
         to_child, from_child = Pipe(scheduler), Pipe(scheduler)
         child_input, our_input = PipeReader(to_child), PipeReader(from_child)
         text = print_command(node)
-        process = start_subshell(
-            shell, run, {**shell.fds, 0: child_input, 1: from_child}, text, give_back=[child_input, from_child]
-        )
+        process = start_subshell(shell, run, {**shell.fds, 0: child_input, 1: from_child}, text, give_back=[child_input, from_child])
         reading, writing = 63, 60
         while reading in shell.fds or writing in shell.fds:
             reading -= 1

@@ -53,7 +53,35 @@ def substitute(shell: Shell, run: Run, *, in_place: bool) -> str:
     return decode(data.rstrip(b"\n"))
 
 
-_PURE = frozenset(("echo", "printf", "pwd", "basename", "dirname", "cat", "date", "head", "tail", "wc", "tr", "cut", "grep", "sed", "awk", "jq", "seq", "expr", "sort", "uname", "whoami", "hostname", "id", "ls", "find"))
+_PURE = frozenset(
+    (
+        "echo",
+        "printf",
+        "pwd",
+        "basename",
+        "dirname",
+        "cat",
+        "date",
+        "head",
+        "tail",
+        "wc",
+        "tr",
+        "cut",
+        "grep",
+        "sed",
+        "awk",
+        "jq",
+        "seq",
+        "expr",
+        "sort",
+        "uname",
+        "whoami",
+        "hostname",
+        "id",
+        "ls",
+        "find",
+    )
+)
 """Commands that leave no trace in the shell, so that a substitution of one needs no subshell."""
 
 
@@ -194,4 +222,3 @@ def _without_quotes(text: str) -> str:
     if len(text) > 1 and text[0] == text[-1] and text[0] in "'\"":
         return text[1:-1]
     return text.replace('"', "")
-

@@ -33,8 +33,25 @@ _TOKEN = re.compile(
 )
 _BLANK = re.compile(r"[ \t\n\r]*")
 _BINARY = {
-    "**": 13, "*": 12, "/": 12, "%": 12, "+": 11, "-": 11, "<<": 10, ">>": 10, "<": 9, "<=": 9, ">": 9, ">=": 9,
-    "==": 8, "!=": 8, "&": 7, "^": 6, "|": 5, "&&": 4, "||": 3,
+    "**": 13,
+    "*": 12,
+    "/": 12,
+    "%": 12,
+    "+": 11,
+    "-": 11,
+    "<<": 10,
+    ">>": 10,
+    "<": 9,
+    "<=": 9,
+    ">": 9,
+    ">=": 9,
+    "==": 8,
+    "!=": 8,
+    "&": 7,
+    "^": 6,
+    "|": 5,
+    "&&": 4,
+    "||": 3,
 }
 _ASSIGNING = frozenset("= *= /= %= += -= <<= >>= &= ^= |=".split())
 MAX_NESTING = 250
@@ -238,7 +255,7 @@ class _Parser:
         try:
             if text[0] == "0" and len(text) > 1:
                 if text[1] in "xX":
-                    return _wrap(int(text[2:], 16)) if len(text) > 2 else 0
+                    return _wrap(int(text, 16)) if len(text) > 2 else 0
                 return _wrap(int(text, 8))
             return _wrap(int(text))
         except ValueError:

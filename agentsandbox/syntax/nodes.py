@@ -59,7 +59,7 @@ _PLACES = frozenset(("line", "source", "last_line"))
 class Node:
     """Compares and shows itself by its slots, places left out."""
 
-    __slots__ = ()
+    __slots__: tuple[str, ...] = ()
 
     def __eq__(self, other: object) -> bool:
         if self.__class__ is not other.__class__:
@@ -111,7 +111,7 @@ class Quoted(Part):
 
 
 class DoubleQuoted(Part):
-    """"…": its parts are never split, nor matched against file names."""
+    """ "…": its parts are never split, nor matched against file names."""
 
     __slots__ = ("parts",)
 
@@ -129,7 +129,13 @@ class Parameter(Part):
     __slots__ = ("name", "operands", "operator", "prefix", "source", "subscript")
 
     def __init__(
-        self, name: str, subscript: Word | None = None, prefix: str = "", operator: str = "", operands: tuple[Word, ...] = (), source: str = ""
+        self,
+        name: str,
+        subscript: Word | None = None,
+        prefix: str = "",
+        operator: str = "",
+        operands: tuple[Word, ...] = (),
+        source: str = "",
     ) -> None:
         self.name = name
         self.subscript = subscript
@@ -204,7 +210,9 @@ class Assignment(Node):
 
     __slots__ = ("append", "name", "source", "subscript", "value")
 
-    def __init__(self, name: str, value: Word | ArrayLiteral, subscript: Word | None = None, append: bool = False, source: str = "") -> None:
+    def __init__(
+        self, name: str, value: Word | ArrayLiteral, subscript: Word | None = None, append: bool = False, source: str = ""
+    ) -> None:
         self.name = name
         self.value = value
         self.subscript = subscript
@@ -262,7 +270,9 @@ class Pipeline(Command):
 
     __slots__ = ("commands", "line", "negated", "operators", "timed")
 
-    def __init__(self, commands: tuple[Command, ...], operators: tuple[str, ...], negated: bool = False, timed: str = "", line: int = 0) -> None:
+    def __init__(
+        self, commands: tuple[Command, ...], operators: tuple[str, ...], negated: bool = False, timed: str = "", line: int = 0
+    ) -> None:
         self.commands = commands
         self.operators = operators
         self.negated = negated
@@ -373,7 +383,9 @@ class Select(For):
     __slots__ = ()
 
     def __eq__(self, other: object) -> bool:
-        return other.__class__ is Select and all(getattr(self, name) == getattr(other, name) for name in For.__slots__ if name not in _PLACES)
+        return other.__class__ is Select and all(
+            getattr(self, name) == getattr(other, name) for name in For.__slots__ if name not in _PLACES
+        )
 
     __hash__ = None  # type: ignore[assignment]
 

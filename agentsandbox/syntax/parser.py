@@ -72,9 +72,7 @@ _FD_WORD = re.compile(r"\d+|[^\s|&;()<>]+")
 class Parser(WordReader):
     """Parses a script. `aliases` maps names to texts where aliases are expanded; None where they are not."""
 
-    def __init__(
-        self, text: str, *, first_line: int = 1, extglob: bool = False, aliases: Mapping[str, str] | None = None
-    ) -> None:
+    def __init__(self, text: str, *, first_line: int = 1, extglob: bool = False, aliases: Mapping[str, str] | None = None) -> None:
         super().__init__(text, first_line=first_line)
         self.extglob = extglob
         self.aliases = aliases
@@ -87,8 +85,7 @@ class Parser(WordReader):
         self.skip_newlines()
         if self.position >= len(self.text):
             return None
-        command = self._list(until_newline=True)
-        return command
+        return self._list(until_newline=True)
 
     def _list(self, *, until_newline: bool) -> Command:
         """and-or lists with ; & or newlines between them."""
@@ -263,7 +260,7 @@ class Parser(WordReader):
                 break
             redirections.append(redirection)
         if redirections:
-            command.redirections = tuple(redirections)
+            command.redirections = tuple(redirections)  # type: ignore[misc]
         return command
 
     def _parenthesis(self) -> Command:
@@ -624,7 +621,7 @@ class Parser(WordReader):
         text, position = self.text, self.position
         if position >= len(text):
             raise self._cond_eof(start)
-        if text[position] in "<>" :
+        if text[position] in "<>":
             operator = text[position]
             self.position += 1
         elif self._cond_closes() or text[position] in "&|)\n":
@@ -702,7 +699,7 @@ class Parser(WordReader):
             if not words or declaring:
                 assignment = self._assignment()
                 if assignment is not None:
-                    (words if words else assignments).append(assignment)  # type: ignore[arg-type]
+                    (words or assignments).append(assignment)  # type: ignore[arg-type]
                     continue
             if not words and position != start and self._expand_alias():
                 continue
@@ -876,8 +873,7 @@ class Parser(WordReader):
         """Whether the text of an alias that ends in a blank ends right before the next word."""
         saved = self.position
         self.skip_blanks()
-        found = any(saved <= stop <= self.position and self.text[stop - 1 : stop] in (" ", "\t") for stop, _ in self._alias_ends)
-        return found
+        return any(saved <= stop <= self.position and self.text[stop - 1 : stop] in (" ", "\t") for stop, _ in self._alias_ends)
 
     _READERS: dict[str, Callable[[Parser, int], Command]] = {
         "{": _group,

@@ -328,4 +328,3 @@ def print_function(node: FunctionDefinition) -> str:
     printer.newline()
     printer.function_body(node)
     return printer.text()
-

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from agentsandbox.errors import CommandError
-from agentsandbox.interpreter.builtins import define
-from agentsandbox.interpreter.builtins import find_builtin
+from agentsandbox.interpreter.builtins import define, find_builtin
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

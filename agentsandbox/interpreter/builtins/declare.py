@@ -34,8 +34,17 @@ if TYPE_CHECKING:
     Argument = str | BoundAssignment
 
 _FLAGS = {
-    "a": ARRAY, "A": ASSOCIATIVE, "i": INTEGER, "l": LOWER, "u": UPPER, "c": CAPITALIZE, "n": NAMEREF, "r": READONLY, "t": TRACE, "x": EXPORT,
-}  # fmt: skip
+    "a": ARRAY,
+    "A": ASSOCIATIVE,
+    "i": INTEGER,
+    "l": LOWER,
+    "u": UPPER,
+    "c": CAPITALIZE,
+    "n": NAMEREF,
+    "r": READONLY,
+    "t": TRACE,
+    "x": EXPORT,
+}
 ARGUMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(?:\[(.*)\])?(\+?=)(.*)", re.DOTALL)
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _USAGE = "declare [-aAfFgiIlnrtux] [name[=value] ...] or declare -p [-aAfFilnrtux] [name ...]"
@@ -395,7 +404,9 @@ def _functions(shell: Shell, arguments: list[Argument], options: dict[str, str])
                 extra = f" {function.line} {function.source}" if shell.shopt["extdebug"] else ""
                 shell.write(f"{name}{extra}\n")
             else:
-                shell.write(f"declare -f{'r' if name in shell.readonly_functions else ''}{'x' if name in shell.exported_functions else ''} {name}\n")
+                shell.write(
+                    f"declare -f{'r' if name in shell.readonly_functions else ''}{'x' if name in shell.exported_functions else ''} {name}\n"
+                )
         else:
             shell.write(print_function(function.node) + "\n")
     return status
@@ -409,4 +420,3 @@ def _export_function(shell: Shell, name: str) -> None:
     key = f"BASH_FUNC_{name}%%"
     shell.values[key] = "() " + text.partition("\n")[2].lstrip()
     shell.variables.add(key, EXPORT)
-

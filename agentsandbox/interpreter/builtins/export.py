@@ -66,7 +66,9 @@ def readonly(shell: Shell, words: list[Argument]) -> int:
 
 def _mark(shell: Shell, argument: Argument, command: str, on: int, off: int) -> int:
     try:
-        if (isinstance(argument, str) and "[" in argument.partition("=")[0]) or not (isinstance(argument, str) or argument.subscript is None):
+        if (isinstance(argument, str) and "[" in argument.partition("=")[0]) or not (
+            isinstance(argument, str) or argument.subscript is None
+        ):
             raise CommandError(f"`{argument if isinstance(argument, str) else argument.text()}': not a valid identifier")
         if isinstance(argument, str) and "=" not in argument:
             if NAME.fullmatch(argument) is None:

@@ -100,7 +100,7 @@ def _send_to_self(shell: Shell, number: int) -> bool:
 def _list(shell: Shell, operands: list[str]) -> int:
     if not operands:
         numbers = list(SIGNALS)
-        lines = []
+        lines: list[str] = []
         for at in range(0, len(numbers), 5):
             lines.append("\t".join(f"{number:2}) SIG{SIGNALS[number]}" for number in numbers[at : at + 5]))
         shell.write("\n".join(lines) + "\n")

@@ -43,5 +43,3 @@ def break_(shell: Shell, words: list[str]) -> int:
 @define("continue", "continue [n]")
 def continue_(shell: Shell, words: list[str]) -> int:
     return _leave(shell, words, Continue)
-
-

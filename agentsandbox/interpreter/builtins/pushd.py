@@ -111,7 +111,7 @@ def dirs(shell: Shell, words: list[str]) -> int:
             operands.append(word)
     unknown = letters - set("clpv")
     if unknown:
-        raise UsageFailure(f"-{sorted(unknown)[0]}: invalid option")
+        raise UsageFailure(f"-{min(unknown)}: invalid option")
     if "c" in letters:
         shell.directories.clear()
         return 0

@@ -33,7 +33,9 @@ def read(shell: Shell, words: list[str]) -> int:
     number = options.get("u", "0")
     stream = shell.fds.get(int(number)) if number.isdigit() and len(number) < 9 else None
     if stream is None:
-        raise CommandError(f"{number}: invalid file descriptor: Bad file descriptor" if "u" in options else "read error: 0: Bad file descriptor", 1)
+        raise CommandError(
+            f"{number}: invalid file descriptor: Bad file descriptor" if "u" in options else "read error: 0: Bad file descriptor", 1
+        )
     timeout = _timeout(options)
     if timeout is not None:
         waited = _wait_input(shell, stream, timeout)

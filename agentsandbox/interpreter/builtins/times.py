@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 @define("times", "times")
-def times(shell: Shell, words: list[str]) -> int:  # noqa: ARG001
+def times(shell: Shell, words: list[str]) -> int:
     from time import process_time
 
     seconds = process_time()

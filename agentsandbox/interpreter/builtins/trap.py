@@ -34,9 +34,9 @@ def trap(shell: Shell, words: list[str]) -> int:
     operands = words[position:]
     if "p" in options or not operands:
         return _print(shell, operands)
-    if len(operands) == 1 and condition_name(operands[0]) is not None:
-        commands, conditions = "-", operands
-    elif operands[0].isdigit() and condition_name(operands[0]) is not None:
+    if (len(operands) == 1 and condition_name(operands[0]) is not None) or (
+        operands[0].isdigit() and condition_name(operands[0]) is not None
+    ):
         commands, conditions = "-", operands
     else:
         commands, conditions = operands[0], operands[1:]

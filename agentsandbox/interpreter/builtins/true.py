@@ -10,15 +10,15 @@ if TYPE_CHECKING:
 
 
 @define(":")
-def colon(shell: Shell, words: list[str]) -> int:  # noqa: ARG001
+def colon(shell: Shell, words: list[str]) -> int:
     return 0
 
 
 @define("true")
-def true(shell: Shell, words: list[str]) -> int:  # noqa: ARG001
+def true(shell: Shell, words: list[str]) -> int:
     return 0
 
 
 @define("false")
-def false(shell: Shell, words: list[str]) -> int:  # noqa: ARG001
+def false(shell: Shell, words: list[str]) -> int:
     return 1

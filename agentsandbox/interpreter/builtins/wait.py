@@ -29,16 +29,16 @@ def wait(shell: Shell, words: list[str]) -> int:
         return 0
     status = 0
     for operand in operands:
-        process = find_process(shell, operand, "wait")
-        if process is None:
+        named = find_process(shell, operand, "wait")
+        if named is None:
             status = 127
             continue
-        if not _wait_for(shell, process):
+        if not _wait_for(shell, named):
             return _interrupted(shell)
-        status = process.status or 0
+        status = named.status or 0
         if variable is not None:
-            shell.variables.assign(variable, str(process.pid))
-        _forget(shell, process)
+            shell.variables.assign(variable, str(named.pid))
+        _forget(shell, named)
     return status
 
 
