@@ -277,11 +277,21 @@ def test_what_a_script_changed_and_its_undoing(catalog: SkillCatalog) -> None:
     with Sandbox(files={"/workspace/old": "1\n", "/workspace/gone": "x"}) as sandbox:
         result = SkillSession(SkillCatalog(skills=[skill]), sandbox).run_script("run.sh", skill="w")
         assert result.exit_code == 0
-        changed = " ".join(str(change) for change in result.changes)
-        for path in ("/workspace/made", "/workspace/old", "/workspace/gone"):
-            assert path in changed
+        assert [(change.path, change.kind, change.size) for change in result.changes] == [
+            ("/workspace/gone", "deleted", 0), ("/workspace/made", "added", 4), ("/workspace/old", "modified", 7),
+        ]  # fmt: skip
         result.rollback()
         assert sandbox.execute("ls; cat old").stdout == "gone\nold\n1\n"
+        assert result.changes[2].diff() == "--- a/workspace/old\n+++ b/workspace/old\n@@ -1 +1,2 @@\n 1\n+more\n"
+
+
+def test_secrets_are_for_their_skill_alone() -> None:
+    probe = {"run.sh": 'echo "[$TOKEN]"\n'}
+    with Sandbox() as sandbox:
+        session = SkillSession(SkillCatalog(skills=[make("x", **probe), make("y", **probe)]), sandbox, secrets={"x": {"TOKEN": "s3cret"}})
+        assert session.run_script("run.sh", skill="x", env={"TOKEN": "other"}).stdout == "[s3cret]\n"
+        assert session.run_script("run.sh", skill="y").stdout == "[]\n"
+        assert "TOKEN" not in sandbox.env
 
 
 @pytest.mark.row("S0-14", "S0-71", "V0-15")

@@ -6,6 +6,7 @@ interpreter the host says which of the sandbox's commands it is. What has none e
 
 from __future__ import annotations
 
+import difflib
 import posixpath
 import re
 from dataclasses import dataclass, field
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from agentsandbox.errors import SkillPathError, SkillPolicyError
 from agentsandbox.skills.paths import clean_path
-from agentsandbox.skills.reading import find_file
+from agentsandbox.skills.reading import as_text, find_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -65,7 +66,7 @@ if TYPE_CHECKING:
         def diff(self, snapshot: Any, /) -> Sequence[Any]: ...
 
 
-__all__ = ["INTERPRETERS", "ScriptResult", "ScriptRun", "interpreter_of", "plan_script"]
+__all__ = ["INTERPRETERS", "ScriptChange", "ScriptResult", "ScriptRun", "interpreter_of", "plan_script"]
 
 SCRIPT = '"$@"'
 
@@ -73,7 +74,38 @@ INTERPRETERS: Mapping[str, str] = {".sh": "sh", ".bash": "sh", "sh": "sh", "bash
 """Extension, or name on the "#!" line → the sandbox's command. `sh FILE` stops at the first error."""
 
 MAX_ARGUMENTS = 1000
+MAX_DIFF = 256 * 1024
+"""Bytes of a file that `ScriptChange.diff` compares: the comparison of many equal lines takes quadratic time."""
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+@dataclass(frozen=True, slots=True)
+class ScriptChange:
+    """A file that a script "added", "modified" or "deleted"."""
+
+    path: str
+    kind: str
+    _old: MemoryFileSystem = field(repr=False)
+    _new: MemoryFileSystem = field(repr=False)
+
+    @property
+    def size(self) -> int:
+        """Its bytes afterwards; 0 for a directory and for what is gone."""
+        return self._new.stat(self.path).size if self._new.is_file(self.path) else 0
+
+    def diff(self) -> str:
+        """A unified diff, or one line for what is no text or too large to compare."""
+        if self._old.is_dir(self.path) or self._new.is_dir(self.path):
+            return f"Directory {self.path} {self.kind}\n"
+        before, after = (fs.read_bytes(self.path) if fs.is_file(self.path) else b"" for fs in (self._old, self._new))
+        old, new = as_text(before), as_text(after)
+        if old is None or new is None or max(len(before), len(after)) > MAX_DIFF:
+            return f"Binary files a{self.path} and b{self.path} differ\n"
+        shown = difflib.unified_diff(old.splitlines(keepends=True), new.splitlines(keepends=True), f"a{self.path}", f"b{self.path}")
+        return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in shown)
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.path}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +117,7 @@ class ScriptResult:
     stdout: str
     stderr: str
     limit: str | None = None
-    changes: tuple[Any, ...] = ()
+    changes: tuple[ScriptChange, ...] = ()
     rollback: Callable[[], None] = field(default=lambda: None, repr=False)
     """Undo all that the script changed in the sandbox, and what came after it."""
 
@@ -105,6 +137,7 @@ class ScriptRun:
     env: Mapping[str, str]
     cwd: str
     before: Any
+    old: MemoryFileSystem
     policy: Policy | None = None
 
     def execute(self, timeout: float | None) -> ScriptResult:
@@ -121,13 +154,14 @@ class ScriptRun:
 
     def finish(self, result: ExecutionResult) -> ScriptResult:
         """What the execution means for the script."""
+        now = self.place.fs.fork()
         return ScriptResult(
             self.path,
             result.exit_code,
             str(result.stdout_bytes, "utf-8", "replace"),
             str(result.stderr_bytes, "utf-8", "replace"),
             result.limit,
-            tuple(self.place.diff(self.before)),
+            tuple(ScriptChange(change.path, change.kind, self.old, now) for change in self.place.diff(self.before)),
             lambda: self.place.restore(self.before),
         )
 
@@ -164,7 +198,7 @@ def plan_script(
     directory = posixpath.normpath(posixpath.join(root if from_skill else place.cwd, workdir))
     if not place.fs.is_dir(directory):
         raise SkillPathError(f"there is no directory {workdir!r}", "not_found")
-    return ScriptRun(place, absolute, (command, absolute, *args), variables, directory, place.snapshot(), policy)
+    return ScriptRun(place, absolute, (command, absolute, *args), variables, directory, place.snapshot(), place.fs.fork(), policy)
 
 
 def interpreter_of(path: str, content: bytes, interpreters: Mapping[str, str]) -> str | None:

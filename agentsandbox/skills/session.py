@@ -48,6 +48,7 @@ class SkillSession:
     allowed_tools   whether the skills' `allowed-tools` are ignored, or asked for every command of their scripts: what they do
                     not allow is noted in `warnings`, or refused
     script_allowlist  names of skills that are not asked
+    secrets         skill → variables for the environment of its scripts, and of no other's
     on_event        told of every activation, read and run
     """
 
@@ -66,6 +67,7 @@ class SkillSession:
         interpreters: Mapping[str, str] = INTERPRETERS,
         allowed_tools: Literal["ignore", "warn", "enforce"] = "ignore",
         script_allowlist: Collection[str] | None = None,
+        secrets: Mapping[str, Mapping[str, str]] | None = None,
         on_event: Callable[[SkillInvoked], None] | None = None,
     ) -> None:
         self.catalog = catalog
@@ -78,6 +80,7 @@ class SkillSession:
         self.interpreters = interpreters
         self.allowed_tools = allowed_tools
         self.script_allowlist = script_allowlist
+        self._secrets = dict(secrets or {})
         self.warnings: list[str] = []
         self._place = place
         self._mount_path = mount_path
@@ -234,7 +237,7 @@ class SkillSession:
             self._mount(chosen),
             path,
             args=args,
-            env=env,
+            env={**(env or {}), **self._secrets.get(chosen.name, {})},
             workdir=workdir,
             from_skill=self.script_workdir == "skill",
             interpreters=self.interpreters,

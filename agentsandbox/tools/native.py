@@ -144,4 +144,8 @@ def script_options(arguments: Mapping[str, Any]) -> dict[str, Any]:
 def script_answer(result: ScriptResult) -> dict[str, Any]:
     """The answer for a script that ran."""
     answer: dict[str, Any] = {"path": result.path, "exit_code": result.exit_code, "stdout": result.stdout, "stderr": result.stderr}
-    return answer | {"truncated": result.truncated, "limit": result.limit, "changes": [str(change) for change in result.changes]}
+    return answer | {
+        "truncated": result.truncated,
+        "limit": result.limit,
+        "changes": [{"path": change.path, "kind": change.kind, "bytes": change.size} for change in result.changes],
+    }

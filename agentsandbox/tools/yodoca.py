@@ -27,7 +27,7 @@ class SkillContext:
     def __init__(self, session: SkillSession) -> None:
         self.session = session
 
-    async def get_context(self, prompt: str = "", turn_context: object = None) -> str | None:  # noqa: ARG002  (the provider's contract)
+    async def get_context(self, prompt: str = "", turn_context: object = None) -> str | None:
         """The catalog in bullets, None when there are no skills."""
         return render_catalog(self.session.search(), "bullets")
 
