@@ -7,8 +7,8 @@ two splitters are then concatenated and sorted again, which for presorted runs i
 from __future__ import annotations
 
 from bisect import bisect_left
-from itertools import islice
-from operator import eq
+from itertools import compress, count, islice
+from operator import eq, itemgetter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -75,7 +75,10 @@ def sorted_by_key(
 
 def _sort_run(keys: list[Any], lines: list[bytes]) -> tuple[list[Any], list[bytes]]:
     order = sorted(range(len(keys)), key=keys.__getitem__)
-    return [keys[at] for at in order], [lines[at] for at in order]
+    if len(order) < 2:
+        return keys, lines
+    choose = itemgetter(*order)
+    return list(choose(keys)), list(choose(lines))
 
 
 def _merged(budget: Budget, runs: list[tuple[list[Any], list[bytes]]]) -> Iterator[tuple[list[Any], list[bytes]]]:
@@ -106,15 +109,22 @@ def _pieces(runs: Sequence[list[Any]]) -> Iterator[list[tuple[int, int]]]:
 
 def _sort_ties(budget: Budget, keys: list[Any], lines: list[bytes]) -> None:
     """Order lines with equal keys by their bytes, in place."""
-    same = [at for at, equal in enumerate(map(eq, keys, islice(keys, 1, None))) if equal]
+    same = list(compress(count(), map(eq, keys, islice(keys, 1, None))))
     at = 0
     while at < len(same):
-        budget.step()
+        budget.left -= 1
+        if budget.left < 0:
+            budget.tick()
         start = same[at]
         end = start + 1
         while at < len(same) and same[at] == end - 1:
             end += 1
             at += 1
+        if end - start <= RUN:
+            group = lines[start:end]
+            group.sort()
+            lines[start:end] = group
+            continue
         position = start
         for piece in sorted_lines(budget, lines[start:end]):
             lines[position : position + len(piece)] = piece

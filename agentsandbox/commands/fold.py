@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _OBSOLETE = re.compile(r"-([0-9]+)(.*)", re.DOTALL)
-_SPECIAL = re.compile(rb"[\t\b\r]")
 
 
 def _rewrite(words: Sequence[str]) -> Sequence[str]:
@@ -27,9 +26,14 @@ def _rewrite(words: Sequence[str]) -> Sequence[str]:
     return rewritten
 
 
-def _long_line(width: int) -> re.Pattern[bytes]:
-    """`width` bytes that are followed by one more in the same line."""
-    return re.compile(rb"([^\n]{%d})(?=[^\n])" % width)
+def _fold_block(block: bytes, width: int) -> bytes:
+    """Many lines at once, none of them empty but perhaps the first, every byte one column wide."""
+    parts = re.findall(rb".{1,%d}" % width, block)
+    if block.startswith(b"\n"):
+        parts.insert(0, b"")
+    if block.endswith(b"\n"):
+        parts.append(b"")
+    return b"\n".join(parts)
 
 
 def _fold_plain(line: bytes, width: int, spaces: bool) -> list[bytes]:
@@ -45,6 +49,11 @@ def _fold_plain(line: bytes, width: int, spaces: bool) -> list[bytes]:
         start = end
     parts.append(line[start:])
     return parts
+
+
+def _is_special(text: bytes) -> bool:
+    """Whether a byte of it is not one column wide."""
+    return b"\t" in text or b"\b" in text or b"\r" in text
 
 
 def _advance(column: int, byte: int) -> int:
@@ -98,15 +107,15 @@ def fold(ctx: CommandContext, args: Arguments) -> int:
     width = parse_number(args.value("width", "80") or "", "number of columns", low=1, high=2**64 - 10)
     spaces, by_bytes = args.flag("spaces"), args.flag("bytes")
     for _name, source in ctx.inputs(args.operands):
-        for block in line_blocks(ctx.budget, source):
-            if not spaces and width < 2**15 and (by_bytes or not _SPECIAL.search(block)):
+        for block in line_blocks(ctx.budget, source, size=1 << 16):
+            if not spaces and width < 2**15 and b"\n\n" not in block and (by_bytes or not _is_special(block)):
                 ctx.budget.step(len(block) // 256)
-                ctx.stdout.write(_long_line(width).sub(rb"\1\n", block))
+                ctx.stdout.write(_fold_block(block, width))
                 continue
             parts: list[bytes] = []
             for line in block.split(b"\n"):
                 ctx.budget.step(len(line) // width + 1)
-                if not by_bytes and _SPECIAL.search(line):
+                if not by_bytes and _is_special(line):
                     folded = _fold_columns(ctx, line, width, spaces)
                 elif len(line) <= width:
                     folded = [line]
