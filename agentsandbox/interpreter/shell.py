@@ -207,6 +207,7 @@ class Shell:
         "budget",
         "check",
         "command_text",
+        "completions",
         "cwd",
         "default_ifs",
         "directories",
@@ -334,6 +335,7 @@ class Shell:
         self.last_argument = ""
         self.keeps_fds = False
         self.command_text = ""
+        self.completions: dict[str, str] = {}
         self.background: Process | None = None
         self.jobs: JobTable = JobTable()
         self.process: Process = machine.scheduler.main

@@ -1,0 +1,246 @@
+"""`analyze`: what a script would do, without running it."""
+
+from __future__ import annotations
+
+from agentsandbox.syntax.nodes import (
+    AndOr,
+    ArithmeticFor,
+    ArrayLiteral,
+    Assignment,
+    Background,
+    Case,
+    Command,
+    CommandList,
+    CommandSubstitution,
+    Conditional,
+    Coproc,
+    DoubleQuoted,
+    For,
+    FunctionDefinition,
+    Group,
+    HereDocument,
+    If,
+    Literal,
+    Node,
+    Parameter,
+    Part,
+    Pipeline,
+    ProcessSubstitution,
+    Quoted,
+    Redirection,
+    SimpleCommand,
+    Subshell,
+    While,
+    Word,
+)
+from agentsandbox.syntax.parser import parse
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["Analysis", "FoundCommand", "FoundRedirection", "Opaque", "analyze"]
+
+_MODES = {"<": "read", ">": "write", ">|": "write", ">>": "append", "<>": "read-write", "&>": "write", "&>>": "append", ">&": "write"}
+_RUNS_TEXT = frozenset(("eval", "source", ".", "trap"))
+_SHELLS = frozenset(("sh", "bash", "dash"))
+
+
+class FoundCommand:
+    """A simple command: its name and arguments as far as they are known before it runs (None where they are not)."""
+
+    __slots__ = ("arguments", "line", "name")
+
+    def __init__(self, name: str | None, arguments: tuple[str | None, ...], line: int) -> None:
+        self.name = name
+        self.arguments = arguments
+        self.line = line
+
+    def __repr__(self) -> str:
+        return f"FoundCommand(name={self.name!r}, arguments={self.arguments!r}, line={self.line})"
+
+
+class FoundRedirection:
+    """A redirection of a file: mode is "read", "write", "append" or "read-write"; the path None where it is not known."""
+
+    __slots__ = ("line", "mode", "path")
+
+    def __init__(self, mode: str, path: str | None, line: int) -> None:
+        self.mode = mode
+        self.path = path
+        self.line = line
+
+    def __repr__(self) -> str:
+        return f"FoundRedirection(mode={self.mode!r}, path={self.path!r}, line={self.line})"
+
+
+class Opaque:
+    """Something whose effect cannot be told before it runs: a command named by a variable, `eval`, a sourced file."""
+
+    __slots__ = ("line", "reason", "text")
+
+    def __init__(self, reason: str, text: str, line: int) -> None:
+        self.reason = reason
+        self.text = text
+        self.line = line
+
+    def __repr__(self) -> str:
+        return f"Opaque(reason={self.reason!r}, text={self.text!r}, line={self.line})"
+
+
+class Analysis:
+    """What `analyze` found, in the order of the text. Commands inside functions and substitutions are among them."""
+
+    __slots__ = ("commands", "functions", "opaque", "redirections")
+
+    def __init__(self) -> None:
+        self.commands: list[FoundCommand] = []
+        self.redirections: list[FoundRedirection] = []
+        self.functions: list[str] = []
+        self.opaque: list[Opaque] = []
+
+    def __repr__(self) -> str:
+        return (
+            f"Analysis(commands={self.commands!r}, redirections={self.redirections!r}, "
+            f"functions={self.functions!r}, opaque={self.opaque!r})"
+        )
+
+
+def analyze(script: str) -> Analysis:
+    """The commands, redirections and functions of a script, and what is opaque; `ShellSyntaxError` if it is not shell grammar."""
+    analysis = Analysis()
+    pending: list[Node] = [parse(script, extglob="extglob" in script)]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, SimpleCommand):
+            _note_command(analysis, node)
+        elif isinstance(node, FunctionDefinition):
+            analysis.functions.append(node.name)
+        if isinstance(node, Command):
+            for redirection in node.redirections:
+                _note_redirection(analysis, redirection)
+        pending.extend(reversed(list(_children(node))))
+    return analysis
+
+
+def known_text(word: Word) -> str | None:
+    """The text of a word that depends on nothing; None where it does, or where it may become several."""
+    texts: list[str] = []
+    for part in word.parts:
+        if isinstance(part, Quoted):
+            texts.append(part.text)
+        elif isinstance(part, Literal):
+            if any(char in part.text for char in "*?[{~"):
+                return None
+            texts.append(part.text)
+        elif isinstance(part, DoubleQuoted):
+            inner = known_text(Word(part.parts, ""))
+            if inner is None:
+                return None
+            texts.append(inner)
+        else:
+            return None
+    return "".join(texts)
+
+
+def _note_command(analysis: Analysis, node: SimpleCommand) -> None:
+    if not node.words:
+        return
+    texts = [known_text(word) if isinstance(word, Word) else word.source for word in node.words]
+    name, arguments = texts[0], tuple(texts[1:])
+    analysis.commands.append(FoundCommand(name, arguments, node.line))
+    shown = " ".join(word.source for word in node.words)
+    if name is None:
+        analysis.opaque.append(Opaque("the command's name is only known when it runs", shown, node.line))
+    elif name in _RUNS_TEXT and (name != "trap" or len(arguments) > 1):
+        analysis.opaque.append(Opaque(f"`{name}` runs text that is not part of the script", shown, node.line))
+    elif name in _SHELLS and "-c" in arguments:
+        analysis.opaque.append(Opaque(f"`{name} -c` runs text as a script of its own", shown, node.line))
+
+
+def _note_redirection(analysis: Analysis, redirection: Redirection) -> None:
+    if isinstance(redirection.target, HereDocument) or redirection.operator == "<<<":
+        return
+    path = known_text(redirection.target)
+    if redirection.operator in (">&", "<&") and (path is None or path.rstrip("-").isdigit() or path == "-"):
+        return
+    analysis.redirections.append(FoundRedirection(_MODES[redirection.operator], path, redirection.line))
+
+
+def _children(node: Node) -> Iterator[Node]:
+    """What stands directly inside a node, commands and everything that may hold a substitution."""
+    if isinstance(node, CommandList):
+        yield from node.commands
+    elif isinstance(node, SimpleCommand):
+        for assignment in node.assignments:
+            yield from _value_parts(assignment)
+        for word in node.words:
+            yield from _value_parts(word) if isinstance(word, Assignment) else iter(word.parts)
+    elif isinstance(node, Pipeline):
+        yield from node.commands
+    elif isinstance(node, AndOr):
+        yield node.first
+        for _, command in node.rest:
+            yield command
+    elif isinstance(node, Background):
+        yield node.command
+    elif isinstance(node, (Subshell, Group, FunctionDefinition, Coproc, ArithmeticFor)):
+        yield node.body
+    elif isinstance(node, If):
+        for condition, body in node.clauses:
+            yield condition
+            yield body
+        if node.otherwise is not None:
+            yield node.otherwise
+    elif isinstance(node, While):
+        yield node.condition
+        yield node.body
+    elif isinstance(node, For):
+        for word in node.words or ():
+            yield from word.parts
+        yield node.body
+    elif isinstance(node, Case):
+        yield from node.word.parts
+        for clause in node.clauses:
+            if clause.body is not None:
+                yield clause.body
+    elif isinstance(node, Conditional):
+        yield node.test
+    elif isinstance(node, Part):
+        yield from _inside_part(node)
+    else:
+        for name in node.__slots__:
+            value = getattr(node, name)
+            if isinstance(value, Word):
+                yield from value.parts
+            elif isinstance(value, Node):
+                yield value
+    if isinstance(node, Command):
+        for redirection in node.redirections:
+            target = redirection.target
+            yield from target.body.parts if isinstance(target, HereDocument) else target.parts
+
+
+def _value_parts(assignment: Assignment) -> Iterator[Node]:
+    if isinstance(assignment.value, ArrayLiteral):
+        for element in assignment.value.elements:
+            yield from element.value.parts
+    else:
+        yield from assignment.value.parts
+
+
+def _inside_part(part: Part) -> Iterator[Node]:
+    if isinstance(part, DoubleQuoted):
+        yield from part.parts
+    elif isinstance(part, (CommandSubstitution, ProcessSubstitution)):
+        if part.body is not None:
+            yield part.body
+    elif isinstance(part, Parameter):
+        for operand in part.operands:
+            yield from operand.parts
+        if part.subscript is not None:
+            yield from part.subscript.parts
+    else:
+        expression = getattr(part, "expression", None)
+        if isinstance(expression, Word):
+            yield from expression.parts
