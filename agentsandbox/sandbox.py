@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from agentsandbox.interpreter.shell import Shell
     from agentsandbox.options import SandboxOptions
     from agentsandbox.policy import Policy, Rule
-    from agentsandbox.skills import SkillInfo
+    from agentsandbox.skills import SkillInfo, SkillSession
 
     Jobs = Literal["detach", "wait", "kill"]
 
@@ -106,6 +106,7 @@ class Sandbox:
         self._shell: Shell | None = None
         self._closed = False
         self._mounted: tuple[SkillInfo, ...] = ()
+        self._session: SkillSession | None = None
         self._clock: Callable[[], float] = settings["clock"] or time.time
         self._created = monotonic()
         self._executions = 0
@@ -161,6 +162,17 @@ class Sandbox:
     def get_mounted_skills(self) -> tuple[SkillInfo, ...]:
         """The mounted skills in the order given."""
         return self._mounted
+
+    @property
+    def skills(self) -> SkillSession:
+        """The session on the mounted skills: what is active, what may be read and run."""
+        if self._session is None:
+            from agentsandbox.skills.catalog import SkillCatalog
+            from agentsandbox.skills.session import SkillSession
+
+            catalog = SkillCatalog(skills=self._settings["skills"])
+            self._session = SkillSession(catalog, self, mount_path=self._settings["skills_mount_path"])
+        return self._session
 
     # executing
 
@@ -431,6 +443,7 @@ class Sandbox:
             twin.is_executing = False
             twin._closed = False
             twin._mounted = self._mounted
+            twin._session = None
             twin._clock = self._clock
             twin._created = monotonic()
             twin._executions = 0

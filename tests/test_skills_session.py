@@ -352,3 +352,39 @@ def test_allowed_tools_may_only_warn() -> None:
         refused = SkillSession(SkillCatalog(skills=[skill]), sandbox, allowed_tools="enforce").run_script("run.sh", skill="w")
         assert refused.exit_code == 126
         assert refused.stdout == ""
+
+
+@pytest.mark.row("S0-7", "S0-90", "V0-3", "V0-16")
+def test_explicit_invocation() -> None:
+    skill = AgentSkill.from_package("skills_embedded", "skills-system-validation")
+    hidden = AgentSkill.from_files({"SKILL.md": "---\nname: hidden\ndescription: d\nuser-invocable: false\n---\n"})
+    told: list[Any] = []
+    session = SkillSession(SkillCatalog(skills=[skill, hidden]), on_event=told.append)
+    text = str(session.invoke("/skills-system-validation validate that skills.activate and skills.readResource work"))
+    assert "AGENTSANDBOX_SKILL_BODY_v1" in text
+    assert "ARGUMENTS: validate that skills.activate and skills.readResource work" in text
+    assert session.active == ("skills-system-validation",)
+    session.read("references/REFERENCE.md")
+    assert [(event.action, event.path) for event in told] == [("load", None), ("read", "references/REFERENCE.md")]
+    assert session.invoke("/hidden x") is None
+    assert session.invoke("please /skills-system-validation") is None
+
+
+def test_commands_in_instructions_run_in_the_sandbox_when_allowed() -> None:
+    text = "---\nname: c\ndescription: d\nallowed-tools: Read\n---\nHere: !`echo $SKILL_NAME; rm -f /workspace/f` $0"
+    skill = AgentSkill.from_files({"SKILL.md": text})
+    with Sandbox(files={"/workspace/f": "x"}, skills=[skill]) as sandbox:
+        assert sandbox.skills.body("c", "!`id`") == "Here: !`echo $SKILL_NAME; rm -f /workspace/f` !`id`"
+        session = SkillSession(SkillCatalog(skills=[skill]), sandbox, run_commands=True, allowed_tools="enforce")
+        shown = session.body("c", "!`id`")
+        assert shown.startswith("Here: c\nbash: line 1: rm: not among")
+        assert shown.endswith("[exit status 126] !`id`")
+        assert sandbox.fs.exists("/workspace/f")
+
+
+def test_the_sandboxes_own_session() -> None:
+    with Sandbox(skills=SKILLS, skills_mount_path="/s") as sandbox:
+        sandbox.skills.load(["a"])
+        assert sandbox.skills.receipt()["active_skills"][0]["location"] == "/s/a/SKILL.md"
+        assert sandbox.skills.run_script("scripts/run.sh").path == "/s/a/scripts/run.sh"
+        assert sandbox.fork().skills.active == ()

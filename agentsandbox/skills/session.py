@@ -15,8 +15,9 @@ from agentsandbox.errors import SkillLimitError, SkillPolicyError, SkillStateErr
 from agentsandbox.skills.allowed import AllowedTools
 from agentsandbox.skills.metadata import as_mapping
 from agentsandbox.skills.paths import clean_path
-from agentsandbox.skills.prompts import base_rules, render_active, render_catalog, render_skill_content
-from agentsandbox.skills.reading import ReadingRules, read_file
+from agentsandbox.skills.prompts import base_rules, parse_invocation, render_active, render_catalog, render_skill_content
+from agentsandbox.skills.reading import ReadingRules, read_file, truncate
+from agentsandbox.skills.rendering import render_body
 from agentsandbox.skills.scripts import INTERPRETERS, ScriptRun, plan_script
 
 if TYPE_CHECKING:
@@ -33,6 +34,8 @@ __all__ = ["SkillSession"]
 
 MAX_ACTIVE = 8
 MAX_WARNINGS = 100
+COMMAND_SECONDS = 10.0
+MAX_COMMAND_OUTPUT = 50_000
 
 
 class SkillSession:
@@ -49,6 +52,7 @@ class SkillSession:
                     not allow is noted in `warnings`, or refused
     script_allowlist  names of skills that are not asked
     secrets         skill → variables for the environment of its scripts, and of no other's
+    run_commands    whether !`command` and ```! blocks in instructions are run, in the sandbox, when they are shown
     on_event        told of every activation, read and run
     """
 
@@ -68,6 +72,7 @@ class SkillSession:
         allowed_tools: Literal["ignore", "warn", "enforce"] = "ignore",
         script_allowlist: Collection[str] | None = None,
         secrets: Mapping[str, Mapping[str, str]] | None = None,
+        run_commands: bool = False,
         on_event: Callable[[SkillInvoked], None] | None = None,
     ) -> None:
         self.catalog = catalog
@@ -80,6 +85,7 @@ class SkillSession:
         self.interpreters = interpreters
         self.allowed_tools = allowed_tools
         self.script_allowlist = script_allowlist
+        self.run_commands = run_commands
         self._secrets = dict(secrets or {})
         self.warnings: list[str] = []
         self._place = place
@@ -275,12 +281,42 @@ class SkillSession:
         """The active skills' instructions, None when there are none."""
         return render_active((name, skill.metadata.instructions or "") for name, skill in self._active.items())
 
-    def content(self, name: str) -> str:
-        """A skill's instructions in the wrapping of the client guide, with its directory and files."""
+    def content(self, name: str, arguments: str = "") -> str:
+        """A skill's instructions in the wrapping of the client guide, with its directory and files, its places filled in."""
         skill = self.skill(name)
         root = self.root_of(skill.name)
         files = [posixpath.join(root, file.relative_path) for file in skill.files if file.relative_path != "SKILL.md"]
-        return render_skill_content(skill.name, skill.metadata.instructions or "", root, files, digest=skill.digest)
+        return render_skill_content(skill.name, self.body(name, arguments), root, files, digest=skill.digest)
+
+    def body(self, name: str, arguments: str = "") -> str:
+        """A skill's instructions for `arguments`; commands in them are run only where the session says `run_commands`."""
+        skill = self.skill(name)
+        return render_body(
+            skill.metadata.instructions or "",
+            arguments=arguments,
+            names=skill.metadata.arguments,
+            directory=self.root_of(skill.name),
+            session_id=self.id,
+            run=(lambda command: self._run_command(skill, command)) if self.run_commands and self._place is not None else None,
+        )
+
+    def invoke(self, message: str) -> str | None:
+        """Load the skill that a message of the form "/skill arguments" names; its content, None for any other message."""
+        names = {record.name for record in self.catalog.values() if record.metadata.user_invocable}
+        found = parse_invocation(message, names)
+        if found is None:
+            return None
+        self.load([found[0]], "add")
+        return self.content(*found)
+
+    def _run_command(self, skill: AgentSkill, command: str) -> str:
+        """The output of a command in a skill's instructions."""
+        assert self._place is not None
+        root = self._mount(skill)
+        variables = {"SKILL_ROOT": root, "SKILL_NAME": skill.name, "CLAUDE_SKILL_DIR": root}
+        result = self._place.execute(command, env=variables, isolated=True, timeout=COMMAND_SECONDS, on_command=self._policy(skill))
+        text = truncate(str(result.stdout_bytes + result.stderr_bytes, "utf-8", "replace"), MAX_COMMAND_OUTPUT, "output")
+        return text if result.exit_code == 0 else f"{text}[exit status {result.exit_code}]"
 
     def root_of(self, name: str) -> str:
         """Where the sandbox has the skill's directory, once it is loaded."""
