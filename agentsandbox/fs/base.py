@@ -214,6 +214,8 @@ class FileSystem(ABC):
             if text.startswith("/"):
                 done = "/"
             todo.extend([piece for piece in text.split("/") if piece][::-1])
+        if path.endswith("/") and not self.stat(done).is_dir:
+            raise os_error(errno.ENOTDIR, path)
         return done
 
     # built on those
@@ -308,7 +310,7 @@ class FileSystem(ABC):
         if self.stat(source, follow=False).is_dir:
             inside = f"{self.realpath(source).rstrip('/')}/"
             parent = posixpath.dirname(target.rstrip("/")) or "/"
-            if f"{self.realpath(parent).rstrip('/')}/".startswith(inside):
+            if self.is_dir(parent) and f"{self.realpath(parent).rstrip('/')}/".startswith(inside):
                 raise os_error(errno.EINVAL, target)
         pending = [(source, target)]
         while pending:

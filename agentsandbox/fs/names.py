@@ -90,7 +90,8 @@ class Names(Ledger):
         if type(here) is Inner:
             inside(path, here.filesystem.mkdir, here.child(place.name), mode)
         else:
-            self.put(place, Dir(self.token, 0o040000 | mode & 0o7777, self.clock(), self.maker), path)
+            kept = here.mode & 0o2000  # a set-group-ID directory hands that on
+            self.put(place, Dir(self.token, 0o040000 | mode & 0o7777 | kept, self.clock(), self.maker), path)
 
     def symlink(self, text: str, path: str) -> None:
         if not text:

@@ -66,9 +66,12 @@ class OverlayFileSystem(CanonicalFileSystem):
             missing.append(here)
             here = posixpath.dirname(here)
         for directory in reversed(missing):
-            info = self.lower.stat(directory)
-            self.upper.mkdir(directory, info.permissions)
-            self.upper.utime(directory, info.mtime)
+            self._raise_directory(directory, self.lower.stat(directory))
+
+    def _raise_directory(self, path: str, info: Stat) -> None:
+        self.upper.mkdir(path)
+        self.upper.chmod(path, info.permissions)
+        self.upper.utime(path, info.mtime)
 
     def _raise(self, path: str) -> None:
         """Copy a file, a link or a directory (without what is in it) up, unless it is there."""
@@ -79,7 +82,7 @@ class OverlayFileSystem(CanonicalFileSystem):
         if info.is_link:
             self.upper.symlink(self.lower.readlink(path), path)
         elif info.is_dir:
-            self.upper.mkdir(path, info.permissions)
+            self._raise_directory(path, info)
         elif info.is_file:
             self._copy(path, info)
         else:

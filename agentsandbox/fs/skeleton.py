@@ -18,10 +18,33 @@ COMMAND_MARK = b"#!command "
 """How the file of a built-in command begins; its name follows, so that a copy under another name still works."""
 
 _MTIME = 1_704_067_200.0  # 2024-01-01, so that listings don't depend on when the process started
-_SYSTEM_DIRECTORIES = """
-/boot /etc/alternatives /etc/profile.d /media /mnt /opt /run /run/lock /srv /sys /usr/games /usr/include /usr/lib /usr/local/bin
-/usr/local/lib /usr/local/share /usr/sbin /usr/share /usr/share/doc /usr/share/misc /usr/src /var/cache /var/lib /var/log /var/spool
-""".split()
+_SYSTEM_DIRECTORIES = (
+    "/boot",
+    "/etc/alternatives",
+    "/etc/profile.d",
+    "/media",
+    "/mnt",
+    "/opt",
+    "/run",
+    "/run/lock",
+    "/srv",
+    "/sys",
+    "/usr/games",
+    "/usr/include",
+    "/usr/lib",
+    "/usr/local/bin",
+    "/usr/local/lib",
+    "/usr/local/share",
+    "/usr/sbin",
+    "/usr/share",
+    "/usr/share/doc",
+    "/usr/share/misc",
+    "/usr/src",
+    "/var/cache",
+    "/var/lib",
+    "/var/log",
+    "/var/spool",
+)
 
 _OS_RELEASE = b"""\
 PRETTY_NAME="Debian GNU/Linux 12 (bookworm)"
@@ -39,7 +62,7 @@ _PROC = {
     "/proc/filesystems": b"nodev\ttmpfs\nnodev\tproc\n",
     "/proc/loadavg": b"0.00 0.00 0.00 1/1 1\n",
     "/proc/meminfo": b"".join(
-        f"{name + ':':<16}{size:>8} kB\n".encode("ascii")
+        encode(f"{name + ':':<16}{size:>8} kB\n")
         for name, size in (("MemTotal", 524288), ("MemFree", 524288), ("MemAvailable", 524288), ("SwapTotal", 0), ("SwapFree", 0))
     ),
     "/proc/mounts": b"sandbox / tmpfs rw 0 0\nproc /proc proc rw 0 0\n",

@@ -59,7 +59,8 @@ class Subtrees(Names):
         node = self._find(source, follow=False)
         if type(node) is Dir and self._is_plain(node):
             place = self._new(target, directory=True)
-            if type(place.stack[-1]) is Dir:
+            here = place.stack[-1]
+            if type(here) is Dir and not here.mode & 0o2000:
                 node = self._find(source, follow=False)
                 assert type(node) is Dir
                 if any(each is node for each in place.stack):

@@ -117,6 +117,3 @@ class RealFileSystem(FileSystem):
 
     def mkfifo(self, path: str, mode: int = 0o644) -> None:
         self.os.mkfifo(self.full(path), mode)
-
-    def realpath(self, path: str) -> str:
-        return os.path.realpath(self.full(path), strict=True).removeprefix(self.root) or "/"
