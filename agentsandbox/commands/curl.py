@@ -19,7 +19,7 @@ from agentsandbox.streams import encode
 def curl(ctx: CommandContext, args: Arguments) -> int:
     words = args.operands
     if not words:
-        ctx.stderr.write(b"curl: try 'curl --help' for more information\n")
+        ctx.stderr.write(b"curl: try 'curl --help' or 'curl --manual' for more information\n")
         return 2
     if words[0] in ("-h", "--help"):
         ctx.print(curl.usage, end="")

@@ -28,7 +28,7 @@ from agentsandbox.streams import encode
     """,
 )
 def less(ctx: CommandContext, args: Arguments) -> int:
-    for name in args.operands or ["-"]:
+    for name in dict.fromkeys(args.operands or ["-"]):  # as the real one, each file once
         try:
             source = ctx.open_input(name)
             for block in source.blocks():
