@@ -281,3 +281,15 @@ def test_a_thousand_skills(tmp_path: Path) -> None:
     shown = time.process_time() - started
     assert len(catalog) == 1000
     assert (cold < 1.2, warm < 0.1, shown < 0.05) == (True, True, True), (cold, warm, shown)
+
+
+def test_skills_of_installed_packages(monkeypatch: pytest.MonkeyPatch) -> None:
+    from importlib.metadata import EntryPoint
+
+    from agentsandbox.skills import catalog as module
+
+    found = [EntryPoint("ours", "skills_embedded", module.ENTRY_POINTS), EntryPoint("gone", "no_such_package:skills", module.ENTRY_POINTS)]
+    monkeypatch.setattr(module, "entry_points", lambda group: found if group == module.ENTRY_POINTS else [])
+    catalog = SkillCatalog.discover(*module.installed_roots())
+    assert {record.scope for record in catalog.values()} == {"builtin"}
+    assert "python-dev" in catalog

@@ -180,3 +180,14 @@ def test_explicit_invocation(text: str, found: tuple[str, str] | None) -> None:
 def test_tokens_and_lines() -> None:
     assert estimate_tokens("abcde") == 2
     assert one_line("a\n\tb\u200b c", 4) == "a b…"
+
+
+def test_a_budget_drops_descriptions_of_the_least_used_first() -> None:
+    entries = [Entry(f"s{number}", "x" * 100) for number in range(5)]
+    full = str(render_catalog(entries, "xml"))
+    text = str(render_catalog(entries, "xml", characters=len(full) - 150, uses={"s0": 1, "s1": 5, "s2": 5, "s3": 5, "s4": 5}))
+    assert len(text) <= len(full) - 150
+    assert text.count("x" * 100) == 3
+    assert "<name>s0</name>\n    <description></description>" in text
+    assert "<name>s4</name>\n    <description></description>" in text
+    assert render_catalog(entries, "xml", characters=10**6) == full

@@ -77,6 +77,8 @@ def render_catalog(
     layout: Literal["indented", "skills-ref"] = "indented",
     empty: Literal["omit", "emit"] = "omit",
     read_tool: str | None = None,
+    characters: int | None = None,
+    uses: Mapping[str, int] | None = None,
 ) -> str | None:
     """The catalog of `skills` for a prompt or a tool's description, None for none unless the format has words for that.
 
@@ -86,6 +88,8 @@ def render_catalog(
     layout     of xml: one line per element, or that of the reference library
     empty      what xml and json give when there are none
     read_tool  the name of the tool that loads a skill, where the format mentions it
+    characters about how long the text may be: descriptions are left out until it fits, those of the least used skills first
+    uses       how often each skill was used
     """
     renderer, habit, cap = _FORMATS[format]
     entries = list(skills.values() if hasattr(skills, "values") else skills)
@@ -94,7 +98,33 @@ def render_catalog(
     cap = cap if maximum == -1 else maximum
     shown = entries if cap is None else entries[:cap]
     options = _Options(len(entries) - len(shown), location, layout, empty, read_tool)
-    return renderer(shown, options)
+    text = renderer(shown, options)
+    if text is None or characters is None or len(text) <= characters:
+        return text
+    return renderer(_shortened(shown, len(text) - characters, uses or {}), options)
+
+
+class _Undescribed:
+    """An entry whose description is left out."""
+
+    __slots__ = ("description", "mount_path", "name", "scope")
+
+    def __init__(self, entry: CatalogEntry) -> None:
+        self.name = entry.name
+        self.description = ""
+        self.mount_path = getattr(entry, "mount_path", None)
+        self.scope = getattr(entry, "scope", None)
+
+
+def _shortened(entries: Sequence[CatalogEntry], excess: int, uses: Mapping[str, int]) -> list[CatalogEntry]:
+    """The entries without as many descriptions as are `excess` characters, those of the least used ones."""
+    kept: list[CatalogEntry] = list(entries)
+    for at in sorted(range(len(kept)), key=lambda at: (uses.get(kept[at].name, 0), -at)):
+        if excess <= 0:
+            break
+        excess -= len(one_line(kept[at].description))
+        kept[at] = _Undescribed(kept[at])
+    return kept
 
 
 class _Options:
