@@ -144,6 +144,8 @@ class FileSearch:
         self.selected = 0
         self.binary = False
         self.stopped = False
+        self.invalid = False
+        """Whether a selected line was not printed because it is not UTF-8."""
         self.lines_before = 0
         self.bytes_before = 0
         self.pending = 0
@@ -172,6 +174,8 @@ class FileSearch:
             self._block(block)
             if self.stopped:
                 break
+        if self.invalid:
+            self._say_binary()
         return self.selected
 
     def run_data(self, data: bytes) -> int:
@@ -183,6 +187,8 @@ class FileSearch:
                 return 0
             self.binary = True
         self._block(data)
+        if self.invalid:
+            self._say_binary()
         return self.selected
 
     def _blocks(self, source: ByteReader) -> Iterable[bytes]:
@@ -305,14 +311,10 @@ class FileSearch:
             at = number + text.count(end, position, start)
             if self.pending:
                 self._trailing(text, position, start, number, out)
-            if not clean and _INVALID.search(text, start, stop):
-                self._write(out)
-                self.selected += 1
-                self.stopped = True
-                self._say_binary()
-                return
             self.selected += 1
-            if not report.count:
+            if not clean and not report.count and _INVALID.search(text, start, stop):
+                self.invalid = True  # such a line is not printed
+            elif not report.count:
                 self._leading(text, start, at, out)
                 self._line(out, at, self._offset(text, start), text[start:stop], ":")
             self.pending = report.after
@@ -404,6 +406,8 @@ class FileSearch:
             part = line[start:stop]
             out.append(report.prefix(self.name, number, before, ":"))
             out.append((report.colors.paint("ms", part) if report.colors else part) + self.end)
+            if len(out) > 10_000:
+                self._write(out)
 
     def _colored(self, line: str, whole: str, match: str) -> str:
         colors = self.report.colors

@@ -125,8 +125,8 @@ class Files:
         except OSError:
             return b""
 
-    def _read_line(self, name: str) -> tuple[str, bool] | None:
-        """The next line of a file for R, and whether it had its end; None at the file's end."""
+    def _read_line(self, name: str) -> str:
+        """The next line of a file for R, its end included; "" at the file's end."""
         if name not in self._readers:
             try:
                 if name == "/dev/stdin":
@@ -138,13 +138,7 @@ class Files:
             except OSError:
                 self._readers[name] = None
         reader = self._readers[name]
-        if reader is None:
-            return None
-        end = encode(self.end)
-        line = reader.readline(end)
-        if not line:
-            return None
-        return decode(line.removesuffix(end)), True
+        return "" if reader is None else decode(reader.readline(encode(self.end)))
 
     def _run_shell(self, text: str) -> bytes:
         """What a command prints."""

@@ -52,6 +52,8 @@ def compile_search(
     return LineSearch([compile_perl(source, ignore_case=ignore_case, newline_safe=not null_lines)], [], budget, null_lines=null_lines)
 
 
+_LONG = 1 << 20
+"""A block is longer only because of a line, whose matches are then taken one by one."""
 _FEW = 6
 """So many plain texts are looked for one by one."""
 
@@ -123,7 +125,7 @@ class LineSearch:
         regex = self.regex
         if not isinstance(regex, PosixRegex) or not regex.exact or self.end != "\n" or not regex.shortest:
             return None
-        if regex.has_long_line(text):
+        if len(text) > _LONG or regex.has_long_line(text):
             return None
         found = [match[0] for match in regex.for_text(text).finditer(text)]
         self.budget.step(len(found) // 8 + 1)

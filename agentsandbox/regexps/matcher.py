@@ -170,6 +170,8 @@ class PosixRegex(Regex):
         self._automaton: Automaton | None = None
         self._timed: Any = None
         self._options: tuple[bool, bool, str] | None = None
+        if tree.root.size > MAX_PLACES and self.safe_length != UNBOUNDED:
+            raise RegexError("Regular expression too big")
         if tree.root.size < 2000 or self.safe_length:
             self._compile(ascii_only=True)
 
@@ -254,7 +256,7 @@ class PosixRegex(Regex):
 
     def _slow(self) -> bool:
         """Whether only a backtracking matcher can run this pattern."""
-        return self._tree.back_references or self._tree.root.size > MAX_PLACES
+        return self._tree.back_references
 
     def _machine(self) -> Automaton:
         if self._automaton is None:
@@ -285,7 +287,7 @@ class PosixRegex(Regex):
             try:
                 self._timed = regex.compile(self._source(ascii_only=False), flags)
             except (regex.error, RecursionError, MemoryError, OverflowError):
-                raise RegexError("Regular expression too big") from None
+                raise LimitReached("value_bytes", "a regular expression is too big") from None
         return self._timed
 
     def _search_slowly(self, text: str, pos: int, budget: Budget | None) -> Match | None:

@@ -45,6 +45,11 @@ _PLAIN = {
     "b": _BOUNDARY, "B": _NO_BOUNDARY,
 }  # fmt: skip
 _NEWLINE = "\\U0000000a"
+_COUNTS = re.compile(r"\{(\d+)(?:,(\d*))?\}")
+_CALL = re.compile(r"\(\?(?:R|0|[+-]?\d+|&\w+|P>\w+)\)")
+_HEAD = re.compile(r"\(\?(?:[a-zA-Z-]*:|>|\|)")
+_MAX_SIZE = 20_000
+_MAX_NESTING = 200
 _CODE = re.compile(r"x\{([0-9A-Fa-f]+)\}|x([0-9A-Fa-f]{0,2})|o\{([0-7]+)\}|(0[0-7]{0,2})|c([ -~])")
 _REFERENCE = re.compile(r"(\d+)|g\{?(-?\d+)\}?|g\{(\w+)\}|k(?:\{(\w+)\}|<(\w+)>|'(\w+)')")
 _PROPERTY = re.compile(r"[pP](?:\{\^?\w+\}|\w)")
@@ -95,6 +100,76 @@ _MESSAGES = {
 }
 
 
+class _Frame:
+    """What is known of an open group.
+
+    `size`      atoms so far, counted repeats written out.
+    `last`      the size of the last atom.
+    `consumes`  whether the current branch has an atom that must match a character.
+    `every`     whether all branches before had one.
+    """
+
+    __slots__ = ("consumes", "every", "is_atom", "last", "size")
+
+    def __init__(self, *, is_atom: bool) -> None:
+        self.size = 1
+        self.last = 1
+        self.consumes = False
+        self.every = True
+        self.is_atom = is_atom
+
+
+class _Meter:
+    """Follows a pattern's groups and repeats, and refuses what would grow without bound when compiled or run."""
+
+    def __init__(self) -> None:
+        self.frames = [_Frame(is_atom=True)]
+
+    def atom(self, *, consumes: bool) -> None:
+        """One more atom; it counts as consuming until a repeat says otherwise."""
+        frame = self.frames[-1]
+        frame.size += 1
+        frame.last = 1
+        if consumes:
+            frame.consumes = True
+
+    def open(self, *, is_atom: bool) -> None:
+        """A group begins; look-arounds and the like are no atoms."""
+        if len(self.frames) > _MAX_NESTING:
+            raise RegexError("parentheses are too deeply nested")
+        self.frames.append(_Frame(is_atom=is_atom))
+
+    def branch(self) -> None:
+        """A "|"."""
+        frame = self.frames[-1]
+        frame.every = frame.every and frame.consumes
+        frame.consumes = False
+
+    def close(self, *, optional: bool) -> None:
+        """A group ends; `optional`: a repeat that may be zero follows."""
+        if len(self.frames) == 1:
+            return
+        frame = self.frames.pop()
+        outer = self.frames[-1]
+        outer.size += frame.size
+        outer.last = frame.size
+        if frame.is_atom and frame.every and frame.consumes and not optional:
+            outer.consumes = True
+
+    def repeat(self, count: int) -> None:
+        """The last atom is repeated `count` times."""
+        frame = self.frames[-1]
+        frame.size += frame.last * max(count - 1, 0)
+        if frame.size > _MAX_SIZE:
+            raise RegexError("regular expression is too large")
+
+    def recurse(self) -> None:
+        """A group calls itself or another: something must have been matched before."""
+        if not any(frame.consumes for frame in self.frames):
+            raise RegexError("recursive call could loop indefinitely")
+        self.atom(consumes=False)
+
+
 class _Translator:
     """Rewrites what the two syntaxes spell differently, and leaves the rest."""
 
@@ -106,6 +181,7 @@ class _Translator:
         self.position = 0
         self.groups = 0
         self.out: list[str] = []
+        self.meter = _Meter()
 
     def translate(self) -> str:
         pattern = self.pattern
@@ -114,37 +190,78 @@ class _Translator:
         while self.position < len(pattern):
             character = pattern[self.position]
             if character == "\\":
+                self._measure_atom(self.position + 2)
                 self._escape()
             elif character == "[":
                 self._set()
+                self.meter.atom(consumes=not self._is_optional(self.position))
             elif character == "(":
                 self._group()
+            elif character == ")":
+                self.position += 1
+                self.meter.close(optional=self._is_optional(self.position))
+                self.out.append(character)
+            elif character == "{" and (counts := _COUNTS.match(pattern, self.position)):
+                self.meter.repeat(int((counts[2] or counts[1])[:9]))
+                self.position = counts.end()
+                self.out.append(counts[0])
             elif character == "." and self.newline_safe:
                 self.position += 1
+                self.meter.atom(consumes=not self._is_optional(self.position))
                 self.out.append("[^\\n]")
             elif character == "$" and not (self.newline_safe or self.line_anchors):
                 self.position += 1
                 self.out.append("(?=\\n?\\Z)")
             else:
                 self.position += 1
+                if character == "|":
+                    self.meter.branch()
+                elif character not in "^$*+?":
+                    self._measure_atom(self.position)
                 self.out.append(character)
         return "".join(self.out)
+
+    def _is_optional(self, position: int) -> bool:
+        """Whether a repeat that may be zero stands here."""
+        return self.pattern.startswith(("*", "?", "{0", "{,"), position)
+
+    def _measure_atom(self, position: int) -> None:
+        """Count the character or escape that ends at `position`."""
+        escaped = self.pattern[position - 2 : position]
+        empty = escaped[:1] == "\\" and (escaped[1:] in "bBAzZGKEQ" or escaped[1:].isdigit() or escaped[1:] in "gk")
+        self.meter.atom(consumes=not empty and not self._is_optional(position))
 
     def _group(self) -> None:
         pattern, start = self.pattern, self.position
         if not pattern.startswith("(?", start):
             self.groups += not pattern.startswith("(*", start)
+            self.meter.open(is_atom=not pattern.startswith("(*", start))
             self.out.append("(")
             self.position += 1
             return
         named = re.compile(r"\(\?(?:P?<|')(\w+)[>']").match(pattern, start)
         if named is not None:
             self.groups += 1
+            self.meter.open(is_atom=True)
             self.out.append(f"(?P<{named[1]}>")
             self.position = named.end()
             return
-        self.out.append("(?")
-        self.position += 2
+        call = _CALL.match(pattern, start)
+        if call is not None:
+            self.meter.recurse()
+            self.position = call.end()
+            self.out.append(call[0])
+            return
+        comment = re.compile(r"\(\?(?:#[^)]*|[a-zA-Z-]+)\)").match(pattern, start)
+        if comment is not None:
+            self.position = comment.end()
+            self.out.append(comment[0])
+            return
+        head = _HEAD.match(pattern, start)
+        self.meter.open(is_atom=head is not None)
+        taken = head[0] if head is not None else "(?"
+        self.out.append(taken)
+        self.position += len(taken)
 
     def _escape(self) -> None:
         pattern = self.pattern

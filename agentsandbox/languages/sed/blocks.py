@@ -22,8 +22,11 @@ if TYPE_CHECKING:
 
 __all__ = ["compile_blocks"]
 
-_GROWTH = 64
-"""A replacement may be so many times as long as the shortest match."""
+_LONG = 1 << 20
+"""A block is longer only because of a line, which is then changed match by match."""
+_SAMPLE = 1000
+_GROWTH = 50
+"""A block may become so many times as long."""
 
 
 class UnfitError(Exception):
@@ -43,6 +46,7 @@ def compile_blocks(script: Script, settings: Settings, budget: Budget) -> Kernel
         complete = block.endswith(b"\n")
         view = memoryview(block)
         text: str | None = decode(view[:-1] if complete else view)
+        budget.charge(len(block))
         budget.step(len(block) // 1024 + 1)
         for step in steps:
             assert text is not None
@@ -131,7 +135,7 @@ class _Compiler:
         if not blocks.exact or (not blocks.shortest and not blocks.empty):
             raise UnfitError
         replacer = build_replacer(substitution.replacement)
-        if text is not None and len(text) > _GROWTH * max(1, blocks.shortest):
+        if substitution.replacement.growth(_SAMPLE, blocks.shortest) > _GROWTH * _SAMPLE:
             raise UnfitError
         if substitution.everywhere or blocks.once_per_line:
             return self._replace_all(blocks, text, replacer)
@@ -193,7 +197,7 @@ class _Compiler:
         budget = self.budget
 
         def step(block: str) -> str:
-            if regex.has_long_line(block):
+            if len(block) > _LONG or regex.has_long_line(block):
                 return "\n".join([_replace_line(regex, replacer, line, budget) for line in block.split("\n")])
             pattern = regex.for_text(block)
             if text is not None and "\\" not in text:

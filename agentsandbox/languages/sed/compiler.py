@@ -318,9 +318,8 @@ def _read_line(command: Command, _: Settings) -> Operation:
 
     def read(editor: Editor) -> None:
         line = editor.read_line(name)
-        if line is not None:
-            text, complete = line
-            editor.appended.append(lambda later: later.output.line(text, complete=complete))
+        if line:
+            editor.appended.append(lambda later: later.output.text(line))
 
     return read
 

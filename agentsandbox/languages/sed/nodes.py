@@ -50,6 +50,12 @@ class Replacement:
             return None
         return "".join([str(value) for _, value in self.pieces])
 
+    def growth(self, length: int, shortest: int) -> int:
+        """The most characters that a text of `length` can become when each match has at least `shortest`."""
+        fixed = sum(len(str(value)) for kind, value in self.pieces if kind == "text")
+        copies = sum(kind == "group" for kind, _ in self.pieces)
+        return length + fixed * (length // max(1, shortest) + 1) + 3 * copies * length
+
     @property
     def highest_group(self) -> int:
         """The largest group number that is used."""

@@ -201,7 +201,7 @@ class Editor:
         self.outputs: dict[str, Output] = {}
         self.flush_all: Callable[[], None] = lambda: None
         self.read_file: Callable[[str], bytes] = lambda _name: b""
-        self.read_line: Callable[[str], tuple[str, bool] | None] = lambda _name: None
+        self.read_line: Callable[[str], str] = lambda _name: ""
         self.run_shell: Callable[[str], bytes] = lambda _text: b""
 
     def regex(self, regex: PosixRegex | None) -> PosixRegex:
@@ -258,6 +258,7 @@ class Editor:
         budget = self.budget
         unbuffered = self.settings.unbuffered
         restart = False
+        cost = 1 + count // 16
         can_skip = self.program.busy is not None and not unbuffered
         while True:
             if not restart:
@@ -266,7 +267,7 @@ class Editor:
                 if not self.next_line():
                     break
             restart = False
-            budget.left -= 1
+            budget.left -= cost
             if budget.left < 0:
                 budget.tick()
             self.substituted = False

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 __all__ = ["build_replacer", "replace"]
 
 _SMALL = 4096
+_MANY = 200_000
+"""A text so long is changed match by match, with looks at the clock."""
 
 
 class _Part:
@@ -118,6 +120,12 @@ def _replace_slowly(
 ) -> str | None:
     """Match by match."""
     wanted = substitution.number or 1
+    if wanted == 1 and regex.exact and regex.shortest and len(space) <= min(regex.safe_length, _MANY):
+        longest = substitution.replacement.growth(len(space), regex.shortest)
+        if longest <= budget.value_bytes:  # then no intermediate size needs a look
+            budget.step(len(space) // 64 + 1)
+            result, count = regex.for_text(space).subn(replacer, space, 0 if substitution.everywhere else 1)
+            return result if count else None
     out: list[str] = []
     position = count = size = 0
     for match in regex.finditer(space, 0, budget):
