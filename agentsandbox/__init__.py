@@ -2,6 +2,7 @@
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from agentsandbox.analysis import analyze
     from agentsandbox.command import Arguments, Command, CommandContext
     from agentsandbox.errors import (
         ClosedError,
@@ -45,9 +46,11 @@ __all__ = [
     "SkillMetadata",
     "Snapshot",
     "UsageError",
+    "analyze",
 ]
 
 _HOMES = {
+    "analyze": "analysis",
     "Arguments": "command",
     "Command": "command",
     "CommandContext": "command",

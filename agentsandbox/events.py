@@ -11,11 +11,11 @@ if TYPE_CHECKING:
     from typing import Literal
 
     Change = Literal["created", "modified", "deleted", "renamed"]
-    Stage = Literal["created", "closed", "snapshot", "restored", "forked"]
+    Stage = Literal["created", "closed", "restored", "forked"]
 
     Observer = Callable[["SandboxEvent"], None]
 
-__all__ = ["CommandExecuted", "FileChanged", "Lifecycle", "SandboxErrorEvent", "SandboxEvent", "SkillInvoked"]
+__all__ = ["CommandExecuted", "FileChanged", "Lifecycle", "SandboxEvent", "SkillInvoked"]
 
 
 class SandboxEvent:
@@ -109,7 +109,7 @@ class SkillInvoked(SandboxEvent):
 
 
 class Lifecycle(SandboxEvent):
-    """A sandbox was made, closed, forked, or its state kept or brought back."""
+    """A sandbox was made, closed, forked (`details` is the fork's id), or went back to a snapshot."""
 
     __slots__ = ("details", "stage")
 
@@ -117,15 +117,3 @@ class Lifecycle(SandboxEvent):
         super().__init__(sandbox_id, timestamp)
         self.stage = stage
         self.details = details
-
-
-class SandboxErrorEvent(SandboxEvent):
-    """Something failed that is no script's fault: an observer or a custom command raised."""
-
-    __slots__ = ("category", "error", "message")
-
-    def __init__(self, sandbox_id: str, timestamp: float, *, category: str, message: str, error: BaseException | None = None) -> None:
-        super().__init__(sandbox_id, timestamp)
-        self.category = category
-        self.message = message
-        self.error = error

@@ -10,12 +10,13 @@ import threading
 import time
 from time import monotonic
 
-from agentsandbox.command import Command, Host
+from agentsandbox.command import Host
 from agentsandbox.errors import ClosedError, Exit, Killed, LimitReached, PipeClosed, SandboxError
 from agentsandbox.fs.memory import MemoryFileSystem
-from agentsandbox.limits import DEFAULT_LIMITS, Budget, Limits
+from agentsandbox.limits import Budget
 from agentsandbox.processes import Scheduler
 from agentsandbox.result import ExecutionResult
+from agentsandbox.settings import DEFAULTS, check_settings, unknown_option
 from agentsandbox.streams import BytesReader, Capture, OutputLog, Stream, decode, encode
 
 TYPE_CHECKING = False
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
     from agentsandbox.fs.trees import FrozenTree
     from agentsandbox.interpreter.shell import Shell
+    from agentsandbox.observation import Observation
     from agentsandbox.options import SandboxOptions
     from agentsandbox.policy import Policy, Rule
     from agentsandbox.skills import SkillInfo, SkillSession
@@ -32,28 +34,6 @@ if TYPE_CHECKING:
     Jobs = Literal["detach", "wait", "kill"]
 
 __all__ = ["DEFAULTS", "Sandbox", "Snapshot"]
-
-DEFAULTS: dict[str, Any] = {
-    "skills": (),
-    "skills_mount_path": "/.sandbox/skills",
-    "skills_writable": False,
-    "files": {},
-    "mounts": {},
-    "env": {},
-    "cwd": "/workspace",
-    "user": "agent",
-    "hostname": "sandbox",
-    "commands": (),
-    "limits": DEFAULT_LIMITS,
-    "network": None,
-    "script_errexit": True,
-    "jobs": "detach",
-    "on_command": None,
-    "on_event": None,
-    "clock": None,
-    "seed": None,
-}
-"""Every option and its default; `SandboxOptions` is the same as a pydantic model."""
 
 HISTORY = 100
 """Results and scripts that a sandbox remembers."""
@@ -96,9 +76,9 @@ class Sandbox:
         if overrides:
             unknown = overrides.keys() - DEFAULTS.keys()
             if unknown:
-                raise TypeError(_unknown_option(min(unknown)))
+                raise TypeError(unknown_option(min(unknown)))
             settings = {**settings, **overrides}
-            _check(settings)
+            check_settings(settings)
         self._id = id
         self._settings = settings
         self.lock = threading.RLock()
@@ -115,10 +95,22 @@ class Sandbox:
         self.fs.makedirs(self._cwd)
         if settings["mounts"] or settings["files"]:
             self._place_files()
+        self._observation = self._observe()
         if settings["skills"]:
             from agentsandbox.skills.mount import mount_skills
 
             self._mounted = mount_skills(self.fs, settings["skills"], settings["skills_mount_path"], settings["skills_writable"])
+
+        if self._observation is not None:
+            self._observation.lifecycle("created")
+
+    def _observe(self) -> Observation | None:
+        observer = self._settings["on_event"]
+        if observer is None:
+            return None
+        from agentsandbox.observation import Observation
+
+        return Observation(self, observer)
 
     def _place_files(self) -> None:
         for path, filesystem in self._settings["mounts"].items():
@@ -131,6 +123,10 @@ class Sandbox:
             self.fs.write_bytes(full, encode(content) if isinstance(content, str) else bytes(content))
 
     # properties
+
+    def now(self) -> float:
+        """Seconds since the epoch by the sandbox's clock."""
+        return self._clock()
 
     @property
     def id(self) -> str:
@@ -171,7 +167,8 @@ class Sandbox:
             from agentsandbox.skills.session import SkillSession
 
             catalog = SkillCatalog(skills=self._settings["skills"])
-            self._session = SkillSession(catalog, self, mount_path=self._settings["skills_mount_path"])
+            observer = self._settings["on_event"]
+            self._session = SkillSession(catalog, self, id=self.id, mount_path=self._settings["skills_mount_path"], on_event=observer)
         return self._session
 
     # executing
@@ -234,6 +231,8 @@ class Sandbox:
         log = OutputLog(budget.limits.output_bytes, listener)
         self._out.log = self._err.log = log
         shell = self._prepare(shell, budget, stdin, env, cwd, args, isolated, on_command, pause)
+        observation = self._observation
+        before = None if observation is None else self.snapshot()
         self.fs.uid = 1000
         self.is_executing = True
         status: int = 130
@@ -257,6 +256,8 @@ class Sandbox:
             self._executions += 1
             self._history.append(result)
             del self._history[:-HISTORY], machine.history[:-HISTORY]
+        if observation is not None and before is not None:
+            observation.executed(result, before)
         return result
 
     def _prepare(
@@ -363,7 +364,8 @@ class Sandbox:
     def _start(self) -> None:
         """Make the shell, when it is first needed."""
         from agentsandbox.commands import names
-        from agentsandbox.interpreter.shell import Machine, Shell
+        from agentsandbox.interpreter.machine import Machine
+        from agentsandbox.interpreter.shell import Shell
 
         settings = self._settings
         budget = Budget(settings["limits"])
@@ -390,6 +392,8 @@ class Sandbox:
         )
         self.fs.descriptors = machine.open_descriptor
         self.fs.open_fifo = machine.fifos.open
+        if self._observation is not None:
+            machine.on_skill_script = self._observation.skill_script
         machine.skill_mounts = tuple((info.mount_path, info.name) for info in self._mounted)
         log = OutputLog(0)
         self._out, self._err = Capture(log, 1), Capture(log, 2)
@@ -428,6 +432,8 @@ class Sandbox:
             if self._shell is not None:
                 self._shell.change_directory(snapshot.cwd)
             self._cwd = snapshot.cwd
+            if self._observation is not None:
+                self._observation.lifecycle("restored")
 
     def diff(self, snapshot: Snapshot) -> list[Any]:
         """What has changed in the files since a snapshot."""
@@ -451,9 +457,12 @@ class Sandbox:
             twin.fs.uid = 0
             twin._cwd = self.cwd
             twin._shell = None
+            twin._observation = twin._observe()
             if self._shell is not None:
                 twin._start()
                 twin._copy_shell(self._shell)
+            if self._observation is not None:
+                self._observation.lifecycle("forked", twin.id)
             return twin
 
     def _copy_shell(self, original: Shell) -> None:
@@ -495,6 +504,8 @@ class Sandbox:
                 self._shell.machine.scheduler.kill_all()
                 self._shell.variables.owner = None
                 self._shell = None
+            if self._observation is not None:
+                self._observation.lifecycle("closed")
 
     def __enter__(self) -> Sandbox:
         return self
@@ -581,30 +592,3 @@ def _settle(shell: Shell, jobs: Jobs) -> None:
         scheduler.block(lambda: not scheduler.processes)
     else:
         scheduler.drain()
-
-
-def _unknown_option(name: str) -> str:
-    import difflib
-
-    near = difflib.get_close_matches(name, DEFAULTS, 1)
-    return f"Sandbox has no option {name!r}" + (f"; did you mean {near[0]!r}?" if near else "")
-
-
-def _check(settings: Mapping[str, Any]) -> None:
-    """Refuse values of the wrong kind early, as `SandboxOptions` does."""
-    if not isinstance(settings["limits"], Limits):
-        raise TypeError(f"limits must be a Limits, not {type(settings['limits']).__name__}")
-    for name in ("cwd", "skills_mount_path", "user", "hostname"):
-        if not isinstance(settings[name], str):
-            raise TypeError(f"{name} must be a str, not {type(settings[name]).__name__}")
-    for name in ("cwd", "skills_mount_path"):
-        if not settings[name].startswith("/") or "\0" in settings[name]:
-            raise ValueError(f"{name} must be an absolute path, not {settings[name]!r}")
-    if settings["jobs"] not in ("detach", "wait", "kill"):
-        raise ValueError(f"jobs must be 'detach', 'wait' or 'kill', not {settings['jobs']!r}")
-    for name, value in settings["env"].items():
-        if not isinstance(name, str) or not isinstance(value, str):
-            raise TypeError(f"env maps str to str, not {name!r} to {value!r}")
-    for command in settings["commands"]:
-        if not isinstance(command, Command):
-            raise TypeError(f"commands are made by @command, not {command!r}")

@@ -15,9 +15,9 @@ LAYERS = {
     "errors": 0,
     "limits": 1, "streams": 1, "processes": 1, "usage": 1, "patterns": 1, "regexps": 1, "quoting": 1, "result": 1, "events": 1,
     "fs": 2, "syntax": 2, "network": 2,
-    "command": 3, "expansion": 3, "languages": 3, "skills": 3,
+    "analysis": 3, "command": 3, "expansion": 3, "languages": 3, "skills": 3,
     "commands": 4, "interpreter": 4,
-    "sandbox": 5, "options": 5, "driver": 5, "policy": 5,
+    "sandbox": 5, "settings": 5, "options": 5, "driver": 5, "policy": 5, "observation": 5,
     "tools": 6, "manager": 6,
     "integrations": 7, "cli": 7, "__init__": 7, "__main__": 7,
 }  # fmt: skip
@@ -32,7 +32,7 @@ NEIGHBOURS = {
     "usage": {"limits", "streams"},
     "quoting": {"streams"},
     "interpreter": {"commands"},
-    "sandbox": {"driver", "policy"},
+    "sandbox": {"driver", "policy", "settings"},
 }
 """In the layer of the single modules one may stand on another; the interpreter knows the table of commands."""
 
@@ -79,7 +79,7 @@ BANNED_OS = {
     "environ", "getenv", "putenv", "getcwd", "chdir",
 }  # fmt: skip
 DYNAMIC_GETATTR = {
-    "__init__.py": "lazy names", "skills/__init__.py": "lazy names", "cli": "lazy commands",
+    "analysis.py": "slots of nodes", "__init__.py": "lazy names", "skills/__init__.py": "lazy names", "cli": "lazy commands",
     "events.py": "slots", "limits.py": "slots", "options.py": "fields of the model", "sandbox.py": "slots of the shell",
     "syntax/nodes.py": "slots", "languages/awk": "fields of nodes", "languages/jq/dates.py": "fields of a date",
     "languages/printf.py": "a method per conversion", "regexps/matcher.py": "methods of the engine",

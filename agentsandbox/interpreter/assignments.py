@@ -232,8 +232,8 @@ def _append(name: str, value: Word) -> Callable[[Shell], None]:
         values = shell.values
         current = values.get(name)
         if current.__class__ is str and name not in shell.attributes:
-            if len(current) + len(added) > shell.budget.value_bytes:  # type: ignore[arg-type]
-                shell.budget.charge(len(current) + len(added))  # type: ignore[arg-type]
+            if len(current) + len(added) > shell.budget.value_bytes:
+                shell.budget.charge(len(current) + len(added))
             del current
             grown: str = values.pop(name)  # type: ignore[assignment]
             grown += added

@@ -104,7 +104,7 @@ def run_file(shell: Shell, path: str, argv: Sequence[str], environment: Mapping[
         info = fs.stat(full)
         if info.is_dir:
             raise CommandError(f"{path}: Is a directory", 126)
-        executable = bool(info.mode & 0o111) and fs.access(full, 1)  # type: ignore[attr-defined]
+        executable = bool(info.mode & 0o111) and fs.access(full, 1)
         if not executable and shell.machine.skill_at(full) is None:
             raise CommandError(f"{path}: Permission denied", 126)
         if not stat_module.S_ISREG(info.mode):

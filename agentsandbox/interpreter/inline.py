@@ -265,9 +265,9 @@ def _number_reader(word: Word) -> Callable[[Shell], int | None] | None:
         def read(shell: Shell) -> int | None:
             value = shell.values.get(name)
             if value.__class__ is int:
-                return value  # type: ignore[return-value]
-            if value.__class__ is str and value.isdigit() and len(value) < 19 and value.isascii() and shell.plain_ifs:  # type: ignore[union-attr, arg-type]
-                return int(value)  # type: ignore[call-overload, no-any-return]
+                return value
+            if value.__class__ is str and value.isdigit() and len(value) < 19 and value.isascii() and shell.plain_ifs:
+                return int(value)
             return None
 
         return read

@@ -9,7 +9,6 @@ from types import MappingProxyType
 from agentsandbox.errors import CommandError, Exit, LimitReached
 from agentsandbox.expansion.arithmetic import evaluate_text
 from agentsandbox.expansion.variables import ARRAY, EXPORT, READONLY, UNSET, IndexedArray, Variables
-from agentsandbox.interpreter.fifos import Fifos
 from agentsandbox.interpreter.jobs import JobTable
 from agentsandbox.interpreter.specials import READERS, SPECIAL_ATTRIBUTES, WRITERS
 from agentsandbox.streams import Buffer, Stream, decode, encode
@@ -18,16 +17,14 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from agentsandbox.command import Command, Host
-    from agentsandbox.fs.base import FileSystem
-    from agentsandbox.limits import Budget
-    from agentsandbox.processes import Process, Scheduler
+    from agentsandbox.interpreter.machine import Machine
+    from agentsandbox.processes import Process
     from agentsandbox.syntax.nodes import FunctionDefinition
 
     Run = Callable[["Shell"], int]
     Policy = Callable[["Shell", Sequence[str], int], str | None]
 
-__all__ = ["OPTIONS", "SHOPT_DEFAULTS", "Frame", "Function", "Machine", "Shell"]
+__all__ = ["OPTIONS", "SHOPT_DEFAULTS", "Frame", "Function", "Shell"]
 
 OPTIONS: dict[str, tuple[str, str]] = {
     "allexport": ("a", "allexport"),
@@ -114,83 +111,6 @@ class Frame:
         self.call_line = call_line
         self.is_function = is_function
         self.function = function
-
-
-class Machine:
-    """What all shells of a sandbox share."""
-
-    __slots__ = (
-        "budget",
-        "commands",
-        "fifos",
-        "fs",
-        "hints",
-        "history",
-        "host",
-        "on_skill_script",
-        "scheduler",
-        "script_errexit",
-        "skill_mounts",
-        "user",
-    )
-
-    def __init__(
-        self,
-        *,
-        fs: FileSystem,
-        host: Host,
-        scheduler: Scheduler,
-        budget: Budget,
-        commands: Mapping[str, Command],
-        script_errexit: bool,
-        user: str,
-    ) -> None:
-        self.fs = fs
-        self.host = host
-        self.scheduler = scheduler
-        self.budget = budget
-        self.commands = commands
-        """The host's own commands; ours are found by name."""
-        self.script_errexit = script_errexit
-        self.user = user
-        self.fifos = Fifos(scheduler)
-        self.hints = True
-        """Whether "command not found" says what there is instead."""
-        self.history: list[str] = []
-        self.skill_mounts: tuple[tuple[str, str], ...] = ()
-        """(path, name) of each mounted skill."""
-        self.on_skill_script: Callable[[str, str], None] | None = None
-
-    def find_command(self, name: str) -> Command | None:
-        """The command of that name: the host's, or ours."""
-        found = self.commands.get(name)
-        if found is not None:
-            return found
-        from agentsandbox.commands import find_command
-
-        return find_command(name)
-
-    def open_descriptor(self, path: str) -> Stream | None:
-        """/dev/fd/N, /dev/stdin … of the process that runs; None for another path. ENOENT for one that is closed."""
-        name = path.rpartition("/")[2]
-        number = _STANDARD.get(name)
-        if number is None:
-            if not name.isdigit() or len(name) > 6:
-                return None
-            number = int(name)
-        table = self.scheduler.current.descriptors
-        stream = table.get(number) if table is not None else None
-        if stream is None:
-            raise FileNotFoundError(2, os.strerror(2), path)
-        stream.acquire()
-        return stream
-
-    def skill_at(self, path: str) -> tuple[str, str] | None:
-        """(mount path, name) of the skill that a path belongs to."""
-        for mount, name in self.skill_mounts:
-            if path == mount or path.startswith(mount + "/"):
-                return mount, name
-        return None
 
 
 class Shell:
@@ -656,7 +576,6 @@ class Shell:
         self.budget.depth += 1
 
 
-_STANDARD = {"stdin": 0, "stdout": 1, "stderr": 2}
 _INLINED = frozenset((":", "true", "false", "echo", "[", "test", "local", "break", "continue", "return", "read"))
 _OWN = frozenset(
     """

@@ -68,7 +68,7 @@ def change(shell: Shell, target: str, physical: bool) -> None:
         info = fs.stat(shell.path(target) if physical else _checked(shell, target, path))
         if not info.is_dir:
             raise CommandError(f"{target}: {os.strerror(20)}", 1)
-        if not fs.access(path, 1):  # type: ignore[attr-defined]
+        if not fs.access(path, 1):
             raise CommandError(f"{target}: {os.strerror(13)}", 1)
         if physical:
             path = fs.realpath(shell.path(target))
