@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from agentsandbox.commands._lines import blocks, lines
+from agentsandbox.commands._lines import blocks, inputs, lines, shown_name
 from agentsandbox.commands._quoting import quote, quote_as
 from agentsandbox.commands._sizes import parse_size
 from agentsandbox.errors import CommandError, UsageError
@@ -97,7 +97,7 @@ class _Run:
 
     def compute(self, names: Sequence[str]) -> int:
         """Print the digest of each file."""
-        for name, source in self.ctx.inputs(names):
+        for name, source in inputs(self.ctx, names):
             self.print(name, digest_file(self.ctx, source, self.algorithm, self.bits))
         return self.ctx.status
 
@@ -172,7 +172,7 @@ class _Check:
             if error.errno == 2 and args.flag("ignore-missing"):
                 return
             self.unreadable += 1
-            ctx.warn_os(error, name)
+            ctx.warn_os(error, shown_name(name))
             if not args.flag("status"):
                 ctx.print(f"{mark}{shown}: FAILED open or read")
             return
@@ -251,7 +251,7 @@ def run_checksum(ctx: CommandContext, args: Arguments, algorithm: str | None, *,
             good = False
             continue
         except OSError as error:
-            ctx.warn_os(error, name)
+            ctx.warn_os(error, shown_name(name))
             good = False
             continue
         good = _Check(ctx, args, algorithm, bits, name).run(source) and good

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from agentsandbox.commands._lines import inputs
 from agentsandbox.errors import CommandError
 from agentsandbox.streams import BLOCK
 
@@ -27,11 +28,11 @@ class Skipped:
 def concatenated(ctx: CommandContext, names: Sequence[str], skip: int, limit: int | None) -> Iterator[bytes]:
     """The bytes of all files after the first `skip`, at most `limit` of them."""
     if limit == 0 and not skip:
-        for _ in ctx.inputs(names):
+        for _ in inputs(ctx, names):
             pass
         return
     left = limit
-    for _name, source in ctx.inputs(names):
+    for _name, source in inputs(ctx, names):
         while left is None or left > 0:
             block = source.read(BLOCK if left is None or skip else min(BLOCK, left))
             if not block:

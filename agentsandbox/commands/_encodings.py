@@ -7,7 +7,7 @@ import binascii
 import re
 
 from agentsandbox.command import describe_os_error
-from agentsandbox.commands._lines import blocks
+from agentsandbox.commands._lines import blocks, shown_name
 from agentsandbox.commands._quoting import quote
 from agentsandbox.commands._sizes import parse_number
 from agentsandbox.errors import CommandError, UsageError
@@ -223,7 +223,7 @@ def run_encoding(ctx: CommandContext, args: Arguments, encoding: Encoding) -> in
     except IsADirectoryError as error:
         raise CommandError(f"read error: {error.strerror}") from None
     except OSError as error:
-        raise CommandError(describe_os_error(error, name)) from None
+        raise CommandError(describe_os_error(error, shown_name(name))) from None
     if args.flag("decode"):
         _decode_stream(ctx, source, encoding, ignore=args.flag("ignore-garbage"))
     else:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from agentsandbox.commands._quoting import quote_always, quote_as
 from agentsandbox.streams import BLOCK
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
+    from agentsandbox.command import CommandContext
     from agentsandbox.limits import Budget
     from agentsandbox.streams import ByteReader
 
-__all__ = ["blocks", "give_back", "is_regular", "line_blocks", "lines", "read_all", "split_lines"]
+__all__ = ["blocks", "give_back", "inputs", "is_regular", "line_blocks", "lines", "read_all", "shown_name", "split_lines"]
 
 
 def blocks(budget: Budget, source: ByteReader, size: int = BLOCK) -> Iterator[bytes]:
@@ -81,6 +83,22 @@ def read_all(budget: Budget, source: ByteReader) -> bytes:
         budget.charge(size)
         parts.append(block)
     return b"".join(parts)
+
+
+def shown_name(name: str) -> str:
+    """A file's name as the coreutils show it before a reason: quoted where a shell would need that, or for a colon."""
+    return quote_always(name) if ":" in name else quote_as(name, "shell-escape")
+
+
+def inputs(ctx: CommandContext, names: Sequence[str]) -> Iterator[tuple[str, ByteReader]]:
+    """As `ctx.inputs`, with names shown as the coreutils show them."""
+    for name in names or ("-",):
+        try:
+            source = ctx.open_input(name)
+        except OSError as error:
+            ctx.warn_os(error, shown_name(name))
+            continue
+        yield name, source
 
 
 def give_back(source: ByteReader, count: int) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from agentsandbox.command import Arguments, CommandContext, command
+from agentsandbox.commands._lines import inputs
 
 _CONTROL = {
     **{byte: b"^" + bytes([byte + 64]) for byte in range(32)},
@@ -50,7 +51,7 @@ def cat(ctx: CommandContext, args: Arguments) -> int:
     number = args.flag("number") and not number_nonblank
     squeeze = args.flag("squeeze-blank")
     if not (ends or tabs or visible or number or number_nonblank or squeeze):
-        for _name, source in ctx.inputs(args.operands):
+        for _name, source in inputs(ctx, args.operands):
             for block in source.blocks():
                 ctx.budget.step()
                 ctx.stdout.write(block)
@@ -60,7 +61,7 @@ def cat(ctx: CommandContext, args: Arguments) -> int:
     count = 0
     blank_before = False
     at_start = True  # of a line: the last line of a file may go on in the next one
-    for _name, source in ctx.inputs(args.operands):
+    for _name, source in inputs(ctx, args.operands):
         for line in source.lines():
             ctx.budget.step()
             text, newline = (line[:-1], True) if line.endswith(b"\n") else (line, False)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.commands._checksums import NAMES, run_checksum
 from agentsandbox.commands._choices import choose
+from agentsandbox.commands._lines import shown_name
 from agentsandbox.commands._sums import bsd_sum, posix_crc, sysv_sum
 from agentsandbox.errors import CommandError, UsageError
 
@@ -20,10 +21,10 @@ def _print_sums(ctx: CommandContext, args: Arguments, algorithm: str) -> int:
         try:
             source = ctx.open_input(name)
         except IsADirectoryError as error:
-            ctx.warn_os(error, name)
+            ctx.warn_os(error, shown_name(name))
             continue
         except OSError as error:
-            ctx.warn_os(error, name)
+            ctx.warn_os(error, shown_name(name))
             continue
         total, size = _SUMS[algorithm](ctx, source)
         line = shape.format(total, -(-size // unit))

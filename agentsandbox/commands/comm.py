@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
-from agentsandbox.commands._lines import lines
+from agentsandbox.commands._lines import lines, shown_name
 from agentsandbox.commands._quoting import quote
 from agentsandbox.errors import CommandError, UsageError
 from agentsandbox.streams import encode
@@ -139,7 +139,7 @@ def comm(ctx: CommandContext, args: Arguments) -> int:
         try:
             source = lines(ctx.budget, ctx.open_input(name), end)
         except OSError as error:
-            raise CommandError(describe_os_error(error, name)) from None
+            raise CommandError(describe_os_error(error, shown_name(name))) from None
         files.append(_Input(ctx, number, source, checks))
     result = _Comparison(ctx, (not args.flag("1"), not args.flag("2"), not args.flag("3")), delimiter, end)
     _compare(ctx, files[0], files[1], result)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.commands._cut_lists import parse_ranges
-from agentsandbox.commands._lines import line_blocks, split_lines
+from agentsandbox.commands._lines import inputs, line_blocks, split_lines
 from agentsandbox.errors import UsageError
 from agentsandbox.streams import encode
 
@@ -88,7 +88,7 @@ def _fields_kernel(ranges: Ranges, delimiter: bytes, output: bytes, only_delimit
 
 def _cut_lines_as_fields(ctx: CommandContext, names: Sequence[str], ranges: Ranges, output: bytes, end: bytes, only_delimited: bool) -> int:
     """`-d` is the line terminator: the lines of a file are its fields."""
-    for _name, source in ctx.inputs(names):
+    for _name, source in inputs(ctx, names):
         found: list[bytes] = []
         size = 0
         for block in line_blocks(ctx.budget, source, end):
@@ -169,7 +169,7 @@ def cut(ctx: CommandContext, args: Arguments) -> int:
         if delimiter == end:
             return _cut_lines_as_fields(ctx, args.operands, ranges, between, end, args.flag("only-delimited"))
         kernel = _fields_kernel(ranges, delimiter, between, args.flag("only-delimited"))
-    for _name, source in ctx.inputs(args.operands):
+    for _name, source in inputs(ctx, args.operands):
         for block in line_blocks(ctx.budget, source, end, 1 << 16):
             parts = kernel(split_lines(block, end))
             if parts:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agentsandbox.command import Arguments, CommandContext, command
-from agentsandbox.commands._lines import line_blocks
+from agentsandbox.commands._lines import inputs, line_blocks
 from agentsandbox.commands._tab_stops import TabStops, rewrite_digits
 
 
@@ -47,7 +47,7 @@ def _expand_line(ctx: CommandContext, line: bytes, stops: TabStops, *, initial: 
 def expand(ctx: CommandContext, args: Arguments) -> int:
     stops = TabStops(args.values("tabs"))
     initial = args.flag("initial")
-    for _name, source in ctx.inputs(args.operands):
+    for _name, source in inputs(ctx, args.operands):
         for block in line_blocks(ctx.budget, source):
             if b"\t" not in block:
                 ctx.stdout.write(block)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from agentsandbox.command import Arguments, CommandContext, command
-from agentsandbox.commands._lines import line_blocks
+from agentsandbox.commands._lines import inputs, line_blocks
 from agentsandbox.commands._sizes import parse_number
 
 TYPE_CHECKING = False
@@ -106,7 +106,7 @@ def _fold_columns(ctx: CommandContext, line: bytes, width: int, spaces: bool) ->
 def fold(ctx: CommandContext, args: Arguments) -> int:
     width = parse_number(args.value("width", "80") or "", "number of columns", low=1, high=2**64 - 10)
     spaces, by_bytes = args.flag("spaces"), args.flag("bytes")
-    for _name, source in ctx.inputs(args.operands):
+    for _name, source in inputs(ctx, args.operands):
         for block in line_blocks(ctx.budget, source, size=1 << 16):
             if not spaces and width < 2**15 and b"\n\n" not in block and (by_bytes or not _is_special(block)):
                 ctx.budget.step(len(block) // 256)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
-from agentsandbox.commands._lines import lines
+from agentsandbox.commands._lines import lines, shown_name
 from agentsandbox.commands._quoting import quote, quote_always
 from agentsandbox.errors import CommandError, UsageError
 from agentsandbox.streams import encode
@@ -117,7 +117,7 @@ class _Input:
         except IsADirectoryError as error:
             raise CommandError(f"read error: {error.strerror}") from None
         except OSError as error:
-            raise CommandError(describe_os_error(error, name)) from None
+            raise CommandError(describe_os_error(error, shown_name(name))) from None
         self.ctx = ctx
         self.name = name
         self.which = which

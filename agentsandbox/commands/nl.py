@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from agentsandbox.command import Arguments, CommandContext, command
-from agentsandbox.commands._lines import line_blocks
+from agentsandbox.commands._lines import inputs, line_blocks
 from agentsandbox.commands._quoting import quote
 from agentsandbox.commands._sizes import parse_number
 from agentsandbox.errors import CommandError, UsageError
@@ -193,6 +193,6 @@ class _Numbering:
 )
 def nl(ctx: CommandContext, args: Arguments) -> int:
     numbering = _Numbering(ctx, args)
-    for _name, source in ctx.inputs(args.operands):
+    for _name, source in inputs(ctx, args.operands):
         numbering.run(source)
     return ctx.status

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import cycle, islice, zip_longest
 
 from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
-from agentsandbox.commands._lines import lines
+from agentsandbox.commands._lines import inputs, lines, shown_name
 from agentsandbox.errors import CommandError
 from agentsandbox.streams import encode
 
@@ -36,7 +36,7 @@ def _delimiters(text: str) -> list[bytes]:
 
 
 def _serial(ctx: CommandContext, names: Sequence[str], delimiters: list[bytes], end: bytes) -> int:
-    for _name, source in ctx.inputs(names):
+    for _name, source in inputs(ctx, names):
         if len(delimiters) == 1:
             _join_lines(ctx, lines(ctx.budget, source, end), delimiters[0])
         else:
@@ -68,7 +68,7 @@ def _parallel(ctx: CommandContext, names: Sequence[str], delimiters: list[bytes]
         try:
             columns.append(lines(ctx.budget, ctx.open_input(name), end))
         except OSError as error:
-            raise CommandError(describe_os_error(error, name)) from None
+            raise CommandError(describe_os_error(error, shown_name(name))) from None
     between = list(islice(cycle(delimiters), len(columns) - 1))
     rows = zip_longest(*columns, fillvalue=b"")
     while part := list(islice(rows, _ROWS)):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from agentsandbox.command import Arguments, CommandContext, command
-from agentsandbox.commands._lines import read_all
+from agentsandbox.commands._lines import read_all, shown_name
 from agentsandbox.commands._pr_pages import Layout, Pages
 from agentsandbox.commands._quoting import quote
 from agentsandbox.commands._sizes import parse_number
@@ -112,7 +112,7 @@ def _read(ctx: CommandContext, name: str) -> str | None:
     try:
         return decode(read_all(ctx.budget, ctx.open_input(name)))
     except OSError as error:
-        ctx.warn_os(error, name)
+        ctx.warn_os(error, shown_name(name))
         return None
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
-from agentsandbox.commands._lines import read_all, split_lines
+from agentsandbox.commands._lines import read_all, shown_name, split_lines
 from agentsandbox.commands._quoting import quote
 from agentsandbox.errors import CommandError, UsageError
 from agentsandbox.streams import encode
@@ -92,7 +92,7 @@ def _items(ctx: CommandContext, args: Arguments, end: bytes) -> Sequence[bytes] 
     except IsADirectoryError as error:
         raise CommandError(f"read error: {error.strerror}") from None
     except OSError as error:
-        raise CommandError(describe_os_error(error, name)) from None
+        raise CommandError(describe_os_error(error, shown_name(name))) from None
 
 
 @command(
@@ -129,7 +129,7 @@ def shuf(ctx: CommandContext, args: Arguments) -> int:
         try:
             out = opened = ctx.fs.open(ctx.path(outputs[0]), "w", permissions=0o666 & ~ctx.umask)
         except OSError as error:
-            raise CommandError(describe_os_error(error, outputs[0])) from None
+            raise CommandError(describe_os_error(error, shown_name(outputs[0]))) from None
     for part in (_repeated if args.flag("repeat") else _shuffled)(ctx, items, count):
         part.append(b"")
         out.write(end.join(part))

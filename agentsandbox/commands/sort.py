@@ -9,7 +9,7 @@ from operator import ne
 from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.commands._choices import choose
 from agentsandbox.commands._files0 import listed_operands
-from agentsandbox.commands._lines import is_regular, line_blocks, lines, split_lines
+from agentsandbox.commands._lines import is_regular, line_blocks, lines, shown_name, split_lines
 from agentsandbox.commands._quoting import quote, quote_always
 from agentsandbox.commands._sort_keys import SortKey, parse_key
 from agentsandbox.commands._sort_runs import sorted_by_key, sorted_lines
@@ -160,9 +160,9 @@ def _open(ctx: CommandContext, name: str) -> ByteReader:
     try:
         return ctx.open_input(name)
     except IsADirectoryError as error:
-        raise CommandError(f"read failed: {name}: {error.strerror}", 2) from None
+        raise CommandError(f"read failed: {shown_name(name)}: {error.strerror}", 2) from None
     except OSError as error:
-        raise CommandError(f"cannot read: {name}: {error.strerror}", 2) from None
+        raise CommandError(f"cannot read: {shown_name(name)}: {error.strerror}", 2) from None
 
 
 def _read_lines(ctx: CommandContext, sources: Sequence[ByteReader], order: _Order) -> list[bytes]:
@@ -270,7 +270,7 @@ def _output(ctx: CommandContext, name: str) -> ByteWriter:
     try:
         return ctx.fs.open(ctx.path(name), "w", permissions=0o666 & ~ctx.umask)
     except OSError as error:
-        raise CommandError(f"open failed: {name}: {error.strerror}", 2) from None
+        raise CommandError(f"open failed: {shown_name(name)}: {error.strerror}", 2) from None
 
 
 def _check_mode(args: Arguments) -> str | None:

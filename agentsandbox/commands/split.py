@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from agentsandbox.command import Arguments, CommandContext, command
-from agentsandbox.commands._lines import blocks, read_all
+from agentsandbox.commands._lines import blocks, read_all, shown_name
 from agentsandbox.commands._pieces import Names, Pieces
 from agentsandbox.commands._quoting import quote, quote_always
 from agentsandbox.commands._sizes import parse_number, parse_size
@@ -238,7 +238,7 @@ def split(ctx: CommandContext, args: Arguments) -> int:
     try:
         source = ctx.open_input(name)
     except IsADirectoryError as error:
-        raise CommandError(f"{name}: {error.strerror}") from None
+        raise CommandError(f"{shown_name(name)}: {error.strerror}") from None
     except OSError as error:
         raise CommandError(f"cannot open {quote_always(name)} for reading: {error.strerror}") from None
     pieces = Pieces(ctx, names, filter_command=args.value("filter"), verbose=args.flag("verbose"))

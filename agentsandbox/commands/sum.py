@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from agentsandbox.command import Arguments, CommandContext, command
+from agentsandbox.commands._lines import inputs
 from agentsandbox.commands._sums import bsd_sum, sysv_sum
 
 
@@ -21,7 +22,7 @@ from agentsandbox.commands._sums import bsd_sum, sysv_sum
 )
 def sum(ctx: CommandContext, args: Arguments) -> int:
     sysv = args.last("r", "sysv") == "sysv"
-    for name, source in ctx.inputs(args.operands):
+    for name, source in inputs(ctx, args.operands):
         total, size = sysv_sum(ctx, source) if sysv else bsd_sum(ctx, source)
         number = -(-size // (512 if sysv else 1024))
         line = f"{total} {number}" if sysv else f"{total:05d} {number:5d}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agentsandbox.command import Arguments, CommandContext, command
-from agentsandbox.commands._lines import read_all
+from agentsandbox.commands._lines import read_all, shown_name
 from agentsandbox.commands._quoting import quote_always
 from agentsandbox.streams import encode
 
@@ -70,7 +70,7 @@ def tac(ctx: CommandContext, args: Arguments) -> int:
         try:
             data = read_all(ctx.budget, ctx.open_input(name))
         except IsADirectoryError:
-            ctx.warn(f"{name}: read error: Invalid argument")
+            ctx.warn(f"{shown_name(name)}: read error: Invalid argument")
             continue
         except OSError as error:
             ctx.warn(f"failed to open {quote_always(name)} for reading: {error.strerror}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.commands._choices import choose
-from agentsandbox.commands._lines import blocks
+from agentsandbox.commands._lines import blocks, shown_name
 from agentsandbox.errors import PipeClosed
 
 TYPE_CHECKING = False
@@ -21,7 +21,7 @@ def _open_outputs(ctx: CommandContext, names: list[str], *, append: bool) -> lis
         try:
             opened.append((name, ctx.fs.open(ctx.path(name), "a" if append else "w", permissions=0o666 & ~ctx.umask)))
         except OSError as error:
-            ctx.warn_os(error, name)
+            ctx.warn_os(error, shown_name(name))
     return opened
 
 
@@ -75,7 +75,7 @@ def _write_all(ctx: CommandContext, outputs: list[tuple[str, ByteWriter]], block
                     return False
         except OSError as error:
             outputs.remove((name, out))
-            ctx.warn_os(error, name)
+            ctx.warn_os(error, shown_name(name))
             if mode is not None and mode.startswith("exit"):
                 return False
     if closed is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 
 from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
-from agentsandbox.commands._lines import read_all
+from agentsandbox.commands._lines import read_all, shown_name
 from agentsandbox.commands._quoting import quote
 from agentsandbox.errors import CommandError, UsageError
 from agentsandbox.streams import decode
@@ -126,7 +126,7 @@ def tsort(ctx: CommandContext, args: Arguments) -> int:
     except IsADirectoryError:
         data = b""
     except OSError as error:
-        raise CommandError(describe_os_error(error, name)) from None
+        raise CommandError(describe_os_error(error, shown_name(name))) from None
     items = [item for _, item in sorted(_read_items(ctx, data, name).items())]
     while True:
         _print_ready(ctx, items)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from agentsandbox.command import Arguments, CommandContext, command
-from agentsandbox.commands._lines import line_blocks
+from agentsandbox.commands._lines import inputs, line_blocks
 from agentsandbox.commands._tab_stops import TabStops
 
 TYPE_CHECKING = False
@@ -86,7 +86,7 @@ def _unexpand_line(ctx: CommandContext, line: bytes, stops: TabStops, *, whole: 
 def unexpand(ctx: CommandContext, args: Arguments) -> int:
     stops = TabStops(args.values("tabs"))
     whole = (args.flag("all") or args.flag("tabs")) and not args.flag("first-only")
-    for _name, source in ctx.inputs(args.operands):
+    for _name, source in inputs(ctx, args.operands):
         for block in line_blocks(ctx.budget, source):
             found = []
             for line in block.split(b"\n"):

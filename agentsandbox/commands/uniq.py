@@ -8,7 +8,7 @@ from operator import ne
 
 from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
 from agentsandbox.commands._choices import choose
-from agentsandbox.commands._lines import line_blocks, split_lines
+from agentsandbox.commands._lines import line_blocks, shown_name, split_lines
 from agentsandbox.commands._quoting import quote, quote_always
 from agentsandbox.errors import CommandError, UsageError
 
@@ -212,14 +212,14 @@ def uniq(ctx: CommandContext, args: Arguments) -> int:
     except IsADirectoryError:
         raise CommandError(f"error reading {quote_always(names[0])}") from None
     except OSError as error:
-        raise CommandError(describe_os_error(error, names[0])) from None
+        raise CommandError(describe_os_error(error, shown_name(names[0]))) from None
     out = ctx.stdout
     opened = None
     if names[1] != "-":
         try:
             opened = out = ctx.fs.open(ctx.path(names[1]), "w", permissions=0o666 & ~ctx.umask)
         except OSError as error:
-            raise CommandError(describe_os_error(error, names[1])) from None
+            raise CommandError(describe_os_error(error, shown_name(names[1]))) from None
     if options.group is not None or options.all_repeated is not None:
         _print_lines(ctx, source, out, options)
     else:

@@ -7,7 +7,7 @@ import stat as stat_module
 
 from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.commands._files0 import listed_operands
-from agentsandbox.commands._lines import line_blocks
+from agentsandbox.commands._lines import line_blocks, shown_name
 from agentsandbox.commands._quoting import is_printable
 from agentsandbox.commands._widths import character_width
 from agentsandbox.streams import BLOCK, decode, encode
@@ -180,11 +180,11 @@ def wc(ctx: CommandContext, args: Arguments) -> int:
         try:
             source = ctx.open_input(name)
         except IsADirectoryError as error:
-            ctx.warn_os(error, name)
+            ctx.warn_os(error, shown_name(name))
             _write(ctx, _Counts(), wanted, width, name)
             continue
         except OSError as error:
-            ctx.warn_os(error, name)
+            ctx.warn_os(error, shown_name(name))
             continue
         size = _size_at_once(source) if wanted == ["bytes"] else None
         if size is None:
