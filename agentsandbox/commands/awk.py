@@ -54,9 +54,9 @@ def _run(ctx: CommandContext, args: Arguments) -> int:
     operands = list(args.operands)
     if not any(key in ("file", "exec", "source") for key, _ in args.given):
         if not operands:
-            raise UsageError("no program text at all!", 2)
+            raise UsageError("no program text at all!")
         sources.append((False, operands.pop(0)))
     return run_program(ctx, sources, variables, operands, inplace)
 
 
-awk = command("awk", _USAGE, permute=False, usage_status=2)(_run)
+awk = command("awk", _USAGE, permute=False, usage_status=1)(_run)

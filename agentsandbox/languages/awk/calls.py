@@ -51,15 +51,18 @@ def _substr(compiler: Expressions, call: Call) -> str:
     text = compiler.text(call.arguments[0])
     start = call.arguments[1]
     count = call.arguments[2] if len(call.arguments) > 2 else None
-    if _is_index(start) and (count is None or _is_index(count)):
-        first = int(start.value) - 1  # type: ignore[union-attr]
-        last = "" if count is None else str(first + int(count.value))  # type: ignore[union-attr]
-        return f"{text}[{first or ''}:{last}]"
+    first = _constant_index(start)
+    size = 0 if count is None else _constant_index(count)
+    if first is not None and size is not None:
+        return f"{text}[{first - 1 or ''}:{first - 1 + size if size else ''}]"
     return f"substr({text}, {compiler.number(start)}{'' if count is None else ', ' + compiler.number(count)})"
 
 
-def _is_index(expression: Expression) -> bool:
-    return isinstance(expression, nodes.Number) and expression.value.is_integer() and 1 <= expression.value < 1e6
+def _constant_index(expression: Expression) -> int | None:
+    """A whole number from 1 that stands in the program."""
+    if isinstance(expression, nodes.Number) and expression.value.is_integer() and 1 <= expression.value < 1e6:
+        return int(expression.value)
+    return None
 
 
 def _index(compiler: Expressions, call: Call) -> str:
@@ -173,7 +176,8 @@ def _kind(compiler: Expressions, call: Call) -> str:
         code = f"{'l' if compiler.scopes.key(compiler.function, argument.name)[0] else 'v'}_{argument.name}"
     elif isinstance(argument, nodes.Field) and call.name == "typeof":
         compiler.needs_count = True
-        return f"rt.kind_of_field({compiler.number(argument.number)}, {'rt.nf()' if compiler.general else 'nf'}, {compiler.field_value(argument)})"
+        count = "rt.nf()" if compiler.general else "nf"
+        return f"rt.kind_of_field({compiler.number(argument.number)}, {count}, {compiler.field_value(argument)})"
     else:
         code = compiler.value(argument)
     return f"kind_of({code})" if call.name == "typeof" else f"is_array({code})"

@@ -98,6 +98,8 @@ class Channels:
         """`getline < name`."""
         found = self.inputs.get((name, False))
         if found is None:
+            if not name:
+                raise AwkFatal("expression for `<' redirection has null string value")
             try:
                 if name in ("-", "/dev/stdin"):
                     source: Any = self.ctx.stdin
@@ -165,7 +167,7 @@ class Channels:
     def _send(self, command: str, text: str) -> None:
         channel = self.coprocess(command)
         if not channel.writing:
-            raise AwkFatal(f"print: attempt to write to closed write end of two-way pipe")
+            raise AwkFatal("print: attempt to write to closed write end of two-way pipe")
         try:
             channel.sending.write(encode(text))
         except PipeClosed:

@@ -17,8 +17,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from types import CodeType
+    from typing import Any
 
-    from agentsandbox.languages.awk.nodes import Expression, Program, Statement
+    from agentsandbox.languages.awk.nodes import Program, Statement
 
 __all__ = ["Compiled", "compile_program"]
 
@@ -164,7 +165,7 @@ class _Generator(Expressions):
         for rule in rules:
             if rule.kind == "BEGIN":
                 self.statements(rule.action or [])
-        if any(rule.kind not in ("BEGIN",) for rule in rules):
+        if any(rule.kind != "BEGIN" for rule in rules):
             self._main([rule for rule in rules if rule.kind in ("always", "pattern", "range")])
         else:
             self.emit("pass")
@@ -462,7 +463,7 @@ class _Generator(Expressions):
         self.emit(f"rt.redirect({node.redirection!r}, {destination}, {text})")
 
 
-_STATEMENTS: dict[type, Callable[[_Generator, object], None]] = {
+_STATEMENTS: dict[type, Callable[[_Generator, Any], None]] = {
     nodes.Block: _Generator.block,
     nodes.ExpressionStatement: _Generator.expression_statement,
     nodes.If: _Generator.if_statement,
@@ -476,4 +477,4 @@ _STATEMENTS: dict[type, Callable[[_Generator, object], None]] = {
     nodes.Exit: _Generator.exit_statement,
     nodes.Delete: _Generator.delete_statement,
     nodes.Print: _Generator.print_statement,
-}  # type: ignore[dict-item]
+}

@@ -128,7 +128,11 @@ class Expressions:
             return expression.operator == "()" and self.textual(expression.operand)
         if isinstance(expression, nodes.Ternary):
             return self.textual(expression.yes) and self.textual(expression.no)
-        return isinstance(expression, nodes.Name) and expression.name in _TEXT_SPECIALS and not self.scopes.key(self.function, expression.name)[0]
+        return isinstance(expression, nodes.Name) and expression.name in _TEXT_SPECIALS and self.is_global(expression.name)
+
+    def is_global(self, name: str) -> bool:
+        """Whether no parameter hides the name."""
+        return not self.scopes.key(self.function, name)[0]
 
     def is_condition(self, expression: Expression) -> bool:
         """Whether its natural form is a condition."""
@@ -136,7 +140,9 @@ class Expressions:
             return expression.operator in _COMPARISONS or expression.operator in ("&&", "||")
         if isinstance(expression, nodes.Regex):
             return not expression.strong
-        return isinstance(expression, (nodes.Match, nodes.Membership)) or (isinstance(expression, nodes.Unary) and expression.operator == "!")
+        if isinstance(expression, nodes.Unary):
+            return expression.operator == "!"
+        return isinstance(expression, (nodes.Match, nodes.Membership))
 
     def bounded(self, expression: Expression) -> bool:
         """Whether its text is no longer than the record or the program."""
@@ -206,7 +212,8 @@ class Expressions:
                 return "from_input(r)"
             return f"from_input(f[{position - 1}])"
         temporary = self.temporary()
-        return f"(from_input(f[int({temporary}) - 1]) if 1.0 <= ({temporary} := {self.number(number)}) <= nf else other_value({temporary}, r))"
+        present = f"1.0 <= ({temporary} := {self.number(number)}) <= nf"
+        return f"(from_input(f[int({temporary}) - 1]) if {present} else other_value({temporary}, r))"
 
     # number
 
@@ -239,14 +246,16 @@ class Expressions:
         return repr(number)
 
     def arithmetic(self, operator: str, left: str, right: str, node: nodes.Binary | None = None) -> str:
+        if operator in "/%" and node is not None and isinstance(node.right, nodes.Number) and isinstance(node.left, nodes.Number):
+            if not node.right.value:
+                where = " in `%'" if operator == "%" else ""
+                raise AwkSyntaxError(f"cmd. line:{node.line}: error: division by zero attempted{where}")
         if operator == "%":
             return f"modulo({left}, {right})" if node is not None else f"modulo_assigned({left}, {right})"
         if operator == "/" and node is None:
             return f"divided({left}, {right})"
         if operator == "^":
             return f"power({left}, {right})"
-        if operator == "/" and node is not None and isinstance(node.right, nodes.Number) and isinstance(node.left, nodes.Number) and not node.right.value:
-            raise AwkSyntaxError(f"cmd. line:{node.line}: error: division by zero attempted")
         return f"({left} {operator} {right})"
 
     # text
@@ -294,7 +303,7 @@ class Expressions:
             return self.variable(expression)
         if isinstance(expression, nodes.Index):
             code = f"{self.array_code(expression.base)}[{self.subscript(expression.subscripts)}]"
-            return code if self.numeric(expression) else f"element({code})"
+            return f"element({code})" if self.scopes.nested and not self.numeric(expression) else code
         if isinstance(expression, nodes.Field):
             return self.field_value(expression)
         if isinstance(expression, nodes.Assign):
@@ -365,7 +374,7 @@ class Expressions:
                 return f"({self.condition(expression.left)} {word} {self.condition(expression.right)})"
             if expression.operator in _COMPARISONS:
                 return self.comparison(expression)
-        if isinstance(expression, nodes.Name) and expression.name == "NF" and not self.general and not self.scopes.key(self.function, "NF")[0]:
+        if isinstance(expression, nodes.Name) and expression.name == "NF" and not self.general and self.is_global("NF"):
             return "nf"
         if isinstance(expression, nodes.Field):
             return f"from_input({self.field_text(expression)})"
@@ -470,6 +479,8 @@ class Expressions:
             name = self.variable(target)
             value = self.number(node.value)
             if operator in ("+=", "-=", "*=") and self.numeric(target) and isinstance(node.value, (nodes.Number, nodes.Field, nodes.Name)):
+                if isinstance(node.value, nodes.Field) and not self.general and not self.function:
+                    value = self.quick_number(node.value)
                 self.emit(f"{name} {operator} {value}")
                 return
             left = name if self.numeric(target) else f"num({name})"
@@ -485,9 +496,19 @@ class Expressions:
                 temporary = self.temporary()
                 self.emit(f"{temporary} = {value}")
                 value = temporary
+            elif isinstance(node.value, nodes.Field) and not self.general and not self.function:
+                value = self.quick_number(node.value)
             self.emit(f"{self.array_code(target.base)}[{self.subscript(target.subscripts)}] {operator} {value}")
             return
         self.emit(self.assign_value(node))
+
+    def quick_number(self, node: nodes.Field) -> str:
+        """A field as a number, by statements: most fields that are added up are plain numbers."""
+        temporary = self.temporary()
+        self.emit(f"try: {temporary} = float({self.field_text(node)})")
+        self.emit(f"except ValueError: {temporary} = num({self.field_text(node)})")
+        self.emit(f"if rt.odd or {temporary} - {temporary}: {temporary} = num({self.field_text(node)})")
+        return temporary
 
     def assign_value(self, node: nodes.Assign) -> str:
         target, operator = node.target, node.operator
@@ -523,7 +544,8 @@ class Expressions:
         operator = "+" if node.amount > 0 else "-"
         target = node.target
         if not node.prefix and isinstance(target, nodes.Index):
-            return f"step_element({self.array_code(target.base)}, {self.subscript(target.subscripts)}, {float(node.amount)})"
+            helper = "count_element" if self.numeric(target) else "step_element"
+            return f"{helper}({self.array_code(target.base)}, {self.subscript(target.subscripts)}, {float(node.amount)})"
         code = self._updated(target, operator, "1.0")
         if node.prefix:
             return code
@@ -569,6 +591,8 @@ class Expressions:
 
     def formatted(self, arguments: list[Expression]) -> str:
         """`sprintf`: a constant format becomes Python formatting where the two agree."""
+        if not arguments:
+            return "rt.no_format()"
         template = arguments[0]
         while isinstance(template, nodes.Unary) and template.operator == "()":
             template = template.operand
@@ -587,7 +611,7 @@ class Expressions:
                 codes.append(repr(part))
                 continue
             width, precision, flags = part.width, part.precision, part.flags
-            if taken >= len(arguments) or part.position is not None or not _small(width) or not _small(precision) or "#" in flags or "'" in flags:
+            if taken >= len(arguments) or part.position is not None or not (_small(width) and _small(precision)) or set(flags) & {"#", "'"}:
                 return ""
             argument = arguments[taken]
             taken += 1

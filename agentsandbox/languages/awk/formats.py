@@ -82,7 +82,7 @@ def format_values(template: str, values: Sequence[object], text_of: Callable[[ob
     taken = 0
     for part in parse_format(template):
         if part.__class__ is str:
-            pieces.append(part)  # type: ignore[arg-type]
+            pieces.append(part)
             continue
         directive: Directive = part  # type: ignore[assignment]
         width, precision, flags = directive.width, directive.precision, directive.flags

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 
 from agentsandbox.languages.awk.arrays import Array
 from agentsandbox.languages.awk.formats import format_one, format_values
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 __all__ = ["namespace", "number_formatter"]
 
 _BIGGEST = 2.0**53
+_OPERATORS = {"<": operator.lt, "<=": operator.le, "==": operator.eq, "!=": operator.ne, ">": operator.gt, ">=": operator.ge}
 
 
 def number_formatter(convert: Callable[[], str], charge: Callable[[int], None]) -> Callable[[float], str]:
@@ -72,14 +74,14 @@ def _conversions(rt: Runtime) -> dict[str, Callable[..., Any]]:
         raise array_as_scalar(value)
 
     def printed(value: object) -> str:
-        return printed_number(value) if value.__class__ is float else text(value)  # type: ignore[arg-type]
+        return printed_number(value) if value.__class__ is float else text(value)
 
     def key_of(number: float) -> str:
         found = keys.get(number)
         if found is not None and number.__class__ is float:
             return found
         made = number_text(number)
-        if len(keys) < 4096 and number.__class__ is float and number.is_integer():
+        if len(keys) < 16384 and number.__class__ is float and number.is_integer():
             keys[number] = made
         return made
 
@@ -100,17 +102,27 @@ def _comparisons(rt: Runtime, text: Callable[[object], str]) -> dict[str, Callab
             return to_number(left), to_number(right)
         return text(left), text(right)
 
-    def field_sides(field: str, number: float) -> tuple[Any, Any]:
-        mine = numeric_input(field)
-        return (field, text(number)) if mine is None else (mine, number)
+    def against_field(compare: Callable[[Any, Any], bool]) -> Callable[[str, float], bool]:
+        """The comparison of a field with a number."""
 
-    def folded(operator: str, left: object, right: object) -> bool:
+        def compared(field: str, number: float) -> bool:
+            try:
+                mine = float(field)
+            except ValueError:
+                return compare(field, text(number))
+            if mine - mine == 0.0 and "_" not in field and field.isascii():
+                return compare(mine, number)
+            looks = numeric_input(field)
+            return compare(field, text(number)) if looks is None else compare(looks, number)
+
+        return compared
+
+    def folded(symbol: str, left: object, right: object) -> bool:
         """A comparison of a program that knows IGNORECASE."""
         a, b = sides(left, right)
         if rt.IGNORECASE and isinstance(a, str):
             a, b = a.casefold(), b.casefold()
-        return bool(a < b if operator == "<" else a <= b if operator == "<=" else a == b if operator == "==" else a != b
-                    if operator == "!=" else a > b if operator == ">" else a >= b)
+        return bool(_OPERATORS[symbol](a, b))
 
     def lt(left: object, right: object) -> bool:
         a, b = sides(left, right)
@@ -124,30 +136,12 @@ def _comparisons(rt: Runtime, text: Callable[[object], str]) -> dict[str, Callab
         a, b = sides(left, right)
         return bool(a == b)
 
-    def field_lt(field: str, number: float) -> bool:
-        a, b = field_sides(field, number)
-        return bool(a < b)
-
-    def field_le(field: str, number: float) -> bool:
-        a, b = field_sides(field, number)
-        return bool(a <= b)
-
-    def field_gt(field: str, number: float) -> bool:
-        a, b = field_sides(field, number)
-        return bool(a > b)
-
-    def field_ge(field: str, number: float) -> bool:
-        a, b = field_sides(field, number)
-        return bool(a >= b)
-
-    def field_eq(field: str, number: float) -> bool:
-        a, b = field_sides(field, number)
-        return bool(a == b)
-
     return {
-        "folded": folded, "lt": lt, "le": le, "eq": eq, "gt": lambda left, right: lt(right, left), "ge": lambda left, right: le(right, left),
-        "ne": lambda left, right: not eq(left, right), "field_lt": field_lt, "field_le": field_le, "field_gt": field_gt,
-        "field_ge": field_ge, "field_eq": field_eq, "field_ne": lambda field, number: not field_eq(field, number),
+        "folded": folded, "lt": lt, "le": le, "eq": eq,
+        "gt": lambda left, right: lt(right, left), "ge": lambda left, right: le(right, left),
+        "ne": lambda left, right: not eq(left, right), "field_lt": against_field(operator.lt), "field_le": against_field(operator.le),
+        "field_gt": against_field(operator.gt), "field_ge": against_field(operator.ge), "field_eq": against_field(operator.eq),
+        "field_ne": against_field(operator.ne),
         "same_number": lambda value, number: value.__class__ is not str and to_number(value) == number,
         "same_text": lambda value, other: isinstance(value, str) and not isinstance(value, Strnum) and text(value) == other,
     }  # fmt: skip
@@ -235,6 +229,12 @@ def _elements() -> dict[str, Callable[..., Any]]:
         array[key] = before + amount
         return before
 
+    def count_element(array: Any, key: str, amount: float) -> float:
+        """The same where all elements are numbers."""
+        before: float = array[key] + 0.0
+        array[key] = before + amount
+        return before
+
     def peek(array: Array, key: str) -> object:
         return array.get(key)
 
@@ -246,7 +246,8 @@ def _elements() -> dict[str, Callable[..., Any]]:
 
     return {
         "array_of": array_of, "scalar": scalar, "element": element, "element_or_array": element_or_array, "set_element": set_element,
-        "step_element": step_element, "peek": peek, "is_array": is_array, "kind_of": _kind_of, "not_an_array": not_an_array,
+        "step_element": step_element, "count_element": count_element, "peek": peek, "is_array": is_array,
+        "kind_of": _kind_of, "not_an_array": not_an_array,
     }  # fmt: skip
 
 
@@ -319,7 +320,8 @@ def _arithmetic(rt: Runtime) -> dict[str, Callable[..., Any]]:
         return float(result)
 
     return {
-        "modulo": modulo, "modulo_assigned": modulo_assigned, "divided": divided, "power": power, "integer": integer, "sine": sine, "cosine": cosine, "atan2": math.atan2,
+        "modulo": modulo, "modulo_assigned": modulo_assigned, "divided": divided, "power": power,
+        "integer": integer, "sine": sine, "cosine": cosine, "atan2": math.atan2,
         "exponential": exponential, "logarithm": logarithm, "square_root": square_root, "bitwise": bitwise,
         "lshift": _left_shift, "rshift": lambda number, count: float(_bits("rshift", number) >> min(_bits("rshift", count), 64)),
         "compl": lambda number: float(~_bits("compl", number) & ((1 << 53) - 1)), "strtonum": _strtonum,
@@ -367,7 +369,8 @@ def namespace(rt: Runtime) -> dict[str, Any]:
     conversions = _conversions(rt)
     text = conversions["text"]
     return {
-        "__builtins__": {}, "float": float, "int": int, "len": len, "list": list, "num": to_number, "from_input": from_input,
+        "__builtins__": {}, "float": float, "int": int, "ValueError": ValueError, "len": len, "list": list, "num": to_number,
+        "from_input": from_input,
         "UNSET": UNSET, "INF": math.inf, "Array": Array, "RegexValue": RegexValue, "AwkExit": AwkExit, "AwkNext": AwkNext,
         "AwkNextFile": AwkNextFile, "walk": rt.walk, "emit": rt.out.append, "write": rt.write, "split_fields": rt.split_fields,
         "other_field": rt.other_field, "other_value": rt.other_value,

@@ -63,10 +63,10 @@ class Token:
         return f"{self.kind}:{self.value!r}"
 
 
-def point_at(source: Source, position: int, message: str) -> AwkSyntaxError:
-    """The error that shows the line of `position` and a caret below it."""
+def point_at(source: Source, position: int, message: str, later: int = 0) -> AwkSyntaxError:
+    """The error that shows the line of `position` and a caret below it; its number is `later` lines too large, as gawk has it."""
     text = source.text
-    line = text.count("\n", 0, position) + 1
+    line = text.count("\n", 0, position) + 1 + later
     start = text.rfind("\n", 0, position) + 1
     end = text.find("\n", position)
     shown = text[start : len(text) if end < 0 else end]
@@ -159,7 +159,8 @@ def tokenize(source: Source, warn: Callable[[str, int], None]) -> list[Token]:
         if found is None:
             if text[position] == "\\":
                 raise point_at(source, position, "backslash not last character on line")
-            raise point_at(source, position, f"invalid char '{text[position]}' in expression" if ord(text[position]) < 128 else "syntax error")
+            known = text[position].isascii()
+            raise point_at(source, position, f"invalid char '{text[position]}' in expression" if known else "syntax error")
         kind, value, start = found.lastgroup, found[0], position
         position = found.end()
         if kind == "blank":
@@ -188,6 +189,8 @@ def tokenize(source: Source, warn: Callable[[str, int], None]) -> list[Token]:
             value = "^" if value == "**" else "^=" if value == "**=" else value
             append(Token(value, value, line, start))
         before = tokens[-1].kind
+    if before != "NEWLINE":
+        append(Token("NEWLINE", "", line, end))
     append(Token("EOF", "", line, end))
     return tokens
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Union
+    from typing import TypeAlias
 
-    Expression = Union[
-        "Number", "Text", "Regex", "Name", "Index", "Field", "Assign", "Ternary", "Binary", "Unary", "Step", "Concat", "Match",
-        "Membership", "Call", "UserCall", "IndirectCall", "Getline", "Grouping",
-    ]
-    Statement = Union[
-        "Print", "ExpressionStatement", "If", "While", "DoWhile", "For", "ForIn", "Switch", "Block", "Delete", "Jump", "Return", "Exit",
-    ]
+    Expression: TypeAlias = (
+        "Number | Text | Regex | Name | Index | Field | Assign | Ternary | Binary | Unary | Step | Concat | Match | Membership | Call"
+        " | UserCall | IndirectCall | Getline | Grouping"
+    )
+    Statement: TypeAlias = (
+        "Print | ExpressionStatement | If | While | DoWhile | For | ForIn | Switch | Block | Delete | Jump | Return | Exit"
+    )
 
 __all__ = [
     "Assign", "Binary", "Block", "Call", "Concat", "Delete", "DoWhile", "Exit", "ExpressionStatement", "Field", "For", "ForIn", "Function",
@@ -22,7 +22,7 @@ __all__ = [
 
 
 class Node:
-    """A node: its slots are given in order; `line` is the source line, for messages."""
+    """A node: its parts are given in the order of their annotations; `line` is the source line, for messages."""
 
     __slots__ = ("line",)
 
@@ -30,16 +30,20 @@ class Node:
 
     def __init__(self, line: int, *values: object) -> None:
         self.line = line
-        for name, value in zip(self.__slots__, values, strict=True):
+        for name, value in zip(type(self).__annotations__, values, strict=True):
             setattr(self, name, value)
 
 
 class Number(Node):
+    """A numeric constant."""
+
     __slots__ = ("value",)
     value: float
 
 
 class Text(Node):
+    """A string constant, its escapes done."""
+
     __slots__ = ("value",)
     value: str
 
@@ -53,6 +57,8 @@ class Regex(Node):
 
 
 class Name(Node):
+    """A variable or an array."""
+
     __slots__ = ("name",)
     name: str
 
@@ -82,7 +88,9 @@ class Assign(Node):
 
 
 class Ternary(Node):
-    __slots__ = ("condition", "yes", "no")
+    """`condition ? yes : no`."""
+
+    __slots__ = ("condition", "no", "yes")
     condition: Expression
     yes: Expression
     no: Expression
@@ -91,14 +99,16 @@ class Ternary(Node):
 class Binary(Node):
     """Arithmetic, comparison, `&&` and `||`."""
 
-    __slots__ = ("operator", "left", "right")
+    __slots__ = ("left", "operator", "right")
     operator: str
     left: Expression
     right: Expression
 
 
 class Unary(Node):
-    __slots__ = ("operator", "operand")
+    """`-x`, `+x`, `!x`; the operator "()" marks parentheses."""
+
+    __slots__ = ("operand", "operator")
     operator: str
     operand: Expression
 
@@ -106,13 +116,15 @@ class Unary(Node):
 class Step(Node):
     """`++x`, `x--`: `amount` is 1 or -1."""
 
-    __slots__ = ("target", "amount", "prefix")
+    __slots__ = ("amount", "prefix", "target")
     target: Name | Index | Field
     amount: int
     prefix: bool
 
 
 class Concat(Node):
+    """Expressions side by side."""
+
     __slots__ = ("parts",)
     parts: list[Expression]
 
@@ -120,7 +132,7 @@ class Concat(Node):
 class Match(Node):
     """`text ~ pattern`, negated for `!~`."""
 
-    __slots__ = ("text", "pattern", "negated")
+    __slots__ = ("negated", "pattern", "text")
     text: Expression
     pattern: Expression
     negated: bool
@@ -129,7 +141,7 @@ class Match(Node):
 class Membership(Node):
     """`(subscripts) in array`."""
 
-    __slots__ = ("subscripts", "array")
+    __slots__ = ("array", "subscripts")
     subscripts: list[Expression]
     array: Name | Index
 
@@ -137,13 +149,15 @@ class Membership(Node):
 class Call(Node):
     """A built-in function."""
 
-    __slots__ = ("name", "arguments")
+    __slots__ = ("arguments", "name")
     name: str
     arguments: list[Expression]
 
 
 class UserCall(Node):
-    __slots__ = ("name", "arguments")
+    """A call of a function of the program."""
+
+    __slots__ = ("arguments", "name")
     name: str
     arguments: list[Expression]
 
@@ -151,7 +165,7 @@ class UserCall(Node):
 class IndirectCall(Node):
     """`@variable(arguments)`."""
 
-    __slots__ = ("variable", "arguments")
+    __slots__ = ("arguments", "variable")
     variable: Name
     arguments: list[Expression]
 
@@ -159,7 +173,7 @@ class IndirectCall(Node):
 class Getline(Node):
     """`getline`: `kind` is "", "<", "|" or "|&"; the target is None for `$0`."""
 
-    __slots__ = ("kind", "target", "source")
+    __slots__ = ("kind", "source", "target")
     kind: str
     target: Name | Index | Field | None
     source: Expression | None
@@ -175,7 +189,7 @@ class Grouping(Node):
 class Print(Node):
     """`print` and `printf`; `redirection` is "", ">", ">>", "|" or "|&"."""
 
-    __slots__ = ("formatted", "arguments", "redirection", "destination")
+    __slots__ = ("arguments", "destination", "formatted", "redirection")
     formatted: bool
     arguments: list[Expression]
     redirection: str
@@ -183,31 +197,41 @@ class Print(Node):
 
 
 class ExpressionStatement(Node):
+    """An expression for its effect."""
+
     __slots__ = ("expression",)
     expression: Expression
 
 
 class If(Node):
-    __slots__ = ("condition", "yes", "no")
+    """`if`."""
+
+    __slots__ = ("condition", "no", "yes")
     condition: Expression
     yes: Statement
     no: Statement | None
 
 
 class While(Node):
-    __slots__ = ("condition", "body")
+    """`while`."""
+
+    __slots__ = ("body", "condition")
     condition: Expression
     body: Statement
 
 
 class DoWhile(Node):
+    """`do … while`."""
+
     __slots__ = ("body", "condition")
     body: Statement
     condition: Expression
 
 
 class For(Node):
-    __slots__ = ("start", "condition", "step", "body")
+    """`for (start; condition; step)`."""
+
+    __slots__ = ("body", "condition", "start", "step")
     start: Statement | None
     condition: Expression | None
     step: Statement | None
@@ -215,7 +239,9 @@ class For(Node):
 
 
 class ForIn(Node):
-    __slots__ = ("variable", "array", "body")
+    """`for (variable in array)`."""
+
+    __slots__ = ("array", "body", "variable")
     variable: Name | Index | Field
     array: Name | Index
     body: Statement
@@ -224,12 +250,14 @@ class ForIn(Node):
 class Switch(Node):
     """`cases` are (value or None for default, statements), in order."""
 
-    __slots__ = ("subject", "cases")
+    __slots__ = ("cases", "subject")
     subject: Expression
     cases: list[tuple[Expression | None, list[Statement]]]
 
 
 class Block(Node):
+    """Statements in braces."""
+
     __slots__ = ("statements",)
     statements: list[Statement]
 
@@ -249,11 +277,15 @@ class Jump(Node):
 
 
 class Return(Node):
+    """`return`."""
+
     __slots__ = ("value",)
     value: Expression | None
 
 
 class Exit(Node):
+    """`exit`."""
+
     __slots__ = ("status",)
     status: Expression | None
 
@@ -261,7 +293,7 @@ class Exit(Node):
 class Rule(Node):
     """A pattern and its action: `kind` is "BEGIN", "END", "BEGINFILE", "ENDFILE", "always", "pattern" or "range"."""
 
-    __slots__ = ("kind", "first", "last", "action")
+    __slots__ = ("action", "first", "kind", "last")
     kind: str
     first: Expression | None
     last: Expression | None
@@ -269,13 +301,17 @@ class Rule(Node):
 
 
 class Function(Node):
-    __slots__ = ("name", "parameters", "body")
+    """`function name(parameters)`."""
+
+    __slots__ = ("body", "name", "parameters")
     name: str
     parameters: list[str]
     body: list[Statement]
 
 
 class Program(Node):
-    __slots__ = ("rules", "functions")
+    """All rules in order, and the functions by name."""
+
+    __slots__ = ("functions", "rules")
     rules: list[Rule]
     functions: dict[str, Function]

@@ -71,8 +71,8 @@ _ARGUMENT_COUNTS = {
 }  # fmt: skip
 
 
-def parse(sources: Sequence[Source], warn: Callable[[str], None], include: Callable[[str], Source]) -> Program:
-    """The program that the pieces form together; `include` reads what `@include` names. Raises `AwkSyntaxError`."""
+def parse(sources: Sequence[Source], warn: Callable[[str], None], include: Callable[[str, str], Source]) -> Program:
+    """The program that the pieces form together; `include` reads what `@include` names, at a place. Raises `AwkSyntaxError`."""
     rules: list[Rule] = []
     functions: dict[str, Function] = {}
     pending = list(sources)[::-1]
@@ -83,10 +83,10 @@ def parse(sources: Sequence[Source], warn: Callable[[str], None], include: Calla
             parser.program()
         except RecursionError:
             raise AwkSyntaxError(f"{parser.source.name}:1: program nested too deeply") from None
-        for name in parser.includes:
+        for line, name in parser.includes:
             if name not in included:
                 included.add(name)
-                pending.append(include(name))
+                pending.append(include(name, f"{parser.source.name}:{line}"))
     return Program(1, rules, functions)
 
 
@@ -96,7 +96,7 @@ class _Parser:
         self.tokens = tokenize(source, lambda message, line: warn(f"{source.name}:{line}: warning: {message}"))
         self.rules = rules
         self.functions = functions
-        self.includes: list[str] = []
+        self.includes: list[tuple[int, str]] = []
         self.position = 0
         self.token = self.tokens[0]
         self.nesting = 0
@@ -124,11 +124,15 @@ class _Parser:
         return self.advance()
 
     def unexpected(self) -> AwkSyntaxError:
-        if self.token.kind in ("EOF", "NEWLINE"):
-            end = self.token.position
-            while self.token.kind == "EOF" and end > 0 and self.source.text[end - 1] == "\n":
-                end -= 1
-            return point_at(self.source, end, "unexpected newline or end of string")
+        message = "unexpected newline or end of string"
+        if self.token.kind == "NEWLINE":
+            return point_at(self.source, self.token.position, message, later=1)
+        if self.token.kind == "EOF":
+            if self.source.name != "cmd. line":
+                place = f"{self.source.name}:{max(self.source.text.count(chr(10)), 1)}: "
+                message = "source files / command-line arguments must contain complete functions or rules"
+                return AwkSyntaxError(f"{place}(END OF FILE)", f"{place}^ {message}")
+            return point_at(self.source, len(self.source.text.rstrip("\n")), message)
         return point_at(self.source, self.token.position, "syntax error")
 
     def error(self, message: str) -> AwkSyntaxError:
@@ -137,6 +141,11 @@ class _Parser:
     def newlines(self) -> None:
         while self.token.kind == "NEWLINE":
             self.advance()
+
+    def twice(self, message: str) -> AwkSyntaxError:
+        """gawk says these two times."""
+        error = self.error(message)
+        return AwkSyntaxError(error.lines[0], error.lines[0])
 
     def deeper(self) -> None:
         self.nesting += 1
@@ -163,7 +172,7 @@ class _Parser:
         name = self.token
         if name.value == "include" and self.peek().kind == "STRING":
             self.advance()
-            self.includes.append(self.advance().value)
+            self.includes.append((name.line, self.advance().value))
         elif name.value == "load" and self.peek().kind == "STRING":
             raise self.error(f"error: cannot open shared library `{self.peek().value}' for reading: No such file or directory")
         elif name.value == "namespace" and self.peek().kind == "STRING":
@@ -386,9 +395,9 @@ class _Parser:
         token = self.advance()
         kind = token.kind
         if kind == "break" and not (self.in_loop or self.in_switch):
-            raise self.error("error: `break' is not allowed outside a loop or switch")
+            raise self.twice("error: `break' is not allowed outside a loop or switch")
         if kind == "continue" and not self.in_loop:
-            raise self.error("error: `continue' is not allowed outside a loop")
+            raise self.twice("error: `continue' is not allowed outside a loop")
         if kind in ("next", "nextfile") and self.rule_kind in ("BEGIN", "END", "BEGINFILE", "ENDFILE"):
             if not (kind == "nextfile" and self.rule_kind == "BEGINFILE"):
                 raise self.error(f"error: `{kind}' used in {self.rule_kind} action")
@@ -469,8 +478,6 @@ class _Parser:
                 arguments.append(self.expression())
             if len(arguments) == 1 and isinstance(arguments[0], Grouping):
                 arguments = arguments[0].items
-        if formatted and not arguments:
-            raise self.unexpected()
         redirection = ""
         destination = None
         if self.token.kind in (">", ">>", "|", "|&"):

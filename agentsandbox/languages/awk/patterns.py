@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from agentsandbox.languages.awk.values import AwkFatal
 from agentsandbox.regexps import RegexError, compile_posix
 
@@ -14,11 +16,13 @@ if TYPE_CHECKING:
 
 __all__ = ["Pattern"]
 
+_ASSERTIONS = re.compile(r"\\[yB<>`']")
+
 
 class Pattern:
     """A pattern; `search(text, position)` gives the leftmost longest match, `test(text)` tells whether there is one."""
 
-    __slots__ = ("search", "test")
+    __slots__ = ("literal", "never_empty", "search", "test")
 
     search: Callable[..., Any]
     test: Callable[[str], object]
@@ -29,6 +33,10 @@ class Pattern:
         except RegexError as error:
             raise AwkFatal(f"invalid regexp: {error.message}: /{source}/") from None
         fast, fast_test = regex.fast, regex.fast_test
+        self.literal = regex.literal
+        """The one text that it matches, if there is just one."""
+        self.never_empty = fast if fast is not None and fast.search("") is None and not _ASSERTIONS.search(source) else None
+        """The `re.Pattern` to substitute by when no match can be empty."""
         if fast is not None:
             self.search = fast.search
         else:

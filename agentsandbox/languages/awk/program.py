@@ -38,7 +38,9 @@ class _Failed(Exception):
 
 
 @lru_cache(maxsize=128)
-def _compile_cached(sources: tuple[tuple[str, str], ...], assigned: frozenset[str], operands: frozenset[str]) -> tuple[Compiled, tuple[str, ...]]:
+def _compile_cached(
+    sources: tuple[tuple[str, str], ...], assigned: frozenset[str], operands: frozenset[str]
+) -> tuple[Compiled, tuple[str, ...]]:
     return _compile([Source(name, text) for name, text in sources], assigned, operands, None)
 
 
@@ -48,10 +50,10 @@ def _compile(
     """The compiled program and the warnings on the way; raises `_Failed`."""
     warnings: list[str] = []
 
-    def include(name: str) -> Source:
+    def include(name: str, place: str) -> Source:
         if ctx is None:
             raise _NeedsFiles
-        return _read_source(ctx, name, included=True)
+        return _read_source(ctx, name, included_at=place)
 
     try:
         program = parse(sources, warnings.append, include)
@@ -70,7 +72,7 @@ class _NeedsFiles(Exception):
     """The program includes others: it cannot be compiled without the filesystem, nor kept."""
 
 
-def _read_source(ctx: CommandContext, name: str, included: bool = False) -> Source:
+def _read_source(ctx: CommandContext, name: str, included_at: str = "") -> Source:
     """The text of a program file; included ones are sought along AWKPATH, too."""
     candidates = [name]
     if "/" not in name:
@@ -89,8 +91,8 @@ def _read_source(ctx: CommandContext, name: str, included: bool = False) -> Sour
         except OSError as failure:
             error = error or failure
     reason = os.strerror((error.errno if error else 0) or 2)
-    if included:
-        raise _Failed([f"error: cannot open source file `{name}' for reading: {reason}"], 1)
+    if included_at:
+        raise _Failed([f"{included_at}: error: cannot open source file `{name}' for reading: {reason}"], 1)
     raise CommandError(f"fatal: cannot open source file `{name}' for reading: {reason}", 2)
 
 
@@ -192,11 +194,14 @@ class _Run:
         except RecursionError as error:
             return self._fatal("functions nested too deeply", error.__traceback__)
         except AwkNext as error:
-            return self._fatal("`next' cannot be called from here", error.__traceback__)
+            return self._fatal(f"`next' cannot be called from a `{self._phase()}' rule", error.__traceback__)
         except AwkNextFile as error:
-            return self._fatal("`nextfile' cannot be called from here", error.__traceback__)
+            return self._fatal(f"`nextfile' cannot be called from a `{self._phase()}' rule", error.__traceback__)
         except MemoryError:
             raise LimitReached("value_bytes") from None
+
+    def _phase(self) -> str:
+        return "END" if self.rt.in_end else "BEGIN"
 
     def _fatal(self, message: str, traceback: TracebackType | None) -> str:
         line = 0

@@ -86,11 +86,13 @@ class Separator:
 class RecordReader:
     """Records from one input. `terminator` is the text that ended the last one: RT."""
 
-    __slots__ = ("_budget", "_carry", "_ended", "_position", "_text", "source", "terminator")
+    __slots__ = ("_budget", "_carry", "_ended", "_position", "_text", "block_text", "source", "terminator")
 
     def __init__(self, source: ByteReader, budget: Budget) -> None:
         self.source = source
         self.terminator = ""
+        self.block_text = ""
+        """The text of the last `block`."""
         self._budget = budget
         self._text = ""
         self._position = 0
@@ -125,11 +127,13 @@ class RecordReader:
                 self._text = text[last + 1 :]
                 self._position = 0
                 self.terminator = separator
-                return (text[start:last] if start or last + 1 < len(text) else text[:last]).split(separator)
+                self.block_text = text = text[start:last]
+                return text.split(separator)
             if not self._fill():
                 rest = self._text[self._position :]
                 self._text, self._position = "", 0
                 self.terminator = ""
+                self.block_text = rest
                 return [rest] if rest else None
 
     def push_back(self, records: list[str], separator: str) -> None:
@@ -178,7 +182,7 @@ class RecordReader:
         while True:
             end = self._text.find("\n\n", self._position)
             following = end + 2
-            while 0 <= end and following < len(self._text) and self._text[following] == "\n":
+            while end >= 0 and following < len(self._text) and self._text[following] == "\n":
                 following += 1
             if end >= 0 and following < len(self._text):
                 return self._take(end, following)

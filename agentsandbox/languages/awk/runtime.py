@@ -12,6 +12,7 @@ from agentsandbox.languages.awk.functions import namespace
 from agentsandbox.languages.awk.patterns import Pattern
 from agentsandbox.languages.awk.records import RecordReader, Separator, is_plain, split_by_pattern, split_words
 from agentsandbox.languages.awk.sorting import sort_elements, sorted_keys
+from agentsandbox.languages.awk.substitution import general_substitute, substitute
 from agentsandbox.languages.awk.times import format_time, make_time
 from agentsandbox.languages.awk.values import UNSET, AwkFatal, AwkNextFile, Unset, from_input, to_number
 from agentsandbox.streams import Buffer, encode
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["Runtime"]
 
 FLUSH_CHARACTERS = 65536
-ARRAY_SHARE = 32
+ARRAY_SHARE = 16
 """What an element of an array is taken to cost, in bytes of `value_bytes`."""
 AUDIT_CHARACTERS = 8 * 1024 * 1024
 """Fresh text after which everything that arrays hold is measured."""
@@ -86,9 +87,13 @@ class Runtime:
         self._fresh = 0
         self._ticks = 0
         self._patterns: dict[str, Pattern] = {}
+        self._splitters: dict[str, Callable[[str], list[str]]] = {}
         # input
         self.records: Iterator[str] = iter(())
         self.count = 0
+        self._block_text = ""
+        self.odd = True
+        """Whether `float` might take for a number what awk does not."""
         self.q = False
         self.sep: str | None = None
         self.splitter: Callable[[str], list[str]] = split_words
@@ -179,7 +184,7 @@ class Runtime:
                         characters += len(value)
                     elif isinstance(value, Array):
                         pending.append(value)
-        self.budget.charge(elements * ARRAY_SHARE // AUDIT_LIMITS)
+        self.budget.charge(elements * ARRAY_SHARE)
         self.budget.charge(characters // AUDIT_LIMITS)
 
     def set_status(self, number: float) -> None:
@@ -241,6 +246,7 @@ class Runtime:
         self.records = iter(())
         if self._reader is not None:
             self._reader.push_back(rest, self._separator.character)
+        self._splitters.clear()
         self._separator = Separator(self.text(self.RS), self._compile, bool(self.IGNORECASE))
 
     # patterns
@@ -265,6 +271,7 @@ class Runtime:
     # splitting
 
     def _choose_splitter(self) -> None:
+        self._splitters.clear()
         self.q, self.sep = False, None
         if self._splitting == "FPAT":
             pattern = self._compile(self.text(self.FPAT))
@@ -328,10 +335,15 @@ class Runtime:
                 continue
             self._block_start += self._block_size
             self._block_size = len(records)
+            self._fresh += len(self._block_text)
+            if self._fresh > AUDIT_CHARACTERS:
+                self._fresh = 0
+                self.audit(measure=True)
             self.records = iter(records)
             if self._splitting == "FS" and self.FS == " ":
-                self.q = all(map(is_plain, records)) if len(records) < 4 else is_plain(" ".join(records))
+                self.q = is_plain(self._block_text)
                 self.sep = None
+            self.odd = "_" in self._block_text or not self._block_text.isascii()
             return True
 
     def _read_block(self) -> list[str] | None:
@@ -339,11 +351,13 @@ class Runtime:
         separator = self._separator
         if separator.kind == "character" and not self.uses_terminator:
             records = self._reader.block(separator.character)
+            self._block_text = self._reader.block_text
             self.budget.step(len(records) if records is not None else 1)
             return records
         self.budget.step()
         record = self._reader.record(separator)
         self.RT = self._reader.terminator
+        self._block_text = record or ""
         return None if record is None else [record]
 
     def _open_next(self) -> bool:
@@ -377,10 +391,9 @@ class Runtime:
         try:
             source = ctx.stdin if name in ("-", "/dev/stdin") else ctx.fs.open(ctx.path(name), "r")
             if source is not ctx.stdin and ctx.fs.is_dir(ctx.path(name)):
-                self.warn_with_place(f"command line argument `{name}' is a directory: skipped")
-                return False
+                raise IsADirectoryError
         except IsADirectoryError:
-            self.warn_with_place(f"command line argument `{name}' is a directory: skipped")
+            ctx.warn(f"warning: command line argument `{name}' is a directory: skipped", ctx.status)
             return False
         except OSError as error:
             import os
@@ -495,9 +508,9 @@ class Runtime:
         """`$0`, rebuilt when a field has changed."""
         if self._stale:
             self._stale = False
-            fields = self._fields or []
-            self.names["charge"](sum(map(len, fields)) + len(fields) * len(self.OFS))
-            self._record = self.OFS.join(fields)
+            self._record = self.OFS.join(self._fields or ())
+            if len(self._record) > FLUSH_CHARACTERS:
+                self.account(len(self._record))
         return self._record
 
     def fields(self) -> list[str]:
@@ -567,8 +580,8 @@ class Runtime:
         if missing > 0:
             self.budget.charge(position * 16)
             fields.extend([""] * missing)
-        fields[position - 1] = self.text(value)
-        self._typed[position] = UNSET if value is UNSET else value if not isinstance(value, Unset) else UNSET
+        fields[position - 1] = value if value.__class__ is str else self.text(value)
+        self._typed[position] = value
         self._stale = True
         return value
 
@@ -613,6 +626,10 @@ class Runtime:
         """`print … > name` and its kin."""
         self.channels.write(kind, name, text)
 
+    def no_format(self) -> str:
+        """`printf` without arguments."""
+        raise AwkFatal("printf: no arguments")
+
     def sprintf(self, template: str, values: Sequence[object]) -> str:
         """`sprintf`."""
         return format_values(template, values, self.text, self.budget.charge)
@@ -656,14 +673,19 @@ class Runtime:
         else:
             by = self.text(self.FS) if separator is None else separator
             if between is None:
-                pieces = (self.splitter if separator is None and self._splitting == "FS" else self._splitter_of(by))(text)
+                split = self._splitters.get(by)
+                if split is None:
+                    split = self._splitters[by] = self._splitter_of(by)
+                pieces = split(text)
             else:
                 pieces = self._split_keeping(text, by, between)
-        self.budget.charge(len(pieces) * 16)
         step(len(pieces) // 4 + 1)
         array.clear()
-        for number, piece in enumerate(pieces, 1):
-            array[str(number)] = from_input(piece)
+        if len(pieces) <= len(_NUMBERS):
+            array.update(zip(_NUMBERS, map(from_input, pieces)))  # noqa: B905 - as many as there are pieces
+        else:
+            self.budget.charge(len(pieces) * 16)
+            array.update(zip(map(str, range(1, len(pieces) + 1)), map(from_input, pieces), strict=True))
         if separators is not None:
             separators.clear()
             leading = by == " " if not isinstance(separator, Pattern) else False
@@ -704,8 +726,6 @@ class Runtime:
 
     def substitute(self, pattern: Pattern, replacement: str, text: str, every: bool) -> float:
         """`sub` and `gsub`: the new text in `got`, the number of replacements back."""
-        from agentsandbox.languages.awk.substitution import substitute
-
         self.got, count = substitute(pattern, replacement, text, every, self.budget)
         if count and len(self.got) > FLUSH_CHARACTERS:
             self.account(len(self.got))
@@ -713,8 +733,6 @@ class Runtime:
 
     def gensub(self, pattern: Pattern, replacement: str, how: Value, text: str) -> str:
         """`gensub`."""
-        from agentsandbox.languages.awk.substitution import general_substitute
-
         which = self.text(how)
         number = 0
         if which[:1] not in ("g", "G"):
@@ -800,6 +818,7 @@ class Runtime:
         return self.channels.flush(name)
 
 
+_NUMBERS = [str(number) for number in range(1, 65)]
 _SPLITTING = frozenset(("FS", "FPAT", "FIELDWIDTHS", "IGNORECASE"))
 _SPECIAL = frozenset(
     "NR FNR NF FS OFS ORS RS RT RSTART RLENGTH SUBSEP CONVFMT OFMT FILENAME IGNORECASE FPAT FIELDWIDTHS ERRNO BINMODE ARGC ARGIND LINT "

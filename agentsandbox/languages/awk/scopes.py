@@ -10,7 +10,8 @@ from agentsandbox.languages.awk import nodes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
+    from typing import Any
 
     from agentsandbox.languages.awk.nodes import Expression, Node, Program
 
@@ -55,7 +56,7 @@ class Scopes:
         self.functions = program.functions
         self.arrays: set[Key] = set()
         self.scalars: set[Key] = set()
-        self.texts: set[Key] = set(("", name) for name in assigned_outside)
+        self.texts: set[Key] = {("", name) for name in assigned_outside}
         """Scalars that may hold something else than a number."""
         self.mixed_elements: set[Key] = set()
         """Arrays whose elements may be something else than numbers."""
@@ -69,6 +70,8 @@ class Scopes:
         self.uses_fields = False
         self.plain_getline = False
         self.indirect = False
+        self.nested = False
+        """Whether an element may be an array."""
         self.field_functions: set[str] = set()
         """Functions that look at the fields or the record, also through others."""
         self._calls: list[tuple[str, str, list[Expression]]] = []
@@ -148,10 +151,8 @@ class Scopes:
         if isinstance(node.base, nodes.Name):
             self._array(function, node.base.name)
         else:
-            base = node.base
-            while isinstance(base, nodes.Index):
-                base = base.base  # type: ignore[assignment]
-            self._mix(function, base)
+            self.nested = True
+            self._mix(function, node.base)
 
     def _array(self, function: str, name: str) -> None:
         key = self.key(function, name)
@@ -245,6 +246,8 @@ class Scopes:
                 argument = _unwrap(node.arguments[position])
                 if isinstance(argument, nodes.Name):
                     self._array(function, argument.name)
+                elif isinstance(argument, nodes.Index):
+                    self.nested = True
                 self._mix(function, argument)
         if node.name in ("asort", "asorti") and len(node.arguments) > 2:
             self.indirect = True
@@ -258,10 +261,12 @@ class Scopes:
 
     def _visit_user_call(self, node: nodes.UserCall, function: str, in_begin: bool) -> None:
         self._calls.append((function, node.name, node.arguments))
+        self.nested = self.nested or any(isinstance(_unwrap(argument), nodes.Index) for argument in node.arguments)
         self._callees.setdefault(function, set()).add(node.name)
 
     def _visit_indirect(self, node: nodes.IndirectCall, function: str, in_begin: bool) -> None:
         self.indirect = True
+        self.nested = True
         for argument in node.arguments:
             self._mix(function, argument)
 
@@ -284,15 +289,15 @@ class Scopes:
             before = len(self.arrays), len(self.mixed_elements), len(self.texts), len(self.text_functions), len(self.field_functions)
             for caller, name, arguments in self._calls:
                 self._settle_call(caller, name, arguments)
-            for function, value, key in self._typed:
-                if not self.is_numeric(function, value):
+            for scope, value, key in self._typed:
+                if not self.is_numeric(scope, value):
                     if key[0] == "[":
                         self.mixed_elements.add(key[1:])  # type: ignore[arg-type]
                     else:
                         self.texts.add(key)
-            for name, value in self._returns:
-                if not self.is_numeric(name, value):
-                    self.text_functions.add(name)
+            for returning, result in self._returns:
+                if not self.is_numeric(returning, result):
+                    self.text_functions.add(returning)
             for caller, callees in self._callees.items():
                 if caller and callees & self.field_functions:
                     self.field_functions.add(caller)
@@ -326,7 +331,7 @@ def _unwrap(expression: Expression) -> Expression:
     return expression
 
 
-_VISITS = {
+_VISITS: dict[type, Callable[[Scopes, Any, str, bool], None]] = {
     nodes.Name: Scopes._visit_name,
     nodes.Index: Scopes._visit_index,
     nodes.Field: Scopes._visit_field,

@@ -21,6 +21,17 @@ def substitute(pattern: Pattern, replacement: str, text: str, every: bool, budge
             replacement = parts[0]
         else:
             return _replace(pattern, text, 0 if every else 1, lambda found: _expand(parts, found), budget)
+    if pattern.literal:
+        count = text.count(pattern.literal)
+        if not count:
+            return text, 0
+        count = count if every else 1
+        budget.charge(len(text) + count * (len(replacement) - len(pattern.literal)))
+        return text.replace(pattern.literal, replacement, count), count
+    if every and pattern.never_empty is not None and "\\" not in replacement and (len(text) < 65536 or len(replacement) < 2):
+        budget.charge(len(text) * (len(replacement) + 1))
+        budget.step(len(text) // 256)
+        return pattern.never_empty.subn(replacement, text)
     return _replace(pattern, text, 0 if every else 1, replacement, budget)
 
 
@@ -122,10 +133,10 @@ def _replace(
         count += 1
         if not which or count == which:
             new = replacement if replacement.__class__ is str else replacement(found)  # type: ignore[operator]
-            size += left - copied + len(new)  # type: ignore[arg-type]
+            size += left - copied + len(new)
             budget.charge(size)
             pieces.append(text[copied:left])
-            pieces.append(new)  # type: ignore[arg-type]
+            pieces.append(new)
             copied = right
         if count == which:
             break

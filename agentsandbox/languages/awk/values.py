@@ -6,9 +6,9 @@ import re
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Union
+    from typing import TypeAlias
 
-    Value = Union[float, str]
+    Value: TypeAlias = "float | str"
 
 __all__ = [
     "UNSET", "AwkExit", "AwkFatal", "AwkNext", "AwkNextFile", "RegexValue", "Strnum", "Unset", "from_input", "integral_text", "to_number",
@@ -95,8 +95,18 @@ def array_as_scalar(value: object) -> AwkFatal:
     return AwkFatal(f"attempt to use array `{getattr(value, 'where', '')}' in a scalar context")
 
 
+_NUMBER_STARTS = frozenset("0123456789+-. \t\n\r\f\v")
+_NUMBER_CHARACTERS = _NUMBER_STARTS | {"e", "E"}
+
+
 def from_input(text: str) -> Value:
     """A field or other input as a value: `Strnum` when it looks like a number."""
+    if text[:1] not in _NUMBER_STARTS:
+        return text
+    if len(text) > 24:  # `float` says no by an exception, which is slow
+        if text[-1] not in _NUMBER_CHARACTERS or text[len(text) >> 1] not in _NUMBER_CHARACTERS or text[12] not in _NUMBER_CHARACTERS:
+            return text
+        return Strnum(text) if _WHOLE.fullmatch(text) is not None else text
     try:
         number = float(text)
     except ValueError:

@@ -1,0 +1,56 @@
+"""`bc` (POSIX 1003.1-2017, GNU bc 1.07.1): an arbitrary precision calculator language."""
+
+from __future__ import annotations
+
+from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
+from agentsandbox.errors import PipeClosed, Unwind
+from agentsandbox.streams import decode
+
+
+@command(
+    "bc",
+    usage="""
+    Usage: bc [OPTION]... [FILE]...
+    Calculate with numbers of any length: run each FILE, then standard input.
+
+      -l, --mathlib      define s c a l e j and set scale to 20
+      -q, --quiet        print no banner (it is never printed)
+      -s, --standard     (accepted: extensions are processed all the same)
+      -w, --warn         (accepted: there are no warnings about extensions)
+      -i, --interactive  (accepted: there is no banner)
+      -v, --version      print the version and exit
+      -h, --help         display this help and exit
+    """,
+)
+def bc(ctx: CommandContext, args: Arguments) -> int:
+    from agentsandbox.languages.calculator.machine import Machine
+
+    if args.flag("help"):
+        ctx.print(bc.usage, end="")
+        return 0
+    if args.flag("version"):
+        ctx.print("bc 1.07.1, as agentsandbox understands it")
+        return 0
+    machine = Machine(ctx, library=args.flag("mathlib"))
+    try:
+        for name in args.operands:
+            try:
+                source = ctx.open_input(name)
+                text = decode(source.read())
+            except OSError as error:
+                machine.flush()
+                machine.complain(f"File {name} is unavailable." if error.errno == 2 else f"bc: {describe_os_error(error, name)}")
+                return 1
+            if not machine.run(name, text, from_stdin=False):
+                machine.flush()
+                return 0
+        data = ctx.stdin.read()
+        ctx.budget.charge(len(data))
+        machine.run("", decode(data), from_stdin=True)
+        machine.flush()
+    except PipeClosed:
+        raise
+    except Unwind:
+        machine.flush()
+        raise
+    return 0

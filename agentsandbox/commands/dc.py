@@ -1,0 +1,58 @@
+"""`dc` (GNU dc 1.4.1): a desk calculator in reverse Polish notation."""
+
+from __future__ import annotations
+
+import os
+
+from agentsandbox.command import Arguments, CommandContext, command
+from agentsandbox.errors import PipeClosed, Unwind
+from agentsandbox.streams import decode
+
+
+@command(
+    "dc",
+    usage="""
+    Usage: dc [OPTION]... [FILE]...
+    Calculate in reverse Polish notation with numbers of any length.
+
+    Without an expression or a FILE, read standard input.
+
+      -e, --expression=EXPR  run EXPR
+      -f, --file=FILE        run what FILE contains
+      -V, --version          print the version and exit
+      -h, --help             display this help and exit
+    """,
+)
+def dc(ctx: CommandContext, args: Arguments) -> int:
+    from agentsandbox.languages.calculator.stack import StackMachine
+
+    if args.flag("help"):
+        ctx.print(dc.usage, end="")
+        return 0
+    if args.flag("version"):
+        ctx.print("dc 1.4.1, as agentsandbox understands it")
+        return 0
+    machine = StackMachine(ctx)
+    programs = [(key == "expression", value or "") for key, value in args.given] + [(False, name) for name in args.operands]
+    try:
+        for is_text, value in programs or [(False, "-")]:
+            text = value
+            if not is_text:
+                try:
+                    data = ctx.open_input(value).read()
+                except OSError as error:
+                    machine.flush()
+                    ctx.warn(f"Could not open file {value}" if error.errno == 2 else f"{value}: {os.strerror(error.errno or 5)}", 0)
+                    continue
+                ctx.budget.charge(len(data))
+                text = decode(data)
+            if not machine.run(text):
+                machine.flush()
+                return 1  # so does GNU dc after `q`
+        machine.flush()
+    except PipeClosed:
+        raise
+    except Unwind:
+        machine.flush()
+        raise
+    return ctx.status

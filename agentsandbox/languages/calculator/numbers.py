@@ -1,0 +1,220 @@
+"""Decimal numbers of any length with the scale rules that bc and dc share.
+
+A number is a `Decimal` whose exponent is minus its scale. Operations are exact and truncate; those that could be long
+check their size and the deadline first, so that no single one takes more than a fraction of a second.
+"""
+
+from __future__ import annotations
+
+from decimal import MAX_EMAX, MIN_EMIN, ROUND_DOWN, Context, Decimal
+
+from agentsandbox.errors import LimitReached
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from agentsandbox.limits import Budget
+
+__all__ = ["ONE", "ZERO", "Arithmetic", "CalculationError", "digits_of", "format_number", "length_of", "scale_of", "truncate"]
+
+MAX_DIGITS = 1_000_000
+"""Digits of a result: a product of that length takes less than a tenth of a second."""
+MAX_QUOTIENT = 300_000
+MAX_ROOT = 30_000
+MAX_CONVERTED = 20_000
+"""Digits that are shown in another base."""
+
+ZERO = Decimal(0)
+ONE = Decimal(1)
+EXACT = Context(prec=2 * MAX_DIGITS, Emax=MAX_EMAX, Emin=MIN_EMIN, traps=[], rounding=ROUND_DOWN)
+"""Wide enough that nothing is ever rounded."""
+_DIGITS = "0123456789ABCDEF"
+
+
+class CalculationError(Exception):
+    """What the program asks for cannot be calculated; `message` is bc's phrase."""
+
+    def __init__(self, message: str) -> None:
+        self.message = message
+        super().__init__(message)
+
+
+def scale_of(number: Decimal) -> int:
+    """The number of digits after the point."""
+    text = str(number)
+    mantissa, _, exponent = text.partition("E")
+    point = mantissa.find(".")
+    return (len(mantissa) - point - 1 if point >= 0 else 0) - int(exponent or 0)
+
+
+def digits_of(number: Decimal) -> int:
+    """About how many digits a number has."""
+    return abs(number.adjusted()) + 1 if number else 1
+
+
+def truncate(number: Decimal, scale: int) -> Decimal:
+    """With exactly `scale` digits after the point, cut off or filled up."""
+    return number.quantize(Decimal((0, (1,), -scale)), ROUND_DOWN, EXACT)
+
+
+def length_of(number: Decimal) -> int:
+    """`length`: the significant digits."""
+    scale = scale_of(number)
+    whole = max(number.adjusted() + 1, 0) if number else 0
+    return whole + scale if whole or scale else 1
+
+
+class Arithmetic:
+    """The operations, bound to a budget."""
+
+    def __init__(self, budget: Budget) -> None:
+        self.budget = budget
+
+    def check(self, digits: int, limit: int = MAX_DIGITS) -> None:
+        """Refuse a result of too many digits; long ones cost steps and a look at the clock."""
+        if digits > limit:
+            raise LimitReached("value_bytes", "the number is too long")
+        if digits > 500:
+            self.budget.step(digits // 100)
+            if digits > 20_000:
+                self.budget.check_time()
+
+    def _size(self, number: Decimal) -> int:
+        return digits_of(number) + (scale_of(number) if number.adjusted() < 100 else 0)
+
+    def add(self, left: Decimal, right: Decimal) -> Decimal:
+        """The larger scale of the two."""
+        self.check(max(self._size(left), self._size(right)))
+        return EXACT.add(left, right)
+
+    def subtract(self, left: Decimal, right: Decimal) -> Decimal:
+        """The larger scale of the two."""
+        self.check(max(self._size(left), self._size(right)))
+        return EXACT.subtract(left, right)
+
+    def multiply(self, left: Decimal, right: Decimal, scale: int) -> Decimal:
+        """min(a + b, max(scale, a, b)) digits after the point."""
+        self.check(self._size(left) + self._size(right))
+        product = EXACT.multiply(left, right)
+        mine, other = scale_of(left), scale_of(right)
+        wanted = min(mine + other, max(scale, mine, other))
+        return truncate(product, wanted) if wanted != mine + other else product
+
+    def divide(self, left: Decimal, right: Decimal, scale: int) -> Decimal:
+        """`scale` digits after the point."""
+        if not right:
+            raise CalculationError("Divide by zero")
+        self.check(self._size(left) + scale + self._size(right), MAX_QUOTIENT)
+        quotient = EXACT.divide_int(EXACT.scaleb(left, scale), right)
+        return truncate(EXACT.scaleb(quotient, -scale), scale)
+
+    def divide_with_remainder(self, left: Decimal, right: Decimal, scale: int) -> tuple[Decimal, Decimal]:
+        """The quotient at `scale`, and what is left."""
+        if not right:
+            raise CalculationError("Modulo by zero")
+        quotient = self.divide(left, right, scale)
+        wanted = max(scale_of(left), scale_of(right) + scale)
+        product = EXACT.multiply(quotient, right)
+        return quotient, truncate(EXACT.subtract(left, product), wanted)
+
+    def raise_power(self, base: Decimal, exponent: int, scale: int) -> Decimal:
+        """By squaring, with a look at the clock between."""
+        if not exponent:
+            return ONE
+        negative, exponent = exponent < 0, abs(exponent)
+        own = scale_of(base)
+        wanted = scale if negative else min(own * exponent, max(scale, own))
+        if abs(base) != 1:
+            self.check((digits_of(base) - (base.adjusted() >= 0) + own) * exponent if base else 0)
+        self.check(own * exponent)
+        result: Decimal | None = None
+        power = base
+        while True:
+            self.budget.step()
+            if exponent & 1:
+                result = power if result is None else EXACT.multiply(result, power)
+            exponent >>= 1
+            if not exponent:
+                break
+            self.check(2 * self._size(power), 2 * MAX_DIGITS)
+            power = EXACT.multiply(power, power)
+        assert result is not None
+        if negative:
+            return self.divide(ONE, result, wanted)
+        return truncate(result, wanted) if scale_of(result) > wanted else result
+
+    def square_root(self, number: Decimal, scale: int) -> Decimal:
+        """max(scale, the number's own) digits after the point."""
+        if number < 0:
+            raise CalculationError("Square root of a negative number")
+        if not number:
+            return ZERO
+        wanted = max(scale, scale_of(number))
+        if number == 1:
+            return ONE
+        self.check(digits_of(number) + wanted, MAX_ROOT)
+        wide = Context(prec=abs(number.adjusted()) // 2 + wanted + 10, Emax=MAX_EMAX, Emin=MIN_EMIN, traps=[], rounding=ROUND_DOWN)
+        root = truncate(wide.sqrt(number), wanted)
+        if EXACT.multiply(root, root) > number:
+            root = EXACT.subtract(root, Decimal((0, (1,), -wanted)))
+        return root
+
+
+def format_number(arithmetic: Arithmetic, number: Decimal, base: int, write: Callable[[str], None], leading_zero: bool = False) -> None:
+    """The text of a number in an output base."""
+    if number < 0:
+        write("-")
+    if not number:
+        write("0")
+        return
+    if base == 10:
+        text = format(number.copy_abs(), "f")
+        write(text[1:] if text.startswith("0.") and not leading_zero else text)
+        return
+    arithmetic.check(digits_of(number) + scale_of(number), MAX_CONVERTED)
+    whole = truncate(number, 0).copy_abs()
+    fraction = EXACT.subtract(number.copy_abs(), whole)
+    width = len(str(base - 1))
+    if whole:
+        for digit in _digits_in(arithmetic, int(whole), base):
+            write(_DIGITS[digit] if base <= 16 else f" {digit:0{width}d}")
+    elif leading_zero:
+        write("0" if base <= 16 else " " + "0" * width)
+    scale = scale_of(number)
+    if scale:
+        write(".")
+        _write_fraction(arithmetic, fraction, scale, base, width, write)
+
+
+def _write_fraction(arithmetic: Arithmetic, fraction: Decimal, scale: int, base: int, width: int, write: Callable[[str], None]) -> None:
+    """As many digits as it takes until base ** n has more than `scale` decimal digits."""
+    denominator: int = 10**scale
+    numerator = int(EXACT.scaleb(fraction, scale))
+    reached = 1
+    while reached < denominator:
+        arithmetic.budget.step(scale // 500 + 1)
+        digit, numerator = divmod(numerator * base, denominator)
+        write(_DIGITS[digit] if base <= 16 else f"{'' if reached == 1 else ' '}{digit:0{width}d}")
+        reached *= base
+
+
+def _digits_in(arithmetic: Arithmetic, number: int, base: int) -> list[int]:
+    """The digits of a number, by halves: one digit at a time would take quadratic time."""
+    if number < base:
+        return [number]
+    powers = [base]
+    while powers[-1] * powers[-1] <= number:
+        arithmetic.budget.step(powers[-1].bit_length() // 1000 + 1)
+        powers.append(powers[-1] * powers[-1])
+    pieces = [number]
+    for power in reversed(powers):
+        arithmetic.budget.step(len(pieces) + power.bit_length() // 1000)
+        split: list[int] = []
+        for piece in pieces:
+            split.extend(divmod(piece, power))
+        pieces = split
+    start = 0
+    while start < len(pieces) - 1 and not pieces[start]:
+        start += 1
+    return pieces[start:]
