@@ -287,7 +287,7 @@ class MemoryComparison(Comparison):
             assert recount(then) == (then.used, then.nodes)
             changes = {change.path for change in self.fs.diff(snapshot)}
             now = picture(self.fs)
-            assert changes >= {path for path in seen.keys() ^ now.keys()}
+            assert changes >= seen.keys() ^ now.keys()
         for fork, seen in self.forks:
             assert picture(fork) == seen
 
@@ -398,7 +398,7 @@ class OverlayComparison(Comparison):
         """A file open for reading doesn't see a later copy up."""
 
 
-SETTINGS = settings(max_examples=30, stateful_step_count=30, deadline=None, suppress_health_check=list(HealthCheck))
+SETTINGS = settings(max_examples=50, stateful_step_count=30, deadline=None, suppress_health_check=list(HealthCheck))
 TestMemoryAgainstKernel = MemoryComparison.TestCase
 TestMemoryAgainstKernel.settings = SETTINGS
 TestOverlayAgainstKernel = OverlayComparison.TestCase

@@ -313,16 +313,21 @@ class FileSystem(ABC):
             if self.is_dir(parent) and f"{self.realpath(parent).rstrip('/')}/".startswith(inside):
                 raise os_error(errno.EINVAL, target)
         pending = [(source, target)]
+        narrow: list[tuple[str, int]] = []
         while pending:
             here, there = pending.pop()
             info = self.stat(here, follow=False)
             if info.is_link:
                 self.symlink(self.readlink(here), there)
             elif info.is_dir:
-                self.mkdir(there, info.permissions)
+                self.mkdir(there, info.permissions | 0o700)
+                if info.permissions & 0o700 != 0o700:
+                    narrow.append((there, info.permissions))
                 pending.extend((posixpath.join(here, name), posixpath.join(there, name)) for name in reversed(self.listdir(here)))
             else:
                 self.write_bytes(there, self.read_bytes(here), permissions=info.permissions)
+        for directory, permissions in reversed(narrow):
+            self.chmod(directory, permissions)
 
     def remove_tree(self, path: str) -> None:
         """Remove a file, or a directory with all below it."""

@@ -29,7 +29,7 @@ class Ledger(Tree):
 
     token      the owner of the nodes that may be changed in place; a new one is taken at each snapshot.
     used       bytes of all files and links, also of files without a name that are still open.
-    nodes      names in the tree, mounts not among them.
+    nodes      names in the tree.
     free_…     the part of them that came from outside and doesn't count against the limits.
     opened     the open files of each node.
     orphans    nodes without a name that are kept by an open file, and weigh on.

@@ -421,9 +421,11 @@ class MemoryFileSystem(Subtrees):
         self._mount(path, Mount(filesystem))
 
     def _mount(self, path: str, entry: Dir | Graft | Mount) -> None:
-        """Enter a tree at a path that is missing or an empty directory; parents that are missing are made."""
+        """Enter a tree at a path that is missing or an empty directory; what is missing is made, and doesn't count."""
         uid, self.uid = self._uid, 0
+        before, free = self.nodes, self.free_nodes
         try:
+            self.free_nodes += path.count("/") + 1
             self.makedirs(path)
             place = self._walk(path)
             node = place.node
@@ -435,6 +437,7 @@ class MemoryFileSystem(Subtrees):
                 raise os_error(errno.ENOTEMPTY, path)
             self.own(place).entries[place.name] = entry
         finally:
+            self.free_nodes = free + self.nodes - before
             self.uid = uid
 
     # versions

@@ -89,7 +89,7 @@ class Names(Ledger):
         here = place.stack[-1]
         if type(here) is Inner:
             inside(path, here.filesystem.mkdir, here.child(place.name), mode)
-        else:
+        elif type(here) is Dir:
             kept = here.mode & 0o2000  # a set-group-ID directory hands that on
             self.put(place, Dir(self.token, 0o040000 | mode & 0o7777 | kept, self.clock(), self.maker), path)
 
@@ -151,7 +151,7 @@ class Names(Ledger):
         if isinstance(node, (Inner, InnerLink)):
             if type(place.entry) is Mount:
                 raise os_error(errno.EISDIR, path)
-            inside(path, node.filesystem.unlink, node.path)
+            inside(path, node.filesystem.unlink, node.path + _slash(path))
             return
         if node.kind == DIR:
             raise os_error(errno.EISDIR, path)
@@ -206,7 +206,8 @@ class Names(Ledger):
             raise os_error(errno.EINVAL, target)
         here, there = origin.stack[-1], place.stack[-1]
         if type(here) is Inner and type(there) is Inner:
-            inside(source, here.filesystem.rename, here.child(origin.name), there.child(place.name))
+            old, new = here.child(origin.name) + _slash(source), there.child(place.name) + _slash(target)
+            inside(source, here.filesystem.rename, old, new)
             return
         if any(type(each.entry) is Graft or type(each.entry) is Mount for each in (origin, place)):
             raise os_error(errno.EBUSY, source)
@@ -263,3 +264,8 @@ class Names(Ledger):
         here.atime = there.atime = None
         if entry.kind != FILE or (old is not None and old.kind != FILE):
             self._dirs.clear()
+
+
+def _slash(path: str) -> str:
+    """The slash that a path may end in."""
+    return "/" if path.endswith("/") else ""

@@ -82,7 +82,7 @@ def build_tree(
 
 def _split(path: str) -> tuple[str, str]:
     parent, name = posixpath.split(posixpath.normpath(path))
-    if name in ("", ".", "..") or "\0" in path:
+    if name in ("", ".") or ".." in path.split("/") or "\0" in path:
         raise ValueError(f"not the path of a file: {path!r}")
     return parent, name
 
