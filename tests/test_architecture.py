@@ -32,7 +32,7 @@ NEIGHBOURS = {
     "usage": {"limits", "streams"},
     "quoting": {"streams"},
     "interpreter": {"commands"},
-    "sandbox": {"driver", "policy", "settings"},
+    "sandbox": {"driver", "observation", "policy", "settings"},
 }
 """In the layer of the single modules one may stand on another; the interpreter knows the table of commands."""
 
