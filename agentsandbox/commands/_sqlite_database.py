@@ -1,0 +1,231 @@
+"""A database in memory, made from and stored to a file of the sandbox, that cannot reach anything else."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+
+from agentsandbox.command import CommandContext
+from agentsandbox.errors import LimitReached, Unwind
+from agentsandbox.streams import decode
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["Database", "OpenError", "SqlError", "statements"]
+
+_STEPS = 1000
+"""Virtual machine instructions between two looks at the budget."""
+_FORBIDDEN_PRAGMAS = frozenset(
+    (
+        "temp_store", "temp_store_directory", "data_store_directory", "max_page_count", "hard_heap_limit", "soft_heap_limit",
+        "mmap_size", "threads", "trusted_schema", "writable_schema", "cache_size", "default_cache_size", "cell_size_check",
+        "lock_proxy_file",
+    )
+)  # fmt: skip
+_FORBIDDEN_FUNCTIONS = frozenset(("load_extension", "readfile", "writefile", "edit", "fts3_tokenizer", "fsdir", "lsdir"))
+_PAGE = 4096
+
+
+class SqlError(Exception):
+    """A statement failed. `prepared` tells whether it failed while running, `code` is SQLite's primary code."""
+
+    def __init__(self, message: str, code: int, *, running: bool, offset: int = -1) -> None:
+        self.message = message
+        self.code = code
+        self.running = running
+        self.offset = offset
+        super().__init__(message)
+
+
+class OpenError(Exception):
+    """The database cannot be opened."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f'unable to open database "{name}": unable to open database file')
+
+
+class Database:
+    """One open database file. `name` may be ":memory:" or "" for one that is never stored."""
+
+    def __init__(self, ctx: CommandContext, name: str, *, read_only: bool = False) -> None:
+        self.ctx = ctx
+        self.name = name
+        self.read_only = read_only
+        self.pending: BaseException | None = None
+        self.original = b""
+        self.path = "" if name in (":memory:", "") else ctx.path(name)
+        self.existed = bool(self.path) and ctx.fs.exists(self.path)
+        if self.existed:
+            self.original = ctx.fs.read_bytes(self.path)
+        elif self.path and not ctx.fs.is_dir(self.path.rpartition("/")[0] or "/"):
+            raise OpenError(name)
+        if self.path and read_only and not self.existed:
+            raise OpenError(name)
+        self.connection = sqlite3.connect(":memory:", isolation_level=None, cached_statements=0)
+        self._fence()
+        if self.original:
+            data = bytearray(self.original)
+            if data[18:20] == b"\2\2":
+                data[18:20] = b"\1\1"  # a database with a write-ahead log cannot be opened in memory
+            self.connection.deserialize(bytes(data))
+        connection = self.connection
+        pragmas = ["temp_store=MEMORY", f"max_page_count={max(ctx.budget.limits.file_bytes // _PAGE, 10)}"]
+        for pragma in pragmas + ["query_only=1"] * read_only:
+            try:
+                connection.execute(f"PRAGMA {pragma}")
+            except sqlite3.DatabaseError:
+                break  # no database: the first statement will say so
+        connection.set_authorizer(self._authorize)
+
+    def _fence(self) -> None:
+        connection, most = self.connection, self.ctx.budget.value_bytes
+        connection.text_factory = decode
+        connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, most)
+        connection.setlimit(sqlite3.SQLITE_LIMIT_SQL_LENGTH, min(most, 1_000_000))
+        connection.setlimit(sqlite3.SQLITE_LIMIT_EXPR_DEPTH, 500)
+        connection.setlimit(sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 1000)
+        connection.setlimit(sqlite3.SQLITE_LIMIT_WORKER_THREADS, 0)
+        connection.set_progress_handler(self._progress, _STEPS)
+
+    def _progress(self) -> int:
+        try:
+            self.ctx.budget.step(_STEPS)
+        except Unwind as unwind:
+            self.pending = unwind
+            return 1
+        return 0
+
+    def _authorize(self, action: int, first: str | None, second: str | None, _schema: str | None, _trigger: str | None) -> int:
+        if action == sqlite3.SQLITE_ATTACH:
+            # VACUUM attaches a database without a name for its own use
+            return sqlite3.SQLITE_OK if first in ("", ":memory:") else sqlite3.SQLITE_DENY
+        if action == sqlite3.SQLITE_PRAGMA and (first or "").lower() in _FORBIDDEN_PRAGMAS and second is not None:
+            return sqlite3.SQLITE_DENY
+        if action == sqlite3.SQLITE_FUNCTION and (second or "").lower() in _FORBIDDEN_FUNCTIONS:
+            return sqlite3.SQLITE_DENY
+        return sqlite3.SQLITE_OK
+
+    def execute(self, statement: str) -> sqlite3.Cursor:
+        """Run one statement. Raises `SqlError`."""
+        try:
+            return self.connection.execute(statement)
+        except (sqlite3.Error, sqlite3.Warning) as error:
+            raise self.explain(error, statement) from None
+        except (ValueError, OverflowError) as error:
+            raise SqlError(str(error), 1, running=False) from None
+
+    def rows(self, cursor: sqlite3.Cursor, statement: str) -> Iterator[tuple[object, ...]]:
+        """The rows, as they come. Raises `SqlError`."""
+        while True:
+            try:
+                found = cursor.fetchmany(64)
+            except (sqlite3.Error, sqlite3.Warning) as error:
+                raise self.explain(error, statement, running=True) from None
+            if not found:
+                return
+            self.ctx.budget.step(len(found))
+            yield from found
+
+    def explain(self, error: Exception, statement: str, *, running: bool = False) -> SqlError:
+        """What went wrong, in the words of the command-line shell; a limit that stopped it is raised instead."""
+        if self.pending is not None:
+            pending, self.pending = self.pending, None
+            raise pending
+        code = getattr(error, "sqlite_errorcode", 1) & 0xFF
+        message = str(error)
+        if code == 18 or "too big" in message:
+            raise LimitReached("value_bytes") from None
+        if not running and code != 26:
+            running = self._prepares(statement)
+        offset = -1 if running else self._offset(message, statement)
+        return SqlError(message, code, running=running, offset=offset)
+
+    def _prepares(self, statement: str) -> bool:
+        try:
+            self.connection.execute("EXPLAIN " + statement).close()
+        except (sqlite3.Error, sqlite3.Warning):
+            return False
+        return True
+
+    def _offset(self, message: str, statement: str) -> int:
+        """Where in the statement the error is, -1 if SQLite would not tell."""
+        near = re.fullmatch(r'near "(.*)": syntax error', message, re.DOTALL)
+        if near is not None:
+            return self._offset_near(near[1], statement)
+        token = re.fullmatch(r'unrecognized token: "(.*)"', message, re.DOTALL)
+        if token is not None:
+            return statement.find(token[1])
+        named = re.match(r"(?:no such (?:column|function): |table )(\S+)(?: already exists)?$", message)
+        if named is None or message.startswith("table ") != message.endswith("already exists"):
+            return -1
+        name = re.search(rf"(?<!\w){re.escape(named[1])}(?!\w)", statement, re.IGNORECASE)
+        return name.start() if name is not None else -1
+
+    def _offset_near(self, token: str, statement: str) -> int:
+        """The first place of the token at which the text so far is wrong already."""
+        at = statement.find(token)
+        last = at
+        for _ in range(50):
+            if at < 0:
+                break
+            last = at
+            try:
+                self.connection.execute("EXPLAIN " + statement[: at + len(token)]).close()
+            except (sqlite3.Error, sqlite3.Warning) as error:
+                if "syntax error" in str(error):
+                    return at
+            at = statement.find(token, at + 1)
+        return last
+
+    def _serialized(self) -> bytes:
+        """The database as the bytes of its file; none as long as it is empty."""
+        try:
+            return self.connection.serialize()
+        except sqlite3.OperationalError:
+            return b""
+
+    def close(self) -> None:
+        """Store the database if it changed."""
+        connection = self.connection
+        try:
+            if connection.in_transaction:
+                connection.rollback()
+            if self.path and not self.read_only and self.pending is None:
+                data = self._serialized()
+                if (data and data != self.original) or not self.existed:
+                    self.ctx.fs.write_bytes(self.path, data, permissions=0o666 & ~self.ctx.umask)
+        finally:
+            connection.set_progress_handler(None, 0)
+            connection.close()
+
+
+def statements(text: str, ctx: CommandContext) -> Iterator[tuple[str, int]]:
+    """Each complete statement of a text with the offset of its start; the rest at the end, if it is not blank."""
+    start = at = 0
+    while True:
+        at = text.find(";", at)
+        if at < 0:
+            break
+        at += 1
+        ctx.budget.step(1 + (at - start) // 1000)
+        if sqlite3.complete_statement(text[start:at]):
+            yield text[start:at], start
+            start = at
+    if _code(text[start:]):
+        yield text[start:], start
+
+
+_COMMENT = re.compile(r"\s+|--[^\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)
+
+
+def _code(text: str) -> bool:
+    """Whether there is anything but blanks and comments."""
+    at = 0
+    while at < len(text):
+        found = _COMMENT.match(text, at)
+        if found is None:
+            return True
+        at = found.end()
+    return False
