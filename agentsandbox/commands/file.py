@@ -88,6 +88,7 @@ def _answer(ctx: CommandContext, args: Arguments, name: str) -> str:
     except OSError as error:
         if args.flag("E"):
             ctx.status = 1
+            return f"ERROR: cannot stat `{name}' ({describe_os_error(error, '')})"
         return f"cannot open `{name}' ({describe_os_error(error, '')})"
     if args.flag("mime-type"):
         return kind.mime

@@ -62,12 +62,23 @@ def install(ctx: CommandContext, args: Arguments) -> int:
             directory = posixpath.dirname(args.operands[1])
         if directory and not _make_directories(ctx, directory, verbose=verbose):
             return 1
+    if args.flag("target-directory"):
+        _check_directory(ctx, args.value("target-directory") or "")
     sources, target, into = split_operands(ctx, args)
     copier = _make_copier(ctx, args)
     for source in sources:
         ctx.budget.step()
         _install(ctx, copier, source, name_in(target, source) if into else target, change(0, False), args)  # noqa: FBT003
     return ctx.status
+
+
+def _check_directory(ctx: CommandContext, name: str) -> None:
+    try:
+        is_dir = ctx.fs.stat(ctx.path(name)).is_dir
+    except OSError as error:
+        raise CommandError(f"failed to access {quote_always(name)}: {describe_os_error(error, '')}") from None
+    if not is_dir:
+        raise CommandError(f"target {quote_always(name)} is not a directory")
 
 
 def _make_copier(ctx: CommandContext, args: Arguments) -> Copier:

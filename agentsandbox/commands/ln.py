@@ -105,6 +105,8 @@ class _Linker:
                 ctx.fs.link(ctx.fs.realpath(origin) if self.logical else origin, path)
         except OSError as error:
             arrow = "" if self.symbolic or isinstance(error, FileExistsError) else f" => {quote_always(source)}"
+            if not source:
+                arrow = " -> ''"
             ctx.warn(f"failed to create {kind} link {quote_always(target)}{arrow}: {describe_os_error(error, '')}")
             return
         self._made.add(target)

@@ -41,6 +41,16 @@ def _remove(ctx: CommandContext, args: Arguments, name: str, what: str) -> bool:
         ctx.fs.rmdir(ctx.path(name))
     except OSError as error:
         if not (args.flag("ignore-fail-on-non-empty") and error.errno == errno.ENOTEMPTY):
-            ctx.warn(f"failed to remove {what}{quote_always(name)}: {describe_os_error(error, '')}")
+            reason = "Symbolic link not followed" if _is_link_with_slash(ctx, name, error) else describe_os_error(error, "")
+            ctx.warn(f"failed to remove {what}{quote_always(name)}: {reason}")
         return False
     return True
+
+
+def _is_link_with_slash(ctx: CommandContext, name: str, error: OSError) -> bool:
+    if error.errno != errno.ENOTDIR or not name.endswith("/"):
+        return False
+    try:
+        return ctx.fs.stat(ctx.path(name.rstrip("/")), follow=False).is_link and ctx.fs.is_dir(ctx.path(name))
+    except OSError:
+        return False

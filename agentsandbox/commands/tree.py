@@ -69,9 +69,9 @@ class _Reader:
                 below = [child for child in node.children or () if child.is_dir or _leads_to_directory(child)]
                 order += [(node, child) for child in below]
                 pending += [(child, depth + 1) for child in reversed(below) if child.is_dir]
+        self._finish(top, order)
         if top.children:
             self.directories += 1
-        self._finish(top, order)
         return top
 
     def _fill(self, node: Node, depth: int) -> bool:
@@ -180,6 +180,7 @@ def tree(ctx: CommandContext, args: Arguments) -> int:
         ctx.print("tree (agentsandbox), in the manner of version 2.1")
         return 0
     options = TreeOptions(args.operands)
+    options.colors = options.colors and "TERM" in ctx.env
     form_type: type[Form] = Json if options.json else Xml if options.xml else Drawing
     file = None if options.output is None else ctx.fs.open(ctx.path(options.output), "w", permissions=0o666 & ~ctx.umask)
     try:

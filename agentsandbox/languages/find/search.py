@@ -285,4 +285,5 @@ class Search:
         except OSError as error:
             if error.filename != absolute:
                 raise
+            visit.prune = True  # what cannot be examined is not entered
             self.fail(path, error)
