@@ -558,7 +558,7 @@ def _run(ctx: CommandContext, words: Sequence[str]) -> int:
       -o, --no-same-owner             extract files as yourself (default)
           --one-top-level[=DIR]       extract into a directory named for the archive
           --strip-components=NUMBER   strip leading components from names
-          --transform=EXPRESSION, --xform=EXPRESSION  change names with sed's s/// expressions
+          --transform, --xform=EXPRESSION  change names with sed's s/// expressions
           --show-transformed-names, --show-stored-names  show names after that
 
           --full-time                 show times in full

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 _DEFAULT_CHARS = 131072
 _MOST_CHARS = 2093814
+_SIGNALLED = frozenset(128 + signal for signal in (1, 2, 3, 6, 9, 11, 13, 15))
 _MOST_PARALLEL = 128
 """How many run at once for -P 0: a sandbox has a ceiling for its processes."""
 
@@ -193,9 +194,11 @@ class _Runner:
                 self.note(self.ctx.host.scheduler.wait(process) or 0)
 
     def note(self, status: int) -> None:
-        """Remember a failure; 255 ends everything."""
+        """Remember a failure; 255 or a signal (SIGPIPE when nobody reads any more) ends everything."""
         if status == 255:
             raise CommandError(f"{self.command[0]}: exited with status 255; aborting", 124)
+        if status in _SIGNALLED:
+            raise CommandError(f"{self.command[0]}: terminated by signal {status - 128}", 125)
         if status:
             self.ctx.status = 123
 
