@@ -1,0 +1,143 @@
+"""`agentsandbox shell`: an interactive shell on prompt_toolkit, or line by line where standard input is no terminal."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from prompt_toolkit.completion import CompleteEvent, Completion
+    from prompt_toolkit.document import Document
+
+    from agentsandbox.sandbox import Sandbox
+
+__all__ = ["complete", "run_shell"]
+
+
+def run_shell(sandbox: Sandbox) -> int:
+    """Read commands and run them until `exit` or the end of input; the last exit status."""
+    if not sys.stdin.isatty():
+        return _run_lines(sandbox)
+    try:
+        from prompt_toolkit import PromptSession
+        from prompt_toolkit.completion import Completer
+        from prompt_toolkit.formatted_text import FormattedText
+        from prompt_toolkit.history import InMemoryHistory
+    except ImportError:
+        print("agentsandbox: the interactive shell needs the extra 'cli': pip install 'agentsandbox[cli]'", file=sys.stderr)
+        return 2
+
+    class ShellCompleter(Completer):
+        def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:
+            from prompt_toolkit.completion import Completion
+
+            del complete_event
+            word, candidates = complete(sandbox, document.text_before_cursor)
+            for candidate in candidates:
+                yield Completion(candidate, start_position=-len(word))
+
+    session: PromptSession[str] = PromptSession(history=InMemoryHistory(), completer=ShellCompleter(), complete_while_typing=False)
+    status = 0
+    while True:
+        color = "ansigreen" if status == 0 else "ansired"
+        prompt = FormattedText([("ansicyan", "agent"), ("", ":"), ("ansiblue", sandbox.cwd), (color, " $ ")])
+        try:
+            text = session.prompt(prompt)
+            while needs_more(text):
+                text += "\n" + session.prompt("> ")
+        except KeyboardInterrupt:
+            continue
+        except EOFError:
+            return status
+        if text.split() and text.split()[0] in ("exit", "logout"):
+            words = text.split()
+            return int(words[1]) & 255 if len(words) > 1 and words[1].isdigit() else status
+        status = _run_interruptibly(sandbox, text)
+
+
+def needs_more(text: str) -> bool:
+    """Whether a text ends inside a construct, so that another line belongs to it."""
+    from agentsandbox.errors import LimitReached, ShellSyntaxError
+    from agentsandbox.syntax.parser import parse
+
+    if text.endswith("\\"):
+        return True
+    try:
+        parse(text)
+    except ShellSyntaxError as error:
+        return "end of file" in error.message or "unexpected EOF" in error.message
+    except LimitReached:
+        return False
+    return False
+
+
+def _write(stream: str, data: bytes) -> None:
+    target = sys.stdout if stream == "stdout" else sys.stderr
+    target.buffer.write(data)
+    target.buffer.flush()
+
+
+def _run_interruptibly(sandbox: Sandbox, text: str) -> int:
+    """Run a command; Ctrl-C ends the command, not the shell."""
+
+    async def run() -> int:
+        task = asyncio.ensure_future(sandbox.aexecute(text, on_output=_write))
+        loop = asyncio.get_running_loop()
+        loop.add_signal_handler(signal.SIGINT, task.cancel)
+        try:
+            result = await task
+        except asyncio.CancelledError:
+            print("^C", file=sys.stderr)
+            return 130
+        finally:
+            loop.remove_signal_handler(signal.SIGINT)
+        if result.limit is not None:
+            print(f"agentsandbox: stopped by the limit {result.limit!r}", file=sys.stderr)
+        return result.exit_code
+
+    return asyncio.run(run())
+
+
+def _run_lines(sandbox: Sandbox) -> int:
+    """Commands from a file or pipe, one complete command after another."""
+    status = 0
+    pending = ""
+    for line in sys.stdin:
+        pending += line
+        if needs_more(pending):
+            continue
+        text, pending = pending, ""
+        status = sandbox.execute(text, on_output=_write).exit_code
+    if pending:
+        status = sandbox.execute(pending, on_output=_write).exit_code
+    return status
+
+
+def complete(sandbox: Sandbox, before: str) -> tuple[str, list[str]]:
+    """The word before the cursor, and what it may become: commands, variables, files."""
+    word = before[max(before.rfind(char) for char in " \t\n|&;()<>=") + 1 :]
+    if word.startswith("$"):
+        names = sandbox.execute("compgen -v", isolated=True).stdout.split()
+        return word, [f"${name}" for name in names if name.startswith(word[1:])]
+    head = before[: len(before) - len(word)].rstrip()
+    if (not head or head[-1] in "|&;(") and "/" not in word:
+        names = sorted(set(sandbox.execute("compgen -c", isolated=True).stdout.split()))
+        return word, [name for name in names if name.startswith(word)]
+    directory, _, prefix = word.rpartition("/")
+    path = directory or ("/" if word.startswith("/") else ".")
+    full = os.path.join(sandbox.cwd, path)
+    try:
+        names = sandbox.fs.listdir(full)
+    except OSError:
+        return word, []
+    base = f"{directory}/" if "/" in word else ""
+    return word, [
+        f"{base}{name}" + ("/" if sandbox.fs.is_dir(os.path.join(full, name)) else "")
+        for name in names
+        if name.startswith(prefix) and (prefix.startswith(".") or not name.startswith("."))
+    ]

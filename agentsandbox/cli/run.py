@@ -1,0 +1,38 @@
+"""`agentsandbox run`: a script given as text, as a file or on standard input."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from agentsandbox.sandbox import Sandbox
+
+__all__ = ["run_script"]
+
+
+def run_script(sandbox: Sandbox, script: str | None, args: Sequence[str], timeout: float | None) -> int:
+    """Run it, passing its output on as it appears; its exit status."""
+    stdin: bytes | None = None
+    if script is None or script == "-":
+        text = sys.stdin.read()
+    elif os.path.isfile(script):
+        with open(script, encoding="utf-8", errors="surrogateescape") as file:
+            text = file.read()
+    else:
+        text = script
+    if script not in (None, "-") and not sys.stdin.isatty():
+        stdin = sys.stdin.buffer.read()
+
+    def pass_on(stream: str, data: bytes) -> None:
+        target = sys.stdout if stream == "stdout" else sys.stderr
+        target.buffer.write(data)
+        target.buffer.flush()
+
+    result = sandbox.execute(text, stdin=stdin, timeout=timeout, args=args, on_output=pass_on)
+    if result.limit is not None:
+        print(f"agentsandbox: stopped by the limit {result.limit!r}", file=sys.stderr)
+    return result.exit_code

@@ -1,0 +1,132 @@
+"""`agentsandbox skills list | show | validate`: tables for people, JSON for programs."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+
+from agentsandbox.errors import SkillError
+from agentsandbox.skills import AgentSkill
+from agentsandbox.skills.checking import validate_skill
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from agentsandbox.skills.validation import Diagnostic
+
+__all__ = ["run_skills"]
+
+
+def run_skills(action: str, directories: Sequence[str], *, as_json: bool) -> int:
+    """Run one of the actions; the exit status."""
+    folders = [folder for directory in directories for folder in skill_folders(directory)]
+    return {"list": _list, "show": _show, "validate": _validate}[action](folders, as_json)
+
+
+def skill_folders(directory: str) -> list[str]:
+    """The folder itself if it is a skill, else the skills in it; itself when there are none, so that it is reported."""
+    if not os.path.isdir(directory) or _is_skill(directory):
+        return [directory]
+    inside = [os.path.join(directory, name) for name in sorted(os.listdir(directory))]
+    return [path for path in inside if _is_skill(path)] or [directory]
+
+
+def _is_skill(directory: str) -> bool:
+    return os.path.isdir(directory) and any(name.lower() == "skill.md" for name in os.listdir(directory))
+
+
+def _load(folders: Sequence[str]) -> tuple[list[AgentSkill], list[str]]:
+    skills: list[AgentSkill] = []
+    problems: list[str] = []
+    for folder in folders:
+        try:
+            skills.append(AgentSkill.from_path(folder))
+        except SkillError as error:
+            problems.append(f"{folder}: {error}")
+    return skills, problems
+
+
+def _describe(skill: AgentSkill) -> dict[str, Any]:
+    return {
+        "name": skill.name,
+        "description": skill.description,
+        "files": sorted(file.relative_path for file in skill.files),
+        "license": skill.metadata.license,
+        "compatibility": skill.metadata.compatibility,
+        "allowed_tools": list(skill.metadata.allowed_tools or ()),
+        "metadata": dict(skill.metadata.metadata or {}),
+    }
+
+
+def _report(problems: Sequence[str]) -> int:
+    for problem in problems:
+        print(f"agentsandbox: {problem}", file=sys.stderr)
+    return 1 if problems else 0
+
+
+def _list(folders: Sequence[str], as_json: bool) -> int:
+    skills, problems = _load(folders)
+    if as_json:
+        print(json.dumps([_describe(skill) for skill in skills], indent=2, ensure_ascii=False))
+        return _report(problems)
+    _table(("name", "files", "description"), [(skill.name, str(len(skill.files)), skill.description) for skill in skills])
+    return _report(problems)
+
+
+def _show(folders: Sequence[str], as_json: bool) -> int:
+    skills, problems = _load(folders)
+    if as_json:
+        shown = [{**_describe(skill), "instructions": skill.metadata.instructions} for skill in skills]
+        print(json.dumps(shown, indent=2, ensure_ascii=False))
+        return _report(problems)
+    for skill in skills:
+        print(f"{skill.name}\n{'=' * len(skill.name)}\n\n{skill.description}\n")
+        for file in sorted(skill.files, key=lambda each: each.relative_path):
+            print(f"  {file.relative_path}  ({len(file.content)} bytes)")
+        print(f"\n{skill.metadata.instructions or ''}")
+    return _report(problems)
+
+
+def _validate(folders: Sequence[str], as_json: bool) -> int:
+    findings: dict[str, list[Diagnostic]] = {folder: validate_skill(folder) for folder in folders}
+    failed = any(finding.severity == "error" for found in findings.values() for finding in found)
+    if as_json:
+        shown = [
+            {
+                "path": folder,
+                "valid": not any(finding.severity == "error" for finding in found),
+                "findings": [
+                    {"code": each.code, "severity": each.severity, "field": each.field, "message": each.message, "path": each.path}
+                    for each in found
+                ],
+            }
+            for folder, found in findings.items()
+        ]
+        print(json.dumps(shown, indent=2, ensure_ascii=False))
+        return 1 if failed else 0
+    rows = []
+    for folder, found in findings.items():
+        rows.append((folder, "valid" if not any(each.severity == "error" for each in found) else "invalid", ""))
+        rows.extend(("", each.severity, each.message) for each in found)
+    _table(("skill", "verdict", "finding"), rows)
+    return 1 if failed else 0
+
+
+def _table(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """A table, by rich where it is installed, else in plain columns."""
+    try:
+        from rich.console import Console
+        from rich.markup import escape
+        from rich.table import Table
+    except ImportError:
+        widths = [max(len(row[column]) for row in (titles, *rows)) for column in range(len(titles))]
+        for row in (titles, *rows):
+            print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+        return
+    table = Table(*titles, show_lines=False)
+    for row in rows:
+        table.add_row(*(escape(cell) for cell in row))
+    Console().print(table)
