@@ -220,7 +220,7 @@ def test_banned_calls() -> None:
     assert not broken
 
 
-TEMPLATES = {"self", "_USAGE", "shape"}
+TEMPLATES = {"self", "_USAGE", "_PROMPT", "shape"}
 """Receivers of `.format` that are ours: a constant of the module, or an object's own method."""
 
 

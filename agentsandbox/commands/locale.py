@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from agentsandbox.command import Arguments, CommandContext, command
+from agentsandbox.streams import encode
 
 _CATEGORIES = "CTYPE NUMERIC TIME COLLATE MONETARY MESSAGES PAPER NAME ADDRESS TELEPHONE MEASUREMENT IDENTIFICATION"
 _KEYWORDS = {
@@ -46,7 +47,7 @@ def locale(ctx: CommandContext, args: Arguments) -> int:
         for name in args.operands:
             value = _KEYWORDS.get(name)
             if value is None:
-                ctx.stderr.write(f"locale: unknown name \"{name}\"\n".encode("utf-8", "surrogateescape"))
+                ctx.stderr.write(encode(f"locale: unknown name \"{name}\"\n"))
                 ctx.status = 1
             else:
                 ctx.print(f'{name}="{value}"' if args.flag("keyword-name") else value)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.commands import find_command
+from agentsandbox.streams import encode
 
 
 @command(
@@ -30,12 +31,12 @@ def man(ctx: CommandContext, args: Arguments) -> int:
         found = find_command(page)
         if args.flag("whatis"):
             if found is None:
-                ctx.stderr.write(f"{page}: nothing appropriate.\n".encode("utf-8", "surrogateescape"))
+                ctx.stderr.write(encode(f"{page}: nothing appropriate.\n"))
                 ctx.status = 16
             else:
                 ctx.print(f"{page + ' (1)':<20} - {found.summary}")
         elif found is None:
-            ctx.stderr.write(f"No manual entry for {page}\n".encode("utf-8", "surrogateescape"))
+            ctx.stderr.write(encode(f"No manual entry for {page}\n"))
             ctx.status = 16
         else:
             ctx.print(found.usage, end="")

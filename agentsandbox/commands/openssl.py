@@ -135,7 +135,7 @@ class _Openssl:
         data = self.ctx.host.random.randbytes(int(text))
         output = self.writer(args)
         if args.flag("hex"):
-            output.write(data.hex().encode() + b"\n")
+            output.write(data.hex().encode("ascii") + b"\n")
         elif args.flag("base64"):
             for at in range(0, len(data), 48):
                 output.write(binascii.b2a_base64(data[at : at + 48]))

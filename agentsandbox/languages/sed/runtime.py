@@ -109,7 +109,7 @@ class Input:
         self._before_read = before_read
         self._budget = budget
         self._end = "\0" if settings.null_lines else "\n"
-        self._end_byte = self._end.encode()
+        self._end_byte = self._end.encode("ascii")
         self._blocks: Iterator[bytes] | None = None
         self._lines: list[str] = []
         self._next = 0
