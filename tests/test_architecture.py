@@ -32,6 +32,7 @@ NEIGHBOURS = {
     "usage": {"limits", "streams"},
     "quoting": {"streams"},
     "interpreter": {"commands"},
+    "__main__": {"cli"},
     "sandbox": {"driver", "observation", "policy", "settings"},
 }
 """In the layer of the single modules one may stand on another; the interpreter knows the table of commands."""
