@@ -47,10 +47,9 @@ class Walk:
         """A -t or -T: names of one type."""
         (self.types if wanted else self.types_not).extend([compile_glob(pattern).match for pattern in patterns])
 
-    def files(self, operand: str, path: str, shown: str) -> Iterator[tuple[str, str]]:
+    def files(self, path: str, shown: str) -> Iterator[tuple[str, str]]:
         """(name to show, path) of each file below a directory, in the order of the names."""
         yield from self._walk(path, shown, self._rules_above(path), 1, frozenset())
-        del operand
 
     def _rules_above(self, path: str) -> IgnoreRules | None:
         """The rules of the directories above the one where the search begins."""

@@ -307,7 +307,7 @@ class _Rg:
         for operand in self.args.operands or [""]:
             if self._is_directory(operand):
                 shown = "" if not operand else operand if operand.endswith("/") else f"{operand}/"
-                names.extend([name for name, _ in self.walk.files(operand, self._path(operand), shown)])
+                names.extend([name for name, _ in self.walk.files(self._path(operand), shown)])
             elif self.ctx.fs.exists(self.ctx.path(operand)):
                 names.append(operand)
             else:
@@ -327,7 +327,7 @@ class _Rg:
         if not self._is_directory(operand):
             return self._file(operand, ctx.path(operand), search, explicit=True)
         shown = "" if not operand else operand if operand.endswith("/") else f"{operand}/"
-        files = self.walk.files(operand, self._path(operand), shown)
+        files = self.walk.files(self._path(operand), shown)
         found = False
         for name, path in reversed(list(files)) if self.args.flag("sortr") else files:
             found |= self._file(name, path, search, explicit=False)

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["PerlRegex", "PosixRegex", "Regex", "Span", "compile_lines", "compile_posix"]
 
+_SPECIAL = re.compile(r"[\\\[.*^$+?(){}|]")
 _PATIENCE = 2.0
 """Seconds for one search without a budget."""
 
@@ -351,7 +352,9 @@ def compile_lines(
 
     A line is selected when any of them matches. Raises `RegexError`.
     """
-    if fixed:
+    if len(patterns) > MAX_PLACES or sum(map(len, patterns)) > 20 * MAX_PLACES:
+        raise RegexError("Regular expression too big")
+    if fixed or (len(patterns) > 1 and not any(_SPECIAL.search(pattern) for pattern in patterns)):
         trees = [fixed_tree(patterns, ignore_case=ignore_case)]
     else:
         trees = [

@@ -1,0 +1,126 @@
+"""Regular expressions: leftmost-longest, GNU's messages, no explosion."""
+
+from __future__ import annotations
+
+import random
+import re
+import time
+
+import pytest
+
+from agentsandbox.limits import Budget, Limits
+from agentsandbox.regexps import RegexError, compile_perl, compile_posix
+from agentsandbox.regexps.automaton import Automaton
+
+HARMFUL = [
+    ("^(a+)+$", "a" * 60 + "b"),
+    ("^(a|aa)+$", "a" * 60 + "b"),
+    ("a*a*a*b", "a" * 60_000),
+    ("(a?){200}a{200}", "a" * 150),
+    ("(x+x+)+y", "x" * 3000),
+    ("(.*,){12}z", "a," * 500),
+]
+
+
+@pytest.mark.parametrize(("pattern", "text"), HARMFUL)
+def test_harmful_patterns_take_linear_time(pattern: str, text: str) -> None:
+    started = time.monotonic()
+    assert compile_posix(pattern).search(text, 0, Budget()) is None
+    assert time.monotonic() - started < 2
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text", "span"),
+    [
+        ("foo|foobar", "a foobar", (2, 8)),
+        ("(a|ab)(c|bcd)(d*)", "abcd", (0, 4)),
+        ("a*(ab)?", "aab", (0, 3)),
+        ("(http|https)://", "https://x", (0, 8)),
+        ("x*", "aaxx", (0, 0)),
+    ],
+)
+def test_the_leftmost_longest_match_is_found(pattern: str, text: str, span: tuple[int, int]) -> None:
+    found = compile_posix(pattern).search(text)
+    assert found is not None
+    assert found.span() == span
+
+
+@pytest.mark.parametrize(
+    ("pattern", "dialect", "extended", "message"),
+    [
+        ("(", "posix", True, "Unmatched ( or \\("),
+        ("[a", "posix", True, "Unmatched [, [^, [:, [., or [="),
+        ("*a", "posix", True, "Invalid preceding regular expression"),
+        ("a{1", "sed", True, "Unmatched \\{"),
+        ("a{3,1}", "grep", True, "Invalid content of \\{\\}"),
+        ("a)", "sed", True, "Unmatched ) or \\)"),
+        ("\\1", "grep", False, "Invalid back reference"),
+        ("a\\", "grep", False, "Trailing backslash"),
+        ("[z-a]", "posix", False, "Invalid range end"),
+        ("x{40000}", "posix", True, "Regular expression too big"),
+        ("((x{1000}){1000}){1000}", "grep", True, "Regular expression too big"),
+        ("(" * 5000, "grep", True, "Regular expression too big"),
+    ],
+)
+def test_messages_are_regcomps(pattern: str, dialect: str, extended: bool, message: str) -> None:
+    with pytest.raises(RegexError) as caught:
+        compile_posix(pattern, extended=extended, dialect=dialect)
+    assert caught.value.message == message
+
+
+def test_classes_know_other_scripts() -> None:
+    found = compile_posix("[[:alpha:]]+").search("1 naïve")
+    assert found is not None
+    assert found.group() == "naïve"
+    assert compile_posix("^.$").search("\udcff") is None
+
+
+def _random_pattern(chance: random.Random, depth: int) -> str:
+    kind = chance.random()
+    if depth == 0 or kind < 0.4:
+        return chance.choice(["a", "b", "c", "[ab]", ".", "[^a]", "ab", "^", "$", "\\b"])
+    if kind < 0.6:
+        return _random_pattern(chance, depth - 1) + _random_pattern(chance, depth - 1)
+    if kind < 0.75:
+        return f"({_random_pattern(chance, depth - 1)}|{_random_pattern(chance, depth - 1)})"
+    return f"({_random_pattern(chance, depth - 1)}){chance.choice(['*', '+', '?', '{1,2}', '{2}'])}"
+
+
+def _longest(source: str, text: str) -> tuple[int, int] | None:
+    """The leftmost-longest match, found by trying every end."""
+    first = re.compile(source, re.ASCII).search(text)
+    if first is None:
+        return None
+    for end in range(len(text), first.start() - 1, -1):
+        if re.compile(f"(?:{source})(?=(?s:.{{{len(text) - end}}})\\Z)", re.ASCII).match(text, first.start()):
+            return first.start(), end
+    return None
+
+
+def test_all_ways_to_match_agree() -> None:
+    chance = random.Random(7)
+    for _ in range(400):
+        pattern = _random_pattern(chance, 3)
+        regex = compile_posix(pattern)
+        automaton = Automaton(regex._tree.root, 0, False)
+        for _ in range(4):
+            text = "".join(chance.choice("abc \n" if chance.random() < 0.2 else "abc") for _ in range(chance.randint(0, 8)))
+            expected = _longest(regex._source(ascii_only=True), text)
+            found = regex.search(text)
+            assert (found.span() if found else None) == expected, (pattern, text)
+            assert automaton.find(text, 0) == expected, (pattern, text)
+
+
+@pytest.mark.parametrize("pattern", ["(?R)x", "(a|(?1))*b", "((a{1000}){1000}){1000}b", "(" * 3000, "\\x{110000}", "[z-a]"])
+def test_perl_patterns_that_cannot_run_are_refused(pattern: str) -> None:
+    with pytest.raises(RegexError):
+        compile_perl(pattern)
+
+
+def test_perl_patterns_run_out_of_time_by_name() -> None:
+    from agentsandbox.errors import LimitReached
+
+    budget = Budget(Limits(timeout=0.2))
+    with pytest.raises(LimitReached) as caught:
+        compile_perl("^(a|aa)+$").search("a" * 100 + "b", 0, budget)
+    assert caught.value.limit == "timeout"
