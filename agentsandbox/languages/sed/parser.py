@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from agentsandbox.languages.sed.escapes import unescape
 from agentsandbox.languages.sed.nodes import Address, Command, Replacement, Script, SedError, Substitution
 from agentsandbox.regexps import PosixRegex, RegexError, compile_posix
 
@@ -11,8 +12,6 @@ _SPACE = " \t\r\f\v"
 _COMMANDS = frozenset("{}=acdDeFghGHiIlnNpPqQrRsTtvwWxyzb:#")
 _ONE_ADDRESS = frozenset("qQ")
 _MISSING_FILE = "missing filename in r/R/w/W commands"
-_ESCAPES = {"a": "\a", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
-_CODES = {"d": (10, 3, "0123456789"), "o": (8, 3, "01234567"), "x": (16, 2, "0123456789abcdefABCDEF")}
 
 
 class Parser:
@@ -502,7 +501,7 @@ class Parser:
                     pieces.append(("case", following))
                     position += 1
                 else:
-                    text, position = _unescape(source, position)
+                    text, position = unescape(source, position)
                     literal.append(text)
             else:
                 literal.append(character)
@@ -567,30 +566,12 @@ class Parser:
                     out.append("\n")
                     position += 1
                 else:
-                    piece, position = _unescape(text, position)
+                    piece, position = unescape(text, position)
                     out.append(piece)
             else:
                 out.append(character)
         self.position = position
         command.text += "".join(out) + "\n"
-
-
-def _unescape(source: str, position: int) -> tuple[str, int]:
-    """What the escape whose letter is at `position` means, and the position after it."""
-    letter = source[position]
-    if letter in _ESCAPES:
-        return _ESCAPES[letter], position + 1
-    if letter == "c" and position + 1 < len(source):
-        return chr(ord(source[position + 1].upper()) ^ 64) if source[position + 1].isascii() else source[position + 1], position + 2
-    if letter in _CODES:
-        base, width, digits = _CODES[letter]
-        end = position + 1
-        while end < len(source) and end - position <= width and source[end] in digits:
-            end += 1
-        if end > position + 1:
-            code = int(source[position + 1 : end], base) & 255
-            return chr(code) if code < 128 else chr(0xDC00 + code), end
-    return letter, position + 1
 
 
 def _plain(source: str) -> str:
@@ -601,6 +582,6 @@ def _plain(source: str) -> str:
         character = source[position]
         position += 1
         if character == "\\" and position < len(source):
-            character, position = _unescape(source, position)
+            character, position = unescape(source, position)
         out.append(character)
     return "".join(out)
