@@ -1,6 +1,6 @@
 """Awk arrays: dictionaries with string keys, and the order in which gawk walks them.
 
-Scripts see that order, so it is reproduced: positive integers ascend as long as they lie densely, other integers
+Scripts see that order, so it is reproduced: natural numbers ascend as long as they lie densely, other integers
 and strings come in the order of gawk's hash tables, which depends on the key's hash and on the order of insertion.
 """
 
@@ -145,14 +145,14 @@ def _integer_order(keys: Iterable[str]) -> list[str]:
 
 
 def _tree_order(keys: list[str]) -> list[str]:
-    """What does not fit a dense tree of positive integers first, then the tree in ascending order."""
+    """What does not fit a dense tree of natural numbers first, then the tree in ascending order."""
     capacity = 0
     leaves: set[tuple[int, int]] = set()
     inside: list[int] = []
     outside: list[str] = []
     for key in keys:
         number = _integer(key)
-        if number is None or number < 1:
+        if number is None or number < 0:
             outside.append(key)
             continue
         bits = max(number.bit_length() - 1, _DENSE_BITS)

@@ -112,7 +112,7 @@ class _Generator(Expressions):
         self.emit("r = ''; f = list(pad); nf = 0; k = 250; b = rt.budget")
         for number, source in enumerate(self.regexes):
             self.emit(f"p{number} = rt.constant_pattern({source!r}); s{number} = p{number}.test")
-        for name in sorted(self.operands & self.scopes.names):
+        for name in sorted(self.scopes.names if self.scopes.changes_operands else self.operands & self.scopes.names):
             if name not in SPECIAL_NAMES and ("", name) not in self.scopes.arrays and name not in SPECIAL_ARRAYS:
                 self.emit(f"def set_{name}(value):")
                 self.emit(f" nonlocal v_{name}")

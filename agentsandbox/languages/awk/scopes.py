@@ -70,6 +70,8 @@ class Scopes:
         self.uses_fields = False
         self.plain_getline = False
         self.indirect = False
+        self.changes_operands = False
+        """Whether operands may become assignments of any variable."""
         self.nested = False
         """Whether an element may be an array."""
         self.field_functions: set[str] = set()
@@ -206,6 +208,8 @@ class Scopes:
             else:
                 self._typed.append((function, value, key))
         elif isinstance(target, nodes.Index):
+            if isinstance(target.base, nodes.Name) and target.base.name == "ARGV":
+                self.changes_operands = True
             if value is None or not isinstance(target.base, nodes.Name):
                 self._mix(function, target)
             else:
@@ -281,6 +285,8 @@ class Scopes:
     # the fixed point
 
     def _settle(self) -> None:
+        if self.changes_operands:
+            self.texts.update(("", name) for name in self.names)
         if self.indirect or "PROCINFO" in self.names:  # whose "sorted_in" may name a function
             for function in self.functions.values():
                 self.text_functions.add(function.name)
