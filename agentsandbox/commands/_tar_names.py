@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from agentsandbox.limits import Budget
+    from agentsandbox.patterns import ExtendedGlob
     from agentsandbox.regexps import PosixRegex
 
 __all__ = ["VCS", "Choice", "Exclusions", "SafeNames", "Transformation", "show", "strip_components"]
@@ -80,12 +81,12 @@ class Exclusions:
     """The patterns of --exclude: they match a name, or a directory above it; unless anchored, from any "/" on."""
 
     def __init__(self) -> None:
-        self._patterns: list[tuple[re.Pattern[str] | str, bool]] = []
+        self._patterns: list[tuple[re.Pattern[str] | ExtendedGlob | str, bool]] = []
 
     def add(self, pattern: str, *, anchored: bool, wildcards: bool, ignore_case: bool, match_slash: bool) -> None:
         """One more pattern, with the matching options in force where it stands."""
         pattern = pattern.rstrip("/") or pattern
-        compiled: re.Pattern[str] | str = pattern
+        compiled: re.Pattern[str] | ExtendedGlob | str = pattern
         if wildcards or ignore_case:
             text = pattern if wildcards else re.sub(r"([*?\[\\])", r"\\\1", pattern)
             compiled = compile_glob(text, ignore_case=ignore_case, pathname=not match_slash, extglob=False)
@@ -106,7 +107,7 @@ class Exclusions:
         return False
 
 
-def _matches(pattern: re.Pattern[str] | str, text: str) -> bool:
+def _matches(pattern: re.Pattern[str] | ExtendedGlob | str, text: str) -> bool:
     return pattern == text if isinstance(pattern, str) else pattern.match(text) is not None
 
 
@@ -135,7 +136,7 @@ class Choice:
                     self._found[at] = chosen = True
         return chosen
 
-    def _fits(self, pattern: re.Pattern[str], name: str) -> bool:
+    def _fits(self, pattern: re.Pattern[str] | ExtendedGlob, name: str) -> bool:
         if pattern.match(name):
             return True
         return not self._anchored and any(pattern.match(name[at.end() :]) for at in re.finditer("/", name))

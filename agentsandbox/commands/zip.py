@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from agentsandbox.fs.base import Stat
+    from agentsandbox.patterns import ExtendedGlob
     from agentsandbox.streams import ByteReader
 
 _TEXT = bytes([9, 10, 13, *range(32, 256)])
@@ -311,7 +312,7 @@ class _Zip:
         return 0
 
 
-def _any(patterns: Sequence[re.Pattern[str]], name: str) -> bool:
+def _any(patterns: Sequence[re.Pattern[str] | ExtendedGlob], name: str) -> bool:
     return any(pattern.match(name) for pattern in patterns)
 
 
