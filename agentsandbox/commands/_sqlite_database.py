@@ -91,7 +91,7 @@ class Database:
 
     def _progress(self) -> int:
         try:
-            self.ctx.budget.step(_STEPS)
+            self.ctx.budget.step(_STEPS // 2)
         except Unwind as unwind:
             self.pending = unwind
             return 1

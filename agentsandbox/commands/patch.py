@@ -242,6 +242,8 @@ class _Job:
         return is_nothing(header) or git in self.patch.git
 
     def _would_create(self, original: bytes) -> bool:
+        if not self.patch.hunks:
+            return False
         first = self.patch.hunks[0].reversed() if self.reverse else self.patch.hunks[0]
         return bool(original) and self._absent(old=True) and not first.old_lines()
 
