@@ -381,9 +381,9 @@ class Runtime:
         if self._used_file:
             return False
         self._used_file = True
-        return self._open("-", implicit=True)
+        return self._open("-")
 
-    def _open(self, name: str, implicit: bool = False) -> bool:
+    def _open(self, name: str) -> bool:
         self._used_file = True
         ctx = self.ctx
         self._skipping = False
@@ -410,7 +410,7 @@ class Runtime:
                     return False
                 self.FILENAME = before
             raise AwkFatal(f"cannot open file `{name}' for reading: {self.ERRNO}") from None
-        self.FILENAME = "" if implicit else name
+        self.FILENAME = name
         self.FNR = 0.0
         self._block_start, self._block_size = 0.0, 0
         self.records = iter(())
