@@ -162,6 +162,24 @@ def test_the_sticky_bit_protects_others_files() -> None:
     fs.unlink("/tmp/mine")
 
 
+# paths
+
+
+def test_links_of_many_components_are_a_loop_at_last(fs: MemoryFileSystem) -> None:
+    fs.mkdir("/d")
+    for number in range(20):
+        fs.symlink("d/../" * 700 + str(number + 1), f"/{number}")
+    fs.write_bytes("/20", b"")
+    assert fs.read_bytes("/19") == b""
+    assert number_of(fs.read_bytes, "/0") == "ELOOP"
+
+
+def test_dot_dot_of_the_root_is_the_root(fs: MemoryFileSystem) -> None:
+    fs.write_bytes("/../../f", b"1")
+    assert fs.read_bytes("/f") == b"1"
+    assert fs.realpath("/..") == "/"
+
+
 # versions
 
 

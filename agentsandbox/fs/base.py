@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 __all__ = ["File", "FileSystem", "Stat", "Timestamp", "nanoseconds", "os_error"]
 
 MAX_LINKS = 40
+MAX_STEPS = 8192
+"""Components of the links on one path together; the kernel has no such limit, but it is quicker."""
 NAME_MAX = 255
 PATH_MAX = 4096
 
@@ -190,7 +192,7 @@ class FileSystem(ABC):
 
     def realpath(self, path: str) -> str:
         """The path without symbolic links, "." and ".."; every component must exist."""
-        hops = 0
+        hops = steps = 0
         done = "/"
         todo = [part for part in path.split("/") if part][::-1]
         while todo:
@@ -214,6 +216,9 @@ class FileSystem(ABC):
             if text.startswith("/"):
                 done = "/"
             todo.extend([piece for piece in text.split("/") if piece][::-1])
+            steps += len(text) // 2
+            if steps > MAX_STEPS:
+                raise os_error(errno.ELOOP, path)
         if path.endswith("/") and not self.stat(done).is_dir:
             raise os_error(errno.ENOTDIR, path)
         return done

@@ -6,7 +6,7 @@ import errno
 import stat as stat_module
 from abc import abstractmethod
 
-from agentsandbox.fs.base import MAX_LINKS, NAME_MAX, PATH_MAX, File, FileSystem, Stat, os_error
+from agentsandbox.fs.base import MAX_LINKS, MAX_STEPS, NAME_MAX, PATH_MAX, File, FileSystem, Stat, os_error
 from agentsandbox.fs.mounts import inside
 from agentsandbox.streams import encode
 
@@ -105,7 +105,7 @@ class CanonicalFileSystem(FileSystem):
     def _step(self, path: str, todo: list[str], *, follow: bool, slashed: bool) -> Found:
         """Resolve component by component."""
         names: list[str] = []
-        hops = 0
+        hops = steps = 0
         while todo:
             name = todo.pop()
             if name == ".":
@@ -127,6 +127,9 @@ class CanonicalFileSystem(FileSystem):
                 if hops > MAX_LINKS:
                     raise os_error(errno.ELOOP, path)
                 text = inside(path, self._readlink, here)
+                steps += len(text) // 2
+                if steps > MAX_STEPS:
+                    raise os_error(errno.ELOOP, path)
                 if text.startswith("/"):
                     names.clear()
                 if not todo and text.endswith("/"):

@@ -125,7 +125,7 @@ class MemoryFile(File):
             room = fs.room(old)
             if size > room:
                 raise self._full(room)
-            node.data = bytearray(node.data).ljust(size, b"\0")
+            node.data = bytearray(node.data).ljust(size, b"\0") if old else bytes(size)
         elif size < old:
             node.data = bytes(node.data[:size])
         fs.used += size - old

@@ -30,18 +30,18 @@ class Ledger(Tree):
     token      the owner of the nodes that may be changed in place; a new one is taken at each snapshot.
     used       bytes of all files and links, also of files without a name that are still open.
     nodes      names in the tree.
-    free_…     the part of them that came from outside and doesn't count against the limits.
+    max_…      how far they may grow: the limits, and what came from outside and doesn't count.
     opened     the open files of each node.
     orphans    nodes without a name that are kept by an open file, and weigh on.
     """
 
-    __slots__ = ("_hard_token", "clock", "free_bytes", "free_nodes", "limits", "nodes", "opened", "orphans", "token", "used")
+    __slots__ = ("_hard_token", "clock", "limits", "max_bytes", "max_nodes", "nodes", "opened", "orphans", "token", "used")
 
     token: object
     used: int
     nodes: int
-    free_bytes: int
-    free_nodes: int
+    max_bytes: int
+    max_nodes: int
     limits: Limits
     clock: Callable[[], float]
     opened: dict[File, list[MemoryFile]]
@@ -136,7 +136,7 @@ class Ledger(Tree):
             assert twin.kind == FILE
             return twin
         size = 0 if node in self.orphans else len(node.data)
-        if self.used + size > self.limits.total_bytes + self.free_bytes:
+        if self.used + size > self.max_bytes:
             raise os_error(errno.ENOSPC, file.path)
         self.used += size
         twin = node.copy(self.token)
@@ -192,13 +192,13 @@ class Ledger(Tree):
 
     def room(self, size: int) -> int:
         """How large a file of `size` bytes may become."""
-        limits = self.limits
-        return min(limits.file_bytes, limits.total_bytes + self.free_bytes - self.used + size)
+        left = self.max_bytes - self.used + size
+        largest = self.limits.file_bytes
+        return min(largest, left)
 
     def charge(self, path: str, size: int = 0) -> None:
         """Count one more name, and the bytes behind it."""
-        limits = self.limits
-        if self.nodes >= limits.files + self.free_nodes or self.used + size > limits.total_bytes + self.free_bytes:
+        if self.nodes >= self.max_nodes or self.used + size > self.max_bytes:
             raise os_error(errno.ENOSPC, path)
         self.nodes += 1
         self.used += size

@@ -51,6 +51,7 @@ if TYPE_CHECKING:
 __all__ = ["MemoryFileSystem", "Snapshot"]
 
 _TYPES = {FILE: 0o100000, DIR: 0o040000, LINK: 0o120000, DEVICE: 0o020000, FIFO: 0o010000, GRAFT: 0o040000, MOUNT: 0o040000, HARD: 0}
+_SHORT = 64  # a name of so many characters is no longer than a name may be
 _DESCRIPTORS = ("/dev/fd/", "/dev/std", "/proc/self/fd/")
 _WANTED = {"r": 4, "r+": 6, "w": 2, "a": 2, "x": 2}
 
@@ -104,11 +105,13 @@ class MemoryFileSystem(Subtrees):
         self.orphans = set()
         if base is None:
             self._root = Dir(self.token, 0o040755, clock(), uid)
-            self.used = self.nodes = self.free_bytes = self.free_nodes = 0
+            self.used = self.nodes = 0
         else:
             self._root = base.root
-            self.used = self.free_bytes = base.size
-            self.nodes = self.free_nodes = base.nodes
+            self.used = base.size
+            self.nodes = base.nodes
+        self.max_bytes = self.used + limits.total_bytes
+        self.max_nodes = self.nodes + limits.files
 
     @property
     def uid(self) -> int:
@@ -124,16 +127,22 @@ class MemoryFileSystem(Subtrees):
     @property
     def used_bytes(self) -> int:
         """Bytes that count against `total_bytes`."""
-        return self.used - self.free_bytes
+        return self.used - (self.max_bytes - self.limits.total_bytes)
 
     @property
     def used_files(self) -> int:
         """Files, directories and links that count against `files`."""
-        return self.nodes - self.free_nodes
+        return self.nodes - (self.max_nodes - self.limits.files)
 
     # asking
 
     def stat(self, path: str, *, follow: bool = True) -> Stat:
+        cut = path.rfind("/")
+        directory = self._dirs.get(path[:cut])
+        if directory is not None:
+            entry = directory.entries.get(path[cut + 1 :])
+            if entry is not None and (entry.kind == FILE or entry.kind == DIR):
+                return self.stat_of(entry)
         if self.descriptors is not None and follow and path.startswith(_DESCRIPTORS) and (stream := self.descriptors(path)) is not None:
             stream.release()
             return Stat(0o010600, 0, self.clock())
@@ -270,13 +279,41 @@ class MemoryFileSystem(Subtrees):
         cut = path.rfind("/")
         directory = self._dirs.get(path[:cut])
         if directory is not None:
-            entry = directory.entries.get(path[cut + 1 :])
-            if entry is not None and entry.kind == FILE and self._may(entry, _WANTED[mode]):
+            name = path[cut + 1 :]
+            entry = directory.entries.get(name)
+            if entry is None:
+                if mode != "r" and mode != "r+" and self._may_create(directory, name, 0):
+                    node = self._make(directory, name, permissions, b"")
+                    return MemoryFile(self, node, path, readable=False, writable=True, append=mode == "a")
+            elif entry.kind == FILE and self._may(entry, _WANTED[mode]):
                 if mode == "r":
                     return MemoryFile(self, entry, path, readable=True, writable=False, append=False)
                 if entry.owner is self.token and mode != "x":
                     return self._opened(entry, path, mode)
         return self._open(path, mode, permissions)
+
+    def _may_create(self, directory: Dir, name: str, size: int) -> bool:
+        """Whether a new file of this size surely fits and may be made here, and its name is an ordinary one."""
+        return (
+            directory.owner is self.token
+            and directory.uid == self._uid
+            and directory.mode & 0o200 != 0
+            and self.nodes < self.max_nodes
+            and len(name) < _SHORT
+            and name not in SPECIAL
+            and "\0" not in name
+            and size <= self.room(0)
+        )
+
+    def _make(self, directory: Dir, name: str, permissions: int, data: bytes) -> FileNode:
+        """A new file in our own directory."""
+        now = self.clock()
+        node = directory.entries[name] = FileNode(self.token, 0o100000 | permissions & 0o7777, now, self.maker, data)
+        directory.mtime = directory.ctime = now
+        directory.atime = None
+        self.nodes += 1
+        self.used += len(data)
+        return node
 
     def _opened(self, node: FileNode, path: str, mode: Mode) -> File:
         """An open file on a node that may be used so."""
@@ -371,19 +408,14 @@ class MemoryFileSystem(Subtrees):
         cut = path.rfind("/")
         name = path[cut + 1 :]
         directory = self._dirs.get(path[:cut])
-        if directory is None or directory.owner is not self.token or type(data) is not bytes:
+        if directory is None or type(data) is not bytes:
             super().write_bytes(path, data, permissions=permissions)
             return
         entry = directory.entries.get(name)
         size = len(data)
         if entry is None:
-            if directory.uid == self._uid and directory.mode & 0o200 and self._may_create(name, size):
-                now = self.clock()
-                directory.entries[name] = FileNode(self.token, 0o100000 | permissions & 0o7777, now, self.maker, data)
-                directory.mtime = directory.ctime = now
-                directory.atime = None
-                self.nodes += 1
-                self.used += size
+            if self._may_create(directory, name, size):
+                self._make(directory, name, permissions, data)
                 return
         elif entry.kind == FILE and entry.owner is self.token and entry.mode & 0o200 and entry.uid == self._uid:
             old = len(entry.data)
@@ -395,16 +427,6 @@ class MemoryFileSystem(Subtrees):
                 return
         super().write_bytes(path, data, permissions=permissions)
 
-    def _may_create(self, name: str, size: int) -> bool:
-        """Whether a new file of this size surely fits, and its name is an ordinary one."""
-        return (
-            len(name) < 64
-            and name not in SPECIAL
-            and "\0" not in name
-            and size <= self.room(0)
-            and self.nodes < self.limits.files + self.free_nodes
-        )
-
     # other trees
 
     def graft(self, path: str, tree: FrozenTree, *, read_only: bool = True) -> None:
@@ -412,9 +434,9 @@ class MemoryFileSystem(Subtrees):
         self._mount(path, Graft(tree.root) if read_only else tree.root)
         if not read_only:
             self.nodes += tree.nodes
-            self.free_nodes += tree.nodes
+            self.max_nodes += tree.nodes
             self.used += tree.size
-            self.free_bytes += tree.size
+            self.max_bytes += tree.size
 
     def mount(self, path: str, filesystem: FileSystem) -> None:
         """Mount another filesystem; forks and snapshots share it."""
@@ -423,9 +445,9 @@ class MemoryFileSystem(Subtrees):
     def _mount(self, path: str, entry: Dir | Graft | Mount) -> None:
         """Enter a tree at a path that is missing or an empty directory; what is missing is made, and doesn't count."""
         uid, self.uid = self._uid, 0
-        before, free = self.nodes, self.free_nodes
+        before, most = self.nodes, self.max_nodes
         try:
-            self.free_nodes += path.count("/") + 1
+            self.max_nodes += path.count("/") + 1
             self.makedirs(path)
             place = self._walk(path)
             node = place.node
@@ -437,7 +459,7 @@ class MemoryFileSystem(Subtrees):
                 raise os_error(errno.ENOTEMPTY, path)
             self.own(place).entries[place.name] = entry
         finally:
-            self.free_nodes = free + self.nodes - before
+            self.max_nodes = most + self.nodes - before
             self.uid = uid
 
     # versions
@@ -446,7 +468,8 @@ class MemoryFileSystem(Subtrees):
         """The filesystem as it is now; mounted filesystems are not part of it."""
         self.token = object()
         orphaned = sum([len(node.data) for node in self.orphans])
-        return Snapshot(self._root, self._hard, self.used - orphaned, self.nodes, self.free_bytes, self.free_nodes)
+        free_bytes, free_nodes = self.max_bytes - self.limits.total_bytes, self.max_nodes - self.limits.files
+        return Snapshot(self._root, self._hard, self.used - orphaned, self.nodes, free_bytes, free_nodes)
 
     def restore(self, snapshot: Snapshot) -> None:
         """Back to what it was; ENOSPC if that is more than the limits allow here."""
@@ -460,8 +483,8 @@ class MemoryFileSystem(Subtrees):
         self.orphans = kept
         self.used = used
         self.nodes = snapshot.nodes
-        self.free_bytes = snapshot.free_bytes
-        self.free_nodes = snapshot.free_nodes
+        self.max_bytes = self.limits.total_bytes + snapshot.free_bytes
+        self.max_nodes = self.limits.files + snapshot.free_nodes
         self._dirs.clear()
 
     def fork(self) -> MemoryFileSystem:

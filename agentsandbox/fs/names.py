@@ -7,7 +7,7 @@ import errno
 from agentsandbox.fs.base import os_error
 from agentsandbox.fs.ledger import Ledger
 from agentsandbox.fs.mounts import inside
-from agentsandbox.fs.nodes import DIR, FILE, LINK, Dir, Fifo, Graft, Inner, InnerLink, Link, Mount
+from agentsandbox.fs.nodes import DIR, FILE, HARD, LINK, Dir, Fifo, Graft, Inner, InnerLink, Link, Mount
 from agentsandbox.streams import encode
 
 TYPE_CHECKING = False
@@ -68,7 +68,7 @@ class Names(Ledger):
             raise os_error(errno.EINVAL, path)
         if type(place.stack[-1]) is Dir:
             self.check_writable(place, path)
-            if self.nodes >= self.limits.files + self.free_nodes:
+            if self.nodes >= self.max_nodes:
                 raise os_error(errno.ENOSPC, path)
             self.own(place)
         return place
@@ -144,6 +144,13 @@ class Names(Ledger):
     # removing
 
     def unlink(self, path: str) -> None:
+        cut = path.rfind("/")
+        directory = self._dirs.get(path[:cut])
+        if directory is not None and directory.owner is self.token:
+            entry = directory.entries.get(path[cut + 1 :])
+            if entry is not None and entry.kind == FILE and directory.uid == self._uid and directory.mode & 0o200:
+                self._remove(directory, path[cut + 1 :])
+                return
         place = self._last(path)
         node = place.node
         if node is None:
@@ -158,12 +165,15 @@ class Names(Ledger):
         if path.endswith("/"):
             raise os_error(errno.ENOTDIR, path)
         self._check_removable(place, path)
-        directory = self.own(place)
-        entry = directory.entries.pop(place.name)
+        self._remove(self.own(place), place.name)
+
+    def _remove(self, directory: Dir, name: str) -> None:
+        """Remove a name that is no directory from one of our own."""
+        entry = directory.entries.pop(name)
         directory.mtime = directory.ctime = self.clock()
         directory.atime = None
         self.drop(entry)
-        if entry.kind == LINK:
+        if entry.kind == LINK or entry.kind == HARD:
             self._dirs.clear()
 
     def rmdir(self, path: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 
-from agentsandbox.fs.base import MAX_LINKS, NAME_MAX, PATH_MAX, FileSystem, os_error
+from agentsandbox.fs.base import MAX_LINKS, MAX_STEPS, NAME_MAX, PATH_MAX, FileSystem, os_error
 from agentsandbox.fs.nodes import DIR, FILE, GRAFT, HARD, LINK, MOUNT, Dir, Graft, Inner, InnerLink, Mount
 from agentsandbox.streams import encode
 
@@ -114,7 +114,7 @@ class Tree(FileSystem):
         place = Place(self._root, slashed=path.endswith("/"))
         stack, names = place.stack, place.names
         mounts: list[tuple[int, Graft | Mount]] = []
-        hops = 0
+        hops = steps = 0
         while todo:
             name = todo.pop()
             here = stack[-1]
@@ -138,6 +138,9 @@ class Tree(FileSystem):
             if node.kind == LINK and (todo or follow or place.slashed):
                 hops += 1
                 text = _link_text(node.text, hops, whole)
+                steps += len(text) // 2
+                if steps > MAX_STEPS:
+                    raise os_error(errno.ELOOP, whole)
                 if text.startswith("/"):
                     del stack[1:], names[:], mounts[:]
                 if not todo and text.endswith("/"):

@@ -71,8 +71,7 @@ class Subtrees(Names):
 
     def _copy_plain(self, node: Dir, source: str, target: str) -> None:
         twin, names, size = self._duplicate(node)
-        limits = self.limits
-        if self.nodes + names > limits.files + self.free_nodes or self.used + size > limits.total_bytes + self.free_bytes:
+        if self.nodes + names > self.max_nodes or self.used + size > self.max_bytes:
             FileSystem.copy_tree(self, source, target)
             return
         self.put(self._new(target, directory=True), twin, target, size)
