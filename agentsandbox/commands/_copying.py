@@ -314,9 +314,12 @@ class Copier:
                 return False
             try:
                 if not self.options.attributes_only:
-                    for block in reader.blocks(1 << 22 if info.is_file else 1 << 16):
-                        self.ctx.budget.step()
-                        writer.write(block)
+                    if info.is_file:
+                        writer.write(reader.read())  # at once: the filesystem shares the bytes until one of the two changes
+                    else:
+                        for block in reader.blocks():
+                            self.ctx.budget.step()
+                            writer.write(block)
             except OSError as error:
                 return self._refuse(f"error writing {quote_always(target)}: {describe_os_error(error, '')}")
             finally:

@@ -35,7 +35,7 @@ class Printer:
         self.options = options
         self.local = LocalTime(ctx)
         self._owners: Owners | None = None
-        self._times: dict[float, str] = {}
+        self._times: dict[tuple[str, float], str] = {}
 
     def quoted(self, name: str) -> str:
         """A name as it is shown, without colour and indicator."""
@@ -125,7 +125,7 @@ class Printer:
         rows = [self._long_row(entry) for entry in [*entries, *beside]]
         if not rows:
             return
-        widths = [max(map(text_width, column)) for column in zip(*rows, strict=True)]
+        widths = [max(map(_width, column)) for column in zip(*rows, strict=True)]
         numeric = self.options.numeric
         for entry, row in zip(entries, rows, strict=False):
             parts = []
@@ -135,7 +135,7 @@ class Printer:
                     continue
                 if column == _TIME and text != "?":
                     width = 0
-                padding = " " * (width - text_width(text))
+                padding = " " * (width - _width(text))
                 parts.append(text + padding if left else padding + text)
             yield " ".join(parts) + " " + self._long_name(entry)
 
@@ -180,9 +180,11 @@ class Printer:
         return self.options.sizes.show(info.size)
 
     def _time(self, when: float) -> str:
-        shown = self._times.get(when)
+        format = self.options.time_format(when)
+        key = (format, when if "N" in format else when // 1)
+        shown = self._times.get(key)
         if shown is None:
-            shown = self._times[when] = self.local.show(self.options.time_format(when), nanoseconds(when))
+            shown = self._times[key] = self.local.show(format, nanoseconds(when))
         return shown
 
     def _user(self, number: int) -> str:
@@ -195,6 +197,10 @@ class Printer:
         if self._owners is None:
             self._owners = Owners(self.ctx)
         return self._owners
+
+
+def _width(text: str) -> int:
+    return len(text) if text.isascii() else text_width(text)
 
 
 _MODE, _CONTEXT, _TIME = 2, 7, 9

@@ -312,10 +312,10 @@ class _Copy:
             self.target.write(data)
         except OSError as error:
             name = self.options.output if self.options.output is not None else "standard output"
+            self.ctx.warn(f"error writing {quote_always(name)}: {describe_os_error(error, '')}")
+            self.full_in += 1
             self.report()
-            self.options.status = "none"
-            message = f"error writing {quote_always(name)}: {describe_os_error(error, '')}"
-            raise CommandError(message) from None
+            raise CommandError("") from None
         self.written += len(data)
 
     # statistics

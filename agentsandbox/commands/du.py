@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import re
 
     from agentsandbox.fs.base import Stat
+    from agentsandbox.patterns import ExtendedGlob
 
 _TIMES = (("atime", "access", "use"), ("ctime", "status"))
 _STYLES = {"full-iso": "%Y-%m-%d %H:%M:%S.%N %z", "long-iso": "%Y-%m-%d %H:%M", "iso": "%Y-%m-%d"}
@@ -203,7 +204,7 @@ def _read_threshold(ctx: CommandContext, args: Arguments) -> int | None:
     return -number if text.startswith("-") else number
 
 
-def _read_patterns(ctx: CommandContext, args: Arguments) -> list[re.Pattern[str]]:
+def _read_patterns(ctx: CommandContext, args: Arguments) -> list[re.Pattern[str] | ExtendedGlob]:
     texts = []
     for key, value in args.given:
         if key == "exclude":

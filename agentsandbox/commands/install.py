@@ -68,7 +68,7 @@ def install(ctx: CommandContext, args: Arguments) -> int:
     copier = _make_copier(ctx, args)
     for source in sources:
         ctx.budget.step()
-        _install(ctx, copier, source, name_in(target, source) if into else target, change(0, False), args)  # noqa: FBT003
+        _install(ctx, copier, source, name_in(target, source) if into else target, change(0, False), args)
     return ctx.status
 
 
