@@ -109,7 +109,7 @@ class Form:
 class Drawing(Form):
     """Lines and branches."""
 
-    def top(self, node: Node | None, name: str, *, last: bool) -> None:  # noqa: ARG002 (JSON's commas)
+    def top(self, node: Node | None, name: str, *, last: bool) -> None:
         if node is None or node.children is None:
             self.write(f"{self._colored_name(name, None)}  [{node.comment if node is not None else 'error opening dir'}]\n")
             return
@@ -360,13 +360,13 @@ class Xml(_Markup):
         if self.options.no_indent:
             self.write("\n")
 
-    def open(self, node: Node, name: str, level: int, *, last: bool) -> None:  # noqa: ARG002 (JSON's commas)
+    def open(self, node: Node, name: str, level: int, *, last: bool) -> None:
         kind = _KINDS.get(stat.S_IFMT(node.info.mode), "unknown")
         pairs = [*self.names(node, name), *self.facts(node)]
         text = f"<{kind}" + "".join([f' {key}="{_xml(value)}"' for key, value in pairs]) + ">"
         self.line(level, text if node.children else f"{text}</{kind}>")
 
-    def close(self, node: Node, level: int, *, last: bool) -> None:  # noqa: ARG002 (JSON's commas)
+    def close(self, node: Node, level: int, *, last: bool) -> None:
         if node.children:
             self.line(level, f"</{_KINDS.get(stat.S_IFMT(node.info.mode), 'unknown')}>")
 

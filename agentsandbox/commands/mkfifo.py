@@ -27,7 +27,7 @@ def mkfifo(ctx: CommandContext, args: Arguments) -> int:
         change = compile_mode(text, ctx.umask)
         if change is None:
             raise CommandError("invalid mode")
-        mode = change(0o666, False)  # noqa: FBT003 (not a directory)
+        mode = change(0o666, False)
         if mode & ~0o777:
             raise CommandError("mode must specify only file permission bits")
     for name in args.operands:

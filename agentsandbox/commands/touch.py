@@ -80,9 +80,22 @@ def _touch(
             if not ctx.fs.exists(ctx.path(name), follow=False):
                 ctx.warn(f"setting times of {quote_always(name)}: {describe_os_error(error, '')}")
             return
+        if message == "setting times of" and create and _refuses_writing(ctx, name):
+            message = "cannot touch"
         if name.endswith("/") and isinstance(error, IsADirectoryError):
             message, error = "setting times of", _error_of(ctx, name)
         ctx.warn(f"{message} {quote_always(name)}: {describe_os_error(error, '')}")
+
+
+def _refuses_writing(ctx: CommandContext, name: str) -> bool:
+    """Whether the file could not even be opened, which is then what messages speak of."""
+    try:
+        ctx.fs.open(ctx.path(name), "a").release()
+    except IsADirectoryError:
+        return False
+    except OSError:
+        return True
+    return False
 
 
 def _error_of(ctx: CommandContext, name: str) -> OSError:
