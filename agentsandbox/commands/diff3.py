@@ -1,0 +1,98 @@
+"""`diff3` (GNU diffutils): compare three files line by line."""
+
+from __future__ import annotations
+
+from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
+from agentsandbox.commands._diff_usage import with_hint
+from agentsandbox.errors import CommandError, UsageError
+from agentsandbox.languages.diff.lines import is_binary, split_lines
+from agentsandbox.languages.diff.threeway import MergeRules, compare_three, merge, print_blocks, print_script
+from agentsandbox.streams import encode
+
+_TROUBLE = 2
+_RULES = {
+    "show-all": MergeRules(flagging=True, show_old=True),
+    "ed": MergeRules(),
+    "show-overlap": MergeRules(flagging=True),
+    "easy-only": MergeRules(simple_only=True),
+    "overlap-only": MergeRules(overlap_only=True),
+    "X": MergeRules(overlap_only=True),
+}
+
+
+@command(
+    "diff3",
+    raw=True,
+    usage_status=2,
+    usage="""
+    Usage: diff3 [OPTION]... MYFILE OLDFILE YOURFILE
+    Compare three files line by line; one of them may be - for standard input.
+
+      -A, --show-all           all changes as an ed script, conflicts in brackets
+      -e, --ed                 an ed script with the changes from OLDFILE to YOURFILE
+      -E, --show-overlap       as -e, conflicts in brackets
+      -3, --easy-only          as -e, only changes that do not overlap
+      -x, --overlap-only       as -e, only changes that overlap
+      -X                       the same
+      -i                       'w' and 'q' after ed scripts
+      -m, --merge              the merged file itself, as by -A without another option
+      -a, --text               all files are text
+          --strip-trailing-cr  leave out the CR of CR LF
+      -T, --initial-tab        a tab before each line
+      -L, --label=LABEL        instead of a file name; may be repeated
+      -v, --version            display the version and exit
+          --help               display this help and exit
+
+    Status is 0 if there were no conflicts, 1 if there were, 2 if there was trouble.
+    """,
+)
+def diff3(ctx: CommandContext, args: Arguments) -> int:
+    return with_hint(ctx, lambda: _diff3(ctx, diff3.parser().parse(args.operands), args.operands), diff3.usage)
+
+
+def _diff3(ctx: CommandContext, args: Arguments, words: list[str]) -> int:
+    if args.flag("version"):
+        ctx.print("diff3 (GNU diffutils) 3.8")
+        return 0
+    names = args.operands
+    chosen = {key for key, _value in args.given if key in _RULES}
+    if len(chosen) > 1 or (args.flag("i") and args.flag("merge")):
+        raise UsageError("incompatible options", _TROUBLE)
+    if len(names) < 3:
+        raise UsageError(f"missing operand after '{words[-1] if words else 'diff3'}'", _TROUBLE)
+    if len(names) > 3:
+        raise UsageError(f"extra operand '{names[3]}'", _TROUBLE)
+    files = [_read(ctx, args, name) for name in names]
+    labels = [encode(label) for label in (args.values("label") + names[len(args.values("label")) :])[:3]]
+    if len(args.values("label")) > 3:
+        raise CommandError("too many file label options", _TROUBLE)
+    merging = args.flag("merge")
+    parts: list[bytes] = []
+    conflicts = False
+    if not chosen and not merging:
+        blocks = compare_three(files, 2, ctx.budget)
+        print_blocks(files, blocks, parts.append, b"\t" if args.flag("initial-tab") else b"  ")
+    else:
+        rules = _RULES[chosen.pop() if chosen else "show-all"]
+        blocks = compare_three(files, 1, ctx.budget)
+        taken = any(rules.conflict(block) is not None and block.ranges[2][1] == len(files[2]) for block in blocks)
+        if not merging and taken and files[2] and not files[2][-1].endswith(b"\n"):
+            ctx.stderr.write(b"diff3: No newline at end of file\n")
+        conflicts = (merge if merging else print_script)(files, blocks, rules, labels, parts.append)
+        if args.flag("i"):
+            parts.append(b"w\nq\n")
+    ctx.stdout.write(b"".join(parts))
+    return int(conflicts)
+
+
+def _read(ctx: CommandContext, args: Arguments, name: str) -> list[bytes]:
+    try:
+        data = ctx.stdin.read() if name == "-" else ctx.fs.read_bytes(ctx.path(name))
+    except OSError as error:
+        raise CommandError(describe_os_error(error, name), _TROUBLE) from None
+    ctx.budget.charge(len(data))
+    if args.flag("strip-trailing-cr"):
+        data = data.replace(b"\r\n", b"\n")
+    if is_binary(data) and not args.flag("text"):
+        raise CommandError("diff failed: Binary files differ", _TROUBLE)
+    return split_lines(data)

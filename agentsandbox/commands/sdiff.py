@@ -1,0 +1,66 @@
+"""`sdiff` (GNU diffutils): two files side by side. Merging by dialogue (-o) is not available."""
+
+from __future__ import annotations
+
+from agentsandbox.command import Arguments, CommandContext, command
+from agentsandbox.commands._diff_usage import with_hint
+from agentsandbox.errors import UsageError
+
+_TROUBLE = 2
+_SAME_IN_DIFF = (
+    "ignore-case", "ignore-tab-expansion", "ignore-trailing-space", "ignore-space-change", "ignore-all-space",
+    "ignore-blank-lines", "strip-trailing-cr", "text", "left-column", "suppress-common-lines", "expand-tabs", "minimal",
+    "speed-large-files",
+)  # fmt: skip
+
+
+@command(
+    "sdiff",
+    raw=True,
+    usage_status=2,
+    usage="""
+    Usage: sdiff [OPTION]... FILE1 FILE2
+    Show two files side by side, with a mark where they differ.
+
+      -i, --ignore-case            letter case does not count
+      -E, --ignore-tab-expansion   tabs are the same as spaces
+      -Z, --ignore-trailing-space  blanks at line ends do not count
+      -b, --ignore-space-change    amounts of blanks do not count
+      -W, --ignore-all-space       blanks do not count
+      -B, --ignore-blank-lines     changes of blank lines do not count
+      -I, --ignore-matching-lines=RE  changes of lines that all match RE do not count
+          --strip-trailing-cr      leave out the CR of CR LF
+      -a, --text                   all files are text
+      -w, --width=NUM              columns of the output (default 130)
+      -l, --left-column            only the left column of common lines
+      -s, --suppress-common-lines  no common lines
+      -t, --expand-tabs            tabs as spaces
+          --tabsize=NUM            tab stops every NUM columns (default 8)
+      -d, --minimal                find the smallest difference
+      -H, --speed-large-files      (the same result here)
+      -v, --version                display the version and exit
+          --help                   display this help and exit
+
+    Status is 0 if the files are the same, 1 if they differ, 2 if there was trouble.
+    """,
+)
+def sdiff(ctx: CommandContext, args: Arguments) -> int:
+    return with_hint(ctx, lambda: _sdiff(ctx, sdiff.parser().parse(args.operands), args.operands), sdiff.usage)
+
+
+def _sdiff(ctx: CommandContext, args: Arguments, words: list[str]) -> int:
+    if args.flag("version"):
+        ctx.print("sdiff (GNU diffutils) 3.8")
+        return 0
+    operands = args.operands
+    if len(operands) < 2:
+        raise UsageError(f"missing operand after '{words[-1] if words else 'sdiff'}'", _TROUBLE)
+    if len(operands) > 2:
+        raise UsageError(f"extra operand '{operands[2]}'", _TROUBLE)
+    options = ["--side-by-side"]
+    for key, value in args.given:
+        if key in _SAME_IN_DIFF:
+            options.append(f"--{key}")
+        elif key in ("ignore-matching-lines", "width", "tabsize"):
+            options.append(f"--{key}={value}")
+    return ctx.run(["diff", *options, "--", *operands])
