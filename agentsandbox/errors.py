@@ -21,6 +21,7 @@ __all__ = [
     "ControlFlow",
     "ExecutionError",
     "Exit",
+    "Interrupted",
     "InvalidSkillError",
     "Killed",
     "LimitReached",
@@ -147,6 +148,14 @@ class Killed(Unwind):
     def __init__(self, signal: int, target: int = 0) -> None:
         self.signal = signal
         self.target = target
+        super().__init__(signal)
+
+
+class Interrupted(Unwind):
+    """The command that a shell waits for ends by a signal that the shell itself has a trap for."""
+
+    def __init__(self, signal: int) -> None:
+        self.signal = signal
         super().__init__(signal)
 
 

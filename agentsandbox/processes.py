@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from time import monotonic, sleep
 
-from agentsandbox.errors import Exit, Killed, LimitReached, PipeClosed
+from agentsandbox.errors import Exit, Interrupted, Killed, LimitReached, PipeClosed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -65,10 +65,10 @@ class Process:
         self._ready: Callable[[], bool] | None = None
         self._wake: float | None = None
 
-    def kill(self, signal: int) -> None:
-        """Send a signal; it arrives when the process next runs."""
+    def kill(self, signal: int, *, group: bool = False) -> None:
+        """Send a signal, to the command it runs too with `group`; it arrives when the process next runs."""
         if self.status is None:
-            self.signals.append(signal)
+            self.signals.append(-signal if group else signal)
 
     def finished(self) -> bool:
         """Whether it has ended."""
@@ -266,8 +266,11 @@ class Scheduler:
             failure, self.failure = self.failure, None
             raise failure
         while process.signals:
-            signal = process.signals.pop(0)
+            sent = process.signals.pop(0)
+            signal = abs(sent)
             if process.on_signal is not None and process.on_signal(signal):
+                if sent < 0 and process.descriptors is not None:
+                    raise Interrupted(signal)
                 continue
             if signal not in IGNORED_BY_DEFAULT:
                 raise Killed(signal)

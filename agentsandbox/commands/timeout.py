@@ -95,4 +95,4 @@ def _send(ctx: CommandContext, args: Arguments, signal: int, name: str, process:
     if args.flag("verbose"):
         ctx.stderr.write(encode(f"{ctx.name}: sending signal {SIGNALS.get(signal, '0')} to command {quote(name)}\n"))
     if signal:
-        process.kill(signal)
+        process.kill(signal, group=True)

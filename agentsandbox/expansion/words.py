@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 
 __all__ = ["WordCompiler", "expand_glob"]
 
+_ASSIGNED_TILDE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\+?=(?=~)")
 _TILDE = re.compile(r"~[^/:\\\"'$`]*")
 _MAGIC = re.compile(r"[*?\[]|[?*+@!]\(")
 _CHOICES = frozenset(("-", ":-", "=", ":=", "?", ":?", "+", ":+"))
@@ -683,6 +684,10 @@ def _split_tildes(text: str, first: bool, last: bool, assignment: bool) -> list[
     parts: list[Part] = []
     position = 0
     starts = [0] if first else []
+    looks_assigned = _ASSIGNED_TILDE.match(text) if first and not assignment else None
+    if looks_assigned is not None:  # `echo x=~` is expanded as an assignment would be
+        starts.append(looks_assigned.end())
+        assignment = True
     if assignment:
         starts.extend(match.end() for match in re.finditer(":", text))
     for start in starts:

@@ -6,7 +6,7 @@ import os
 import stat as stat_module
 
 from agentsandbox.command import CommandContext
-from agentsandbox.errors import CommandError, Exit, PipeClosed
+from agentsandbox.errors import CommandError, Exit, Interrupted, PipeClosed
 from agentsandbox.expansion.errors import ExpansionError
 from agentsandbox.fs.skeleton import COMMAND_MARK, command_of
 from agentsandbox.streams import Stream, decode, encode
@@ -195,6 +195,8 @@ def _run_tool(shell: Shell, tool: Command, argv: Sequence[str], environment: Map
         return tool.run(context) & 255
     except PipeClosed:
         return 141
+    except Interrupted as end:
+        return 128 + end.signal
     except OSError:  # even the report of an error could not be written
         return 1
     finally:

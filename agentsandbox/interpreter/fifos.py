@@ -16,10 +16,11 @@ __all__ = ["Fifos"]
 class _End(Stream):
     """An open end of a fifo: reads or writes, or both, on the pipe of its name."""
 
-    __slots__ = ("fifo", "reading", "writing")
+    __slots__ = ("closed", "fifo", "reading", "writing")
 
     def __init__(self, fifo: _Fifo, reading: bool, writing: bool) -> None:
         super().__init__()
+        self.closed = False
         self.fifo = fifo
         self.reading = reading
         self.writing = writing
@@ -44,7 +45,13 @@ class _End(Stream):
             raise PipeClosed
         self.fifo.pipe.write(data)
 
+    def __del__(self) -> None:
+        # a command that ends without closing what it opened has closed it, as a process has
+        if not self.closed:
+            self.close()
+
     def close(self) -> None:
+        self.closed = True
         pipe = self.fifo.pipe
         if self.writing:
             pipe.references -= 1

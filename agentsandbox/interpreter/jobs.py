@@ -45,6 +45,12 @@ class JobTable:
         self.processes: dict[int, Process] = {}
         """Children of this shell by pid, running or ended."""
 
+    def copy(self) -> JobTable:
+        """What a subshell knows of its parent's jobs: it can show them, not wait for them."""
+        twin = JobTable()
+        twin.jobs = self.jobs.copy()
+        return twin
+
     def add(self, process: Process, text: str) -> Job:
         """A new job; numbers are reused when no higher one is taken."""
         number = max((job.number for job in self.jobs), default=0) + 1

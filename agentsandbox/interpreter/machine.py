@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from agentsandbox.interpreter.fifos import Fifos
+from agentsandbox.streams import Borrowed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -87,8 +88,7 @@ class Machine:
         stream = table.get(number) if table is not None else None
         if stream is None:
             raise FileNotFoundError(2, os.strerror(2), path)
-        stream.acquire()
-        return stream
+        return Borrowed(stream)
 
     def skill_at(self, path: str) -> tuple[str, str] | None:
         """(mount path, name) of the skill that a path belongs to."""

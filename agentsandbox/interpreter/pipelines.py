@@ -5,6 +5,7 @@ from __future__ import annotations
 from time import monotonic, process_time
 
 from agentsandbox.errors import Killed, PipeClosed
+from agentsandbox.expansion.errors import ExpansionError
 from agentsandbox.interpreter.dispatch import compile_command, compiles
 from agentsandbox.interpreter.failures import command_failed
 from agentsandbox.interpreter.flow import compile_condition
@@ -105,6 +106,10 @@ class _Run:
                 return self.stages[number](shell)
             except PipeClosed:
                 return 141
+            except ExpansionError as error:  # it would have ended the stage's own shell, no more
+                shell.fds = saved
+                shell.complain(error.message)
+                return 1
             finally:
                 shell.fds = saved
         if number == len(self.stages) - 1 and shell.shopt["lastpipe"] and not shell.monitor and not started:

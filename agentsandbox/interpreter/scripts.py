@@ -176,8 +176,12 @@ def run_child(shell: Shell, child: Shell, run: Run) -> int:
     """Run a new shell on the caller's stack."""
     from agentsandbox.errors import Killed, PipeClosed
 
+    from agentsandbox.interpreter.traps import signal_handler
+
     budget = shell.budget
     budget.deeper()
+    process = shell.machine.scheduler.current
+    handler, process.on_signal = process.on_signal, signal_handler(child)
     try:
         return run_in_shell(child, run)
     except PipeClosed:
@@ -187,6 +191,7 @@ def run_child(shell: Shell, child: Shell, run: Run) -> int:
             raise
         return 128 + end.signal
     finally:
+        process.on_signal = handler
         budget.shallower()
         child.variables.owner = None
 

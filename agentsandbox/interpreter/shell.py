@@ -380,7 +380,7 @@ class Shell:
         twin.process_files = []
         twin.function_traps = set()
         twin.pending_traps = []
-        twin.jobs = JobTable()
+        twin.jobs = self.jobs.copy()
         twin.level = self.level + 1
         twin.loops = 0
         twin.pid = self.machine.scheduler.new_pid()

@@ -228,6 +228,8 @@ class _Printer:
             if clause.body is not None:
                 self.newline()
                 self.sequence(clause.body, last="")
+            else:
+                self.write("\n")
             self.level -= 1
             self.newline()
             self.write(clause.terminator)

@@ -50,7 +50,7 @@ _ESCAPABLE = {
     HERE: "$`\\",
     ARITHMETIC: '$`"\\',
 }
-_PLAIN = re.compile(r"[A-Za-z0-9_/.,:%^=@+\-~!?*\[\]{}\x80-\U0010ffff][A-Za-z0-9_/.,:%^=@+\-\x80-\U0010ffff#~!?*\[\]{}]*")
+_PLAIN = re.compile(r"[^\0- \"#$&'();<>\\`|\x7f][^\0- \"$&'();<>\\`|\x7f]*")
 """A whole word without quotes or expansions, if what follows ends it and no extended pattern begins in it."""
 _ENDS_WORD = frozenset(" \t\n|&;()<>")
 

@@ -56,7 +56,7 @@ def _search_cdpath(shell: Shell, target: str) -> str | None:
     for base in cdpath.split(":"):
         candidate = f"{base}/{target}" if base else target
         if shell.fs.is_dir(shell.path(candidate)):
-            return candidate if base and base != "." else None
+            return candidate if base else None
     return None
 
 
