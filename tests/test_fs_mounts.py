@@ -92,6 +92,16 @@ def test_a_writable_graft_is_everyones_own() -> None:
     assert tree_of.files() == {"/d/f": b"1"}
 
 
+def test_nothing_is_planted_beside_a_read_only_mount(fs: MemoryFileSystem) -> None:
+    fs.graft("/.sandbox/skills/x", SKILL)
+    assert number_of(fs.mkdir, "/.sandbox/skills/y") == "EACCES"
+    assert number_of(fs.rename, "/.sandbox/skills", "/.sandbox/other") == "EACCES"
+    fs.graft("/.sandbox/skills/y", SKILL)
+    fs.graft("/.sandbox/skills/z", SKILL)
+    assert fs.listdir("/.sandbox/skills") == ["x", "y", "z"]
+    assert fs.stat("/.sandbox/skills").nlink == 5
+
+
 def test_many_sandboxes_share_a_graft(fs: MemoryFileSystem) -> None:
     fs.graft("/x", SKILL)
     fork = fs.fork()

@@ -1,7 +1,7 @@
 """The filesystem of a sandbox: a tree of nodes with copy-on-write, so that snapshot, fork and restore cost nothing.
 
 The parts, each built on the one before: `resolution` (finding), `ledger` (owning and accounting), `names` (changing
-directories), `subtrees` (many at once), and here content, mounts and versions.
+directories), `subtrees` (many at once), `grafts` (other trees), and here content and versions.
 """
 
 from __future__ import annotations
@@ -9,7 +9,8 @@ from __future__ import annotations
 import errno
 import time
 
-from agentsandbox.fs.base import File, FileSystem, Stat, os_error
+from agentsandbox.fs.base import File, Stat, os_error
+from agentsandbox.fs.grafts import Grafts
 from agentsandbox.fs.handles import MemoryFile
 from agentsandbox.fs.mounts import inside
 from agentsandbox.fs.nodes import (
@@ -28,12 +29,10 @@ from agentsandbox.fs.nodes import (
     Graft,
     Inner,
     InnerLink,
-    Mount,
     number_of,
 )
 from agentsandbox.fs.nodes import File as FileNode
-from agentsandbox.fs.resolution import SPECIAL
-from agentsandbox.fs.subtrees import Subtrees
+from agentsandbox.fs.resolution import SPECIAL, is_ordinary
 from agentsandbox.limits import DEFAULT_LIMITS, Limits
 
 TYPE_CHECKING = False
@@ -51,7 +50,6 @@ if TYPE_CHECKING:
 __all__ = ["MemoryFileSystem", "Snapshot"]
 
 _TYPES = {FILE: 0o100000, DIR: 0o040000, LINK: 0o120000, DEVICE: 0o020000, FIFO: 0o010000, GRAFT: 0o040000, MOUNT: 0o040000, HARD: 0}
-_SHORT = 64  # a name of so many characters is no longer than a name may be
 _DESCRIPTORS = ("/dev/fd/", "/dev/std", "/proc/self/fd/")
 _WANTED = {"r": 4, "r+": 6, "w": 2, "a": 2, "x": 2}
 
@@ -70,7 +68,7 @@ class Snapshot:
         self.free_nodes = free_nodes
 
 
-class MemoryFileSystem(Subtrees):
+class MemoryFileSystem(Grafts):
     """Files in memory, with the semantics and the error numbers of Linux.
 
     limits   `file_bytes` → EFBIG, `total_bytes` and `files` → ENOSPC.
@@ -296,12 +294,9 @@ class MemoryFileSystem(Subtrees):
         """Whether a new file of this size surely fits and may be made here, and its name is an ordinary one."""
         return (
             directory.owner is self.token
-            and directory.uid == self._uid
-            and directory.mode & 0o200 != 0
+            and ((directory.uid == self._uid and directory.mode & 0o200 != 0) or self._uid == 0)
             and self.nodes < self.max_nodes
-            and len(name) < _SHORT
-            and name not in SPECIAL
-            and "\0" not in name
+            and is_ordinary(name)
             and size <= self.room(0)
         )
 
@@ -361,12 +356,6 @@ class MemoryFileSystem(Subtrees):
             self._remember(path)
         return self._opened(node, path, mode)
 
-    def _remember(self, path: str) -> None:
-        """Put the directory of a path into the cache."""
-        cut = path.rfind("/")
-        if path[cut + 1 :] not in SPECIAL and cut >= 0:
-            self._directory(path[:cut], path)
-
     def _create(self, path: str, place: Place, mode: Mode, permissions: int) -> File:
         if place.slashed:
             raise os_error(errno.EISDIR, path)
@@ -417,7 +406,7 @@ class MemoryFileSystem(Subtrees):
             if self._may_create(directory, name, size):
                 self._make(directory, name, permissions, data)
                 return
-        elif entry.kind == FILE and entry.owner is self.token and entry.mode & 0o200 and entry.uid == self._uid:
+        elif entry.kind == FILE and entry.owner is self.token and self._may(entry, 2):
             old = len(entry.data)
             if size <= self.room(old):
                 entry.data = data
@@ -426,41 +415,6 @@ class MemoryFileSystem(Subtrees):
                 self.used += size - old
                 return
         super().write_bytes(path, data, permissions=permissions)
-
-    # other trees
-
-    def graft(self, path: str, tree: FrozenTree, *, read_only: bool = True) -> None:
-        """Mount a shared tree, at no cost; what is in it doesn't count. Writable, it is copied piece by piece on change."""
-        self._mount(path, Graft(tree.root) if read_only else tree.root)
-        if not read_only:
-            self.nodes += tree.nodes
-            self.max_nodes += tree.nodes
-            self.used += tree.size
-            self.max_bytes += tree.size
-
-    def mount(self, path: str, filesystem: FileSystem) -> None:
-        """Mount another filesystem; forks and snapshots share it."""
-        self._mount(path, Mount(filesystem))
-
-    def _mount(self, path: str, entry: Dir | Graft | Mount) -> None:
-        """Enter a tree at a path that is missing or an empty directory; what is missing is made, and doesn't count."""
-        uid, self.uid = self._uid, 0
-        before, most = self.nodes, self.max_nodes
-        try:
-            self.max_nodes += path.count("/") + 1
-            self.makedirs(path)
-            place = self._walk(path)
-            node = place.node
-            if not place.name or place.entry is not node or type(node) is not Dir:
-                raise os_error(errno.EBUSY, path)
-            if place.mount is not None:
-                raise os_error(errno.EROFS, path)
-            if node.entries:
-                raise os_error(errno.ENOTEMPTY, path)
-            self.own(place).entries[place.name] = entry
-        finally:
-            self.max_nodes = most + self.nodes - before
-            self.uid = uid
 
     # versions
 

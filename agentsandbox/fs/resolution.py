@@ -12,12 +12,13 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agentsandbox.fs.nodes import Entry, Node, Own, Plain
 
-__all__ = ["SPECIAL", "Place", "Tree"]
+__all__ = ["SPECIAL", "Place", "Tree", "is_ordinary"]
 
 SPECIAL = frozenset(("", ".", ".."))
 """What may stand where a name stands, without being one."""
 
 _CACHED = 4096  # directories whose resolution is remembered
+_SHORT = 64  # a name of fewer characters is never too long
 _LONG = 900  # below this length a cached directory and a name stay within PATH_MAX without being measured
 
 
@@ -69,6 +70,14 @@ class Tree(FileSystem):
 
     def _directory(self, path: str, whole: str) -> Dir | Inner:
         """The directory at `path` ("" is the root), remembered when it is one of ours; `whole` is for the error."""
+        if self._uid != self.maker:  # only what the user may pass through too is remembered
+            uid, self._uid = self._uid, self.maker
+            try:
+                return self._directory(path, whole)
+            except OSError:
+                pass
+            finally:
+                self._uid = uid
         node = self._walk(path, whole).node if path else self._root
         if node is None:
             raise os_error(errno.ENOENT, whole)
@@ -83,6 +92,12 @@ class Tree(FileSystem):
                 self._dirs.clear()
             self._dirs[path] = node
         return node
+
+    def _remember(self, path: str) -> None:
+        """Put the directory of a path into the cache."""
+        cut = path.rfind("/")
+        if path[cut + 1 :] not in SPECIAL and cut >= 0:
+            self._directory(path[:cut], path)
 
     def _find(self, path: str, *, follow: bool = True) -> Node:
         """The node at a path; ENOENT when there is none."""
@@ -182,6 +197,11 @@ class Tree(FileSystem):
         if entry.kind == MOUNT:
             return entry, _inner(entry.filesystem, "/", whole)
         return entry, entry
+
+
+def is_ordinary(name: str) -> bool:
+    """Whether it is a name, and surely not too long."""
+    return len(name) < _SHORT and name not in SPECIAL and "\0" not in name
 
 
 def missing(name: str, whole: str) -> OSError:
