@@ -54,6 +54,13 @@ def _suffix(longest: bool) -> Operator:
     return cut
 
 
+def _template(host: ExpansionHost, template: str) -> str:
+    """The replacement as `_replacement` reads it: without the option patsub_replacement every & is an ampersand."""
+    if host.shopt["patsub_replacement"] or "&" not in template:
+        return template
+    return template.replace("\\&", "&").replace("&", "\\&")
+
+
 def _replacement(template: str, matched: str) -> str:
     """The replacement with each unquoted & as what was matched."""
     if "&" not in template and "\\" not in template:
@@ -77,6 +84,7 @@ def _substitute(everywhere: bool) -> Operator:
     def substitute(host: ExpansionHost, text: str, pattern: str, template: str) -> str:
         if not pattern:
             return text
+        template = _template(host, template)
         compiled = _compiled(host, pattern)
         simple = "&" not in template and "\\" not in template
         if compiled.literal is not None and simple:

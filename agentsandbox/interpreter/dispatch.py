@@ -33,8 +33,13 @@ def compiles(node_type: type) -> Callable[[Callable[[Any], Run]], Callable[[Any]
 def compile_command(node: Command) -> Run:
     """The closure that runs a command and returns its status."""
     compiler = _COMPILERS.get(type(node))
-    if compiler is None:
-        for module in _MODULES:
-            importlib.import_module(f"agentsandbox.interpreter.{module}")
-        compiler = _COMPILERS[type(node)]
-    return compiler(node)
+    return _load_compiler(type(node))(node) if compiler is None else compiler(node)
+
+
+def _load_compiler(node_type: type) -> Callable[[Any], Run]:
+    """Import the modules one after another until one has registered the type: a script of simple commands needs the first."""
+    for module in _MODULES:
+        importlib.import_module(f"agentsandbox.interpreter.{module}")
+        if node_type in _COMPILERS:
+            break
+    return _COMPILERS[node_type]

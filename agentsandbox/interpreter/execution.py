@@ -335,9 +335,23 @@ def _run_script(shell: Shell, shown: str, full: str, content: bytes, argv: Seque
         )
     words = [interpreter, *arguments, shown, *argv[1:]]
     if locate(shell, interpreter) is None or ("/" in interpreter and not shell.fs.exists(interpreter)):
-        shell.complain(f"{shown}: {interpreter}: bad interpreter: No such file or directory")
-        return 126
+        return _no_interpreter(shell, shown, interpreter, b"env" in content[:24])
     return run_external(shell, words, environment)
+
+
+def _no_interpreter(shell: Shell, shown: str, interpreter: str, by_env: bool) -> int:
+    """A script for a language that the sandbox has not."""
+    name = interpreter.rpartition("/")[2]
+    if by_env:
+        shell.write(f"/usr/bin/env: ‘{name}’: No such file or directory\n", 2)
+    else:
+        shell.complain(f"{shown}: cannot execute: required file not found")
+    from agentsandbox.interpreter.suggestions import suggest
+
+    hint = suggest(shell, name)
+    if hint:
+        shell.write(f"{hint}\n", 2)
+    return 127
 
 
 _BY_EXTENSION = {"py": "python3", "js": "node", "rb": "ruby", "pl": "perl", "awk": "awk", "jq": "jq", "sed": "sed"}

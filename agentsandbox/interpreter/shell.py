@@ -531,7 +531,7 @@ class Shell:
     def error_prefix(self, line: int | None = None) -> str:
         """ "bash: line 3: " """
         shown = self.line if line is None else line
-        source = self.frames[-1].source if self.frames and self.frames[-1].source != "environment" else self.invocation
+        source = self.frames[-1].source if self.frames else self.invocation
         return f"{source}: line {shown}: "
 
     def warn(self, message: str) -> None:

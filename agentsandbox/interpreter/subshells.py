@@ -10,7 +10,6 @@ from agentsandbox.interpreter.failures import command_failed
 from agentsandbox.interpreter.redirections import redirected
 from agentsandbox.streams import BytesReader, Pipe, PipeReader, Stream
 from agentsandbox.syntax.nodes import AndOr, Background, Coproc, Subshell
-from agentsandbox.syntax.printer import print_command
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -125,6 +124,13 @@ def _subshell(node: Subshell) -> Run:
     return redirected(node.redirections, run_node)
 
 
+def _text_of(node: Command) -> str:
+    """A command as `jobs` shows it."""
+    from agentsandbox.syntax.printer import print_command
+
+    return print_command(node)
+
+
 @compiles(Background)
 def _background(node: Background) -> Run:
     run = compile_command(node.command)
@@ -133,7 +139,7 @@ def _background(node: Background) -> Run:
 
     def start(shell: Shell) -> int:
         if not text:
-            text.append(print_command(node.command) if simple else "…")
+            text.append(_text_of(node.command) if simple else "…")
         process = start_subshell(shell, run, shell.fds, text[0], detach_input=True)
         process.is_job = True
         shell.background = process
@@ -153,7 +159,7 @@ def _coproc(node: Coproc) -> Run:
         scheduler = shell.machine.scheduler
         to_child, from_child = Pipe(scheduler), Pipe(scheduler)
         child_input, our_input = PipeReader(to_child), PipeReader(from_child)
-        text = print_command(node)
+        text = _text_of(node)
         process = start_subshell(shell, run, {**shell.fds, 0: child_input, 1: from_child}, text, give_back=[child_input, from_child])
         reading, writing = 63, 60
         while reading in shell.fds or writing in shell.fds:

@@ -185,9 +185,6 @@ class WordReader(Lexer):
             elif char == '"' and mode != HERE:
                 if mode == ARITHMETIC:
                     self.position += 1
-                elif mode == BRACE_Q:
-                    # "${x:-"inner"}": the inner quotes go, what they hold stays quoted
-                    self.position += 1
                 else:
                     flush()
                     parts.append(self._double_quoted())

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import errno
 import functools
 import importlib
 import os
@@ -88,7 +89,8 @@ class Builtin:
             return error.status
         except OSError as error:
             reason = os.strerror(error.errno or 5)
-            shell.complain(f"{words[0]}: write error: {reason}" if error.filename is None else f"{words[0]}: {error.filename}: {reason}")
+            writing = error.filename is None or error.errno in (errno.EBADF, errno.ENOSPC, errno.EFBIG, errno.EIO)
+            shell.complain(f"{words[0]}: write error: {reason}" if writing else f"{words[0]}: {error.filename}: {reason}")
             return 1
 
 
