@@ -10,6 +10,7 @@ from agentsandbox.errors import CommandError, LimitReached
 from agentsandbox.languages.jq.formats import text_of
 from agentsandbox.languages.jq.json_text import Dumper, JsonError, number_text
 from agentsandbox.languages.jq.modules import slurp
+from agentsandbox.streams import encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -157,7 +158,7 @@ def _read_xml(text: str, name: str, budget: Budget) -> Value:
     parser.EntityDeclHandler = refuse
     parser.ExternalEntityRefHandler = refuse  # type: ignore[assignment]
     try:
-        parser.Parse(text.encode("utf-8", "replace"), True)
+        parser.Parse(encode(text), True)
     except expat.ExpatError as error:
         raise CommandError(f"Error: bad file '{name}': {error}", 1) from None
     return builder.open[0][0]
