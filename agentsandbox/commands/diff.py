@@ -229,7 +229,7 @@ _OLD_CONTEXT = re.compile(r"(-[abBcdeEfHilnNpqrsTtuvwyZ]*[cu][abBcdeEfHilnNpqrsT
 
       -p, --show-c-function         the C function that each change is in
       -F, --show-function-line=RE   the last line before each change that matches RE
-          --label=LABEL             instead of file name and time; may be repeated
+      -L, --label=LABEL             instead of file name and time; may be repeated
       -t, --expand-tabs             tabs as spaces
       -T, --initial-tab             a tab before each line
           --tabsize=NUM             tab stops every NUM columns (default 8)
