@@ -2,34 +2,6 @@
 
 from __future__ import annotations
 
-from agentsandbox.command import Arguments, CommandContext, command
-from agentsandbox.commands._checksums import run_checksum
+from agentsandbox.commands._digests import digest_command
 
-
-@command(
-    "b2sum",
-    usage="""
-    Usage: b2sum [OPTION]... [FILE]...
-    Print or check BLAKE2b digests (512 bits).
-
-    With no FILE, or when FILE is -, read standard input.
-
-      -b, --binary           mark the files as binary (*)
-      -c, --check            read digests from the FILEs and check them
-      -l, --length=BITS      digest length, a multiple of 8 up to 512
-          --tag              print lines as BSD does
-      -t, --text             mark the files as text (the default)
-      -z, --zero             end each line with NUL, and do not escape names
-
-    Options for --check:
-
-          --ignore-missing   do not fail for missing files
-          --quiet            do not print OK for each good file
-          --status           print nothing: the status tells
-          --strict           fail for lines that are not well formed
-      -w, --warn             warn about lines that are not well formed
-          --help             display this help and exit
-    """,
-)
-def b2sum(ctx: CommandContext, args: Arguments) -> int:
-    return run_checksum(ctx, args, "blake2b", tag=args.flag("tag"))
+b2sum = digest_command("b2sum", "BLAKE2b", 512, "blake2b", any_length=True)

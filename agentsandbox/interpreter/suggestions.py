@@ -16,4 +16,15 @@ def suggest(shell: Shell, name: str) -> str | None:
     hint = unavailable_hint(name)
     if hint is not None:
         return f"{name} is not available in this sandbox: {hint}"
-    return None
+    near = _near(shell, name)
+    return f"{name} is not available in this sandbox; did you mean {near}?" if near else None
+
+
+def _near(shell: Shell, name: str) -> str | None:
+    """The command whose name is closest, if one is close at all."""
+    if not 2 < len(name) < 20:
+        return None
+    from difflib import get_close_matches
+
+    found = get_close_matches(name, shell.machine.host.commands(), 1, 0.75)
+    return found[0] if found else None
