@@ -211,7 +211,7 @@ class Comparer:
         pair.old_header = self._header(old, 0)
         pair.new_header = self._header(new, 1)
         if parent:
-            ctx.print(f"diff{self.options} {escape_name(old.name)} {escape_name(new.name)}")
+            self._head(old, new)
         self.show(pair, changes)
         return _TROUBLE if trouble else _DIFFERENT
 
@@ -235,12 +235,18 @@ class Comparer:
     def _same(self, old: _Side, new: _Side, parent: str) -> int:
         if self.always_shows and not self.rules.brief and old.data is not None and old.data == new.data:
             if parent:
-                self.ctx.print(f"diff{self.options} {escape_name(old.name)} {escape_name(new.name)}")
+                self._head(old, new)
             lines = split_lines(old.data)
             self.show(Pair(lines, lines), [])
         if self.rules.report_same:
             self.ctx.print(f"Files {old.name} and {new.name} are identical")
         return _SAME
+
+    def _head(self, old: _Side, new: _Side) -> None:
+        """The line before the changes of one of many files; labels stand for names here as well."""
+        labels = self.rules.labels
+        names = [labels[at] if at < len(labels) else escape_name(side.name) for at, side in enumerate((old, new))]
+        self.ctx.print(f"diff{self.options} {' '.join(names)}")
 
     def _mark_ignored(self, pair: Pair, changes: list[Change]) -> None:
         rules = self.rules

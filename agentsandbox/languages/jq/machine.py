@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["Break", "Halt", "Machine"]
 
 
-class Break(Exception):  # noqa: N818  # a jump, not an error
+class Break(Exception):
     """`break $label`: unwinds to the `label` that made the token."""
 
     def __init__(self, token: object) -> None:
@@ -23,7 +23,7 @@ class Break(Exception):  # noqa: N818  # a jump, not an error
         super().__init__()
 
 
-class Halt(Exception):  # noqa: N818  # a jump, not an error
+class Halt(Exception):
     """`halt` and `halt_error`: ends the program with a status, after printing `message` to stderr."""
 
     def __init__(self, status: int, message: bytes = b"") -> None:
