@@ -15,7 +15,6 @@ draws on `ctx.budget` in every loop over untrusted length.
 
 from __future__ import annotations
 
-import inspect
 import os
 import posixpath
 import textwrap
@@ -242,7 +241,7 @@ class Command:
             status = self.function(ctx, args)
             if type(status) is int:
                 return status
-            if inspect.isawaitable(status):
+            if hasattr(status, "__await__"):
                 status = ctx.host.scheduler.await_(status)
             if not isinstance(status, int):
                 raise CommandError(f"the command returned {type(status).__name__}, not an int", 1)

@@ -8,8 +8,6 @@ A policy may be `async` (to ask a human): it is then awaited in the event loop o
 
 from __future__ import annotations
 
-import inspect
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -59,7 +57,7 @@ def _ask(policy: Policy, shell: Shell, argv: Sequence[str], line: int) -> str | 
     running = skill if isinstance(skill, str) and shell.source != "environment" else None
     request = CommandRequest(tuple(argv), shell.cwd, line, running, is_function=_is_function(shell, argv))
     answer = policy(request)
-    if inspect.isawaitable(answer):
+    if answer is not None and not isinstance(answer, (bool, str)):
         answer = shell.machine.scheduler.await_(answer)
     if answer is None or answer is True:
         return None

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import importlib
-import pkgutil
+import os
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,7 +20,13 @@ __all__ = ["find_command", "names"]
 @functools.cache
 def names() -> frozenset[str]:
     """The names of all commands, without importing one."""
-    return frozenset(module.name for module in pkgutil.iter_modules(__path__) if not module.name.startswith("_"))
+    try:
+        modules = [file.removesuffix(".py") for file in os.listdir(__path__[0]) if file.endswith(".py")]
+    except OSError:  # inside an archive; `pkgutil` knows how, but is slow to import
+        import pkgutil
+
+        modules = [module.name for module in pkgutil.iter_modules(__path__)]
+    return frozenset(name for name in modules if not name.startswith("_"))
 
 
 @functools.lru_cache(maxsize=1024)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from agentsandbox.interpreter.shell import Shell
     from agentsandbox.processes import Process
+    from agentsandbox.syntax.nodes import Command
 
     Run = Callable[[Shell], int]
 

@@ -1,0 +1,71 @@
+"""What a process pays before the first script: modules are loaded when something needs them, and not before."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+HEAVY = {
+    "asyncio", "trio", "anyio", "pydantic", "yaml", "regex", "greenlet", "typing", "dataclasses", "inspect", "ast", "pathlib",
+    "logging", "json", "decimal", "fractions", "tempfile", "subprocess", "socket", "ssl", "urllib", "http", "email", "argparse",
+    "pkgutil", "zlib", "datetime", "string",
+}  # fmt: skip
+"""What takes milliseconds to import and a first `echo` has no use for."""
+
+
+def loaded_by(program: str) -> set[str]:
+    """The modules that a fresh interpreter has loaded after a program, beyond those it starts with."""
+    probe = f"import sys; before = set(sys.modules)\n{program}\nprint('\\0' + ' '.join(set(sys.modules) - before))"
+    ran = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=True, cwd=ROOT)
+    assert ran.stderr == ""
+    return set(ran.stdout.rpartition("\0")[2].split())
+
+
+def executing(script: str) -> set[str]:
+    return loaded_by(f"from agentsandbox import Sandbox\nassert Sandbox().execute({script!r}).exit_code == 0")
+
+
+def test_importing_the_package_loads_one_module() -> None:
+    assert loaded_by("import agentsandbox") == {"agentsandbox"}
+
+
+def test_a_sandbox_without_a_script_loads_no_shell() -> None:
+    loaded = loaded_by("from agentsandbox import Sandbox; Sandbox()")
+    assert not loaded & HEAVY
+    assert not {name for name in loaded if name.startswith(("agentsandbox.interpreter", "agentsandbox.expansion", "agentsandbox.syntax"))}
+
+
+def test_a_first_script_loads_nothing_heavy_and_no_command() -> None:
+    loaded = executing("echo hi")
+    assert not loaded & HEAVY
+    assert not {name for name in loaded if name.startswith("agentsandbox.commands.")}
+    assert not {name.split(".")[1] for name in loaded if name.startswith("agentsandbox.")} & {
+        "languages", "regexps", "skills", "tools", "manager", "options", "network", "cli", "integrations", "events", "driver",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("script", "commands"),
+    [
+        ("printf '1\\n2\\n' | cat | rev", {"cat", "rev"}),
+        ("seq 3 | tac > out; basename out", {"seq", "tac", "basename"}),
+        ("for i in 1 2 3; do [[ $i == 2 ]] && break; done; x=$(pwd)", set()),
+    ],
+)
+def test_a_script_loads_the_commands_that_it_runs(script: str, commands: set[str]) -> None:
+    loaded = executing(script)
+    modules = {name.removeprefix("agentsandbox.commands.") for name in loaded if name.startswith("agentsandbox.commands.")}
+    assert {name for name in modules if not name.startswith("_")} == commands
+    assert not loaded & {"pydantic", "yaml", "asyncio", "trio"}
+
+
+def test_pydantic_and_yaml_come_with_skills() -> None:
+    skill = "---\nname: x\ndescription: y\n---\n"
+    loaded = loaded_by(f"from agentsandbox import AgentSkill; AgentSkill.from_files({{'SKILL.md': {skill!r}}})")
+    assert {"pydantic", "yaml"} <= loaded
+    assert "agentsandbox.interpreter" not in loaded
