@@ -195,7 +195,7 @@ class Comparer:
             return self._same(old, new, parent)
         if not rules.text and (is_binary(old.data) or is_binary(new.data)):
             what = "Files" if rules.brief else "Binary files"
-            ctx.print(f"{what} {old.name} and {new.name} differ")
+            ctx.print(f"{what} {' and '.join(self._called_in_output(old, new))} differ")
             return _DIFFERENT
         pair = Pair(split_lines(old.data), split_lines(new.data))
         keys = rules.sameness.keys
@@ -206,7 +206,7 @@ class Comparer:
             self._show_same(pair, changes)
             return self._same(old, new, parent)
         if rules.brief:
-            ctx.print(f"Files {old.name} and {new.name} differ")
+            ctx.print(f"Files {' and '.join(self._called_in_output(old, new))} differ")
             return _DIFFERENT
         pair.old_header = self._header(old, 0)
         pair.new_header = self._header(new, 1)
@@ -239,14 +239,17 @@ class Comparer:
             lines = split_lines(old.data)
             self.show(Pair(lines, lines), [])
         if self.rules.report_same:
-            self.ctx.print(f"Files {old.name} and {new.name} are identical")
+            self.ctx.print(f"Files {' and '.join(self._called_in_output(old, new))} are identical")
         return _SAME
 
     def _head(self, old: _Side, new: _Side) -> None:
-        """The line before the changes of one of many files; labels stand for names here as well."""
+        """The line before the changes of one of many files."""
+        self.ctx.print(f"diff{self.options} {' '.join(map(escape_name, self._called_in_output(old, new)))}")
+
+    def _called_in_output(self, old: _Side, new: _Side) -> list[str]:
+        """The names of two files, or the labels that stand for them."""
         labels = self.rules.labels
-        names = [labels[at] if at < len(labels) else escape_name(side.name) for at, side in enumerate((old, new))]
-        self.ctx.print(f"diff{self.options} {' '.join(names)}")
+        return [labels[at] if at < len(labels) else side.name for at, side in enumerate((old, new))]
 
     def _mark_ignored(self, pair: Pair, changes: list[Change]) -> None:
         rules = self.rules
