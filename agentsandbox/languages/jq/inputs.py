@@ -142,12 +142,14 @@ class Inputs:
         self._position = skip_blanks(text, self._position)
         while self._position < size:
             found = next_value(text, self._position)
-            if found is None or (found[1] == size and not self._ended):
+            if found is None:
                 return
-            end = found[1]
-            value = found[0]
-            if end < size and type(value) not in (dict, list, str):
-                end += 1
+            value, end = found
+            if type(value) not in (dict, list, str):
+                if end < size:
+                    end += 1
+                elif not self._ended:  # a number may go on
+                    return
             self._position = end
             yield value
             self._position = skip_blanks(text, end)

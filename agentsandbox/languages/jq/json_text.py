@@ -44,7 +44,7 @@ _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?
 _INFINITE = re.compile(r"([+-]?)(?:inf(?:inity)?)", re.IGNORECASE)
 _NAN = re.compile(r"[+-]?s?nan[0-9]*", re.IGNORECASE)
 _BLANK = re.compile(r"[ \t\n\r]*")
-_MINUS_ZERO = re.compile(r"(?:^|[\[,:\s])-0(?![.0-9eE])")
+_MINUS_ZERO = re.compile(r"-0(?<![^\[,:\s]-0)(?![.0-9eE])")
 _HALF_PAIR = re.compile(r"\\u[dD][89abAB]..(?!\\u[dD][c-fC-F])|(?<!\\u[dD][89abAB]..)\\u[dD][c-fC-F]", re.DOTALL)
 _AFTER_WORD = " \t\n\r[{\""
 _LONG = 300
@@ -69,9 +69,11 @@ def parse_number(text: str) -> Value:
 def _parse_float(text: str) -> Value:
     """A number with a fraction or an exponent, as JSON's grammar allows it."""
     value = float(text)
+    if text[-1] != "0" and repr(value) == text and "e" not in text:
+        return value
     if "e" in text or "E" in text or text.startswith(_SMALL):
         return _canonical(text, value)
-    return Literal(value, text) if text[-1] == "0" or repr(value) != text else value
+    return Literal(value, text)
 
 
 def _canonical(text: str, value: float) -> Value:
@@ -102,7 +104,10 @@ def number_text(value: Value) -> str:
 
 def _double_text(value: float) -> str:
     """Shortest digits that read back the same; an exponent beyond 10^-5 and 15 places after the digits."""
-    sign, digit_tuple, exponent = Decimal(repr(value)).as_tuple()
+    plain = repr(value)
+    if "e" not in plain:
+        return plain.removesuffix(".0")
+    sign, digit_tuple, exponent = Decimal(plain).as_tuple()
     digits = "".join(map(str, digit_tuple)).lstrip("0").rstrip("0") or "0"
     prefix = "-" if sign else ""
     if digits == "0":
