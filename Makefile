@@ -1,20 +1,28 @@
 # Everything sets itself up: a bare machine with python3 (3.11 or newer) and make is enough.
 PYTHON ?= python3
 VENV ?= .venv
+VENV_SK ?= .venv-sk
 BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test lint specs docs bench clean
+.PHONY: demo test lint test-semantic-kernel specs docs bench build clean
 
-$(VENV)/.demo: pyproject.toml
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "agentsandbox needs Python 3.11 or newer: make PYTHON=…"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.demo: pyproject.toml | $(BIN)/python
 	$(BIN)/pip install --quiet -e '.[cli]'
-	touch $@
+	@touch $@
 
-$(VENV)/.dev: pyproject.toml
-	$(PYTHON) -m venv $(VENV)
+$(VENV)/.dev: pyproject.toml | $(BIN)/python
 	$(BIN)/pip install --quiet -e '.[dev]'
-	touch $@ $(VENV)/.demo
+	@touch $@ $(VENV)/.demo
+
+$(VENV_SK)/.ready: pyproject.toml
+	$(PYTHON) -m venv $(VENV_SK)
+	$(VENV_SK)/bin/pip install --quiet -e '.[semantic-kernel]' pytest
+	@touch $@
 
 demo: $(VENV)/.demo  ## The main job on a real skill: what an agent sees and does
 	@$(BIN)/python examples/demo.py
@@ -26,11 +34,20 @@ lint: $(VENV)/.dev  ## Style and types
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 
+test-semantic-kernel: $(VENV_SK)/.ready  ## The real Semantic Kernel: large, so in an environment of its own
+	$(VENV_SK)/bin/python -m pytest tests/test_semantic_kernel.py
+
 specs: $(VENV)/.dev  ## Record the expectations of tests/specs again, from real bash and GNU tools
 	$(BIN)/python tests/record/record.py tests/specs
+
+docs: $(VENV)/.dev  ## Write docs/commands.md from the usage texts of the commands
+	$(BIN)/python docs/generate.py
 
 bench: $(VENV)/.dev  ## Figures beside real bash
 	$(BIN)/python benchmarks/shell.py
 
+build: $(VENV)/.dev  ## Source distribution and wheel, in dist/
+	$(BIN)/python -m build --no-isolation
+
 clean:
-	rm -rf $(VENV) dist build .mypy_cache .ruff_cache
+	rm -rf $(VENV) $(VENV_SK) dist build .mypy_cache .ruff_cache

@@ -10,6 +10,16 @@ import pytest
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 EXPECTED = {
+    "demo": [
+        "python-dev: Python project work with shell tools only",
+        "# Python development",
+        "Made weather-report:",
+        "4 directories, 6 files",
+        '__version__ = "0.1.0"',
+        "weather-report/pyproject.toml: ok (weather-report 0.1.0)\nThu Jan  1 00:00:00 UTC 2026",
+        "Read-only file system",
+        "this sandbox has no network",
+    ],
     "isolated_shell": [
         "Oslo 170",
         "Rome 80",
