@@ -16,6 +16,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     Element = re.Pattern[str] | None | tuple[str, list[list["Element"]]]
+    from typing import Protocol
+
+    class GlobMatcher(Protocol):
+        """What `compile_glob` gives."""
+
+        def fullmatch(self, text: str, /) -> object: ...
+        def match(self, text: str, /) -> object: ...
 
 __all__ = ["ShellPattern", "compile_glob", "compile_shell_pattern", "has_magic", "quote_glob", "translate"]
 

@@ -121,14 +121,17 @@ class Copier:
         try:
             info = self.fs.stat(self.ctx.path(source), follow=follow)
         except OSError as error:
-            return self._fail(f"cannot stat {quote_always(source)}", error)
+            self._fail(f"cannot stat {quote_always(source)}", error)
+            return None
         if info.is_dir and not self.options.recursive:
-            return self._fail(f"-r not specified; omitting directory {quote_always(source)}")
+            self._fail(f"-r not specified; omitting directory {quote_always(source)}")
+            return None
         if operand and self._is_repeated(source, target, info):
             return []
         existing = self._stat_target(target, info)
         if isinstance(existing, OSError):
-            return self._fail(f"cannot stat {quote_always(target)}", existing)
+            self._fail(f"cannot stat {quote_always(target)}", existing)
+            return None
         if existing is not None:
             settled = self._settle(source, target, info, existing, follow=follow, operand=operand)
             if settled is not True:

@@ -289,7 +289,7 @@ class Comparer:
         except OSError as error:
             ctx.warn(describe_os_error(error, error.filename and self._called(error.filename, old, new)), _TROUBLE)
             return _TROUBLE
-        fold = (lambda name: name.lower()) if self.rules.ignore_name_case else (lambda name: name)
+        fold = str.lower if self.rules.ignore_name_case else str
         in_old = {fold(name): name for name in olds}
         in_new = {fold(name): name for name in news}
         self.rules.starting_file, status = "", _SAME

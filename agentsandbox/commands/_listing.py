@@ -9,9 +9,9 @@ from agentsandbox.patterns import compile_glob
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from re import Pattern
 
     from agentsandbox.fs.base import Stat
+    from agentsandbox.patterns import GlobMatcher
 
 __all__ = ["Colors", "Entry", "indicator", "knows_colors"]
 
@@ -72,7 +72,7 @@ class Colors:
 
     def __init__(self, env: Mapping[str, str]) -> None:
         self._codes = dict(_DEFAULTS)
-        self._patterns: list[tuple[Pattern[str], str]] = []
+        self._patterns: list[tuple[GlobMatcher, str]] = []
         self._started = False
         for item in env.get("LS_COLORS", "").split(":"):
             key, equals, code = item.partition("=")

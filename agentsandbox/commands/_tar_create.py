@@ -43,7 +43,7 @@ class CreationOptions:
         self.group: tuple[str, int] | None = None
         self.mode: Callable[[int, bool], int] | None = None
         self.mtime: int | None = None
-        self.verbose: Callable[[Member, str], None] = lambda member, name: None  # noqa: ARG005
+        self.verbose: Callable[[Member, str], None] = lambda member, name: None
 
 
 class Creation:

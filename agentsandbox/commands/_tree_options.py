@@ -7,8 +7,9 @@ from agentsandbox.patterns import compile_glob
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import re
     from collections.abc import Sequence
+
+    from agentsandbox.patterns import GlobMatcher
 
 __all__ = ["TreeOptions"]
 
@@ -145,9 +146,9 @@ class TreeOptions:
             raise CommandError(f"Invalid argument `--{text}'.\n{_USAGE_LINE}")
 
 
-def _compile(patterns: list[str], *, ignore_case: bool) -> list[tuple[re.Pattern[str], bool]]:
+def _compile(patterns: list[str], *, ignore_case: bool) -> list[tuple[GlobMatcher, bool]]:
     """(matcher, whether for directories alone) of each alternative."""
-    compiled = []
+    compiled: list[tuple[GlobMatcher, bool]] = []
     for pattern in patterns:
         for alternative in pattern.split("|"):
             only_directories = alternative.endswith("/")

@@ -13,5 +13,5 @@ from agentsandbox.command import Arguments, CommandContext, command
     """,
     raw=True,
 )
-def false(ctx: CommandContext, args: Arguments) -> int:  # noqa: ARG001
+def false(ctx: CommandContext, args: Arguments) -> int:
     return 1

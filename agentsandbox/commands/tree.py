@@ -11,8 +11,9 @@ from agentsandbox.streams import encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import re
     from collections.abc import Sequence
+
+    from agentsandbox.patterns import GlobMatcher
 
 USAGE = """
 Usage: tree [OPTION]... [DIRECTORY]...
@@ -167,7 +168,7 @@ def _leads_to_directory(node: Node) -> bool:
     return node.info.is_dir or (node.target_info is not None and node.target_info.is_dir)
 
 
-def _matches(patterns: Sequence[tuple[re.Pattern[str], bool]], name: str, *, is_dir: bool) -> bool:
+def _matches(patterns: Sequence[tuple[GlobMatcher, bool]], name: str, *, is_dir: bool) -> bool:
     return any(pattern.match(name) and (is_dir or not only) for pattern, only in patterns)
 
 

@@ -13,5 +13,5 @@ from agentsandbox.command import Arguments, CommandContext, command
     """,
     raw=True,
 )
-def true(ctx: CommandContext, args: Arguments) -> int:  # noqa: ARG001
+def true(ctx: CommandContext, args: Arguments) -> int:
     return 0

@@ -83,15 +83,15 @@ def _operand(tree: Tree, text: str) -> Evaluator:
 def read_variable(host: ExpansionHost, name: str) -> int:
     """A variable as a number: unset is 0, text is an expression."""
     value = host.values.get(name)
-    if value.__class__ is int:
-        return value  # type: ignore[return-value]
-    if value.__class__ is not str:
+    if type(value) is int:
+        return value
+    if type(value) is not str:
         value = host.variables.text_of(name, value)
         if value is None:
             if host.nounset:
                 raise ExpansionError(f"{name}: unbound variable", status=127)
             return 0
-    text: str = value  # type: ignore[assignment]
+    text: str = value
     if text.isdigit() and text[0] != "0" and len(text) < 19 and text.isascii():
         return int(text)
     if not text:
@@ -106,8 +106,8 @@ def _variable(tree: Tree, text: str) -> Evaluator:
 
     def read(host: ExpansionHost, operands: Sequence[int]) -> int:
         value = host.values.get(name)
-        if value.__class__ is int:
-            return value  # type: ignore[return-value]
+        if type(value) is int:
+            return value
         return read_variable(host, name)
 
     return read
@@ -162,12 +162,12 @@ def _step(tree: Tree, text: str) -> Evaluator:
 
         def step_variable(host: ExpansionHost, operands: Sequence[int]) -> int:
             value = host.values.get(name)
-            if value.__class__ is int and name not in host.attributes:
-                new = value + change  # type: ignore[operator]
+            if type(value) is int and name not in host.attributes:
+                new = value + change
                 if not _LOW <= new <= _HIGH:
                     new = wrap(new)
                 host.values[name] = new
-                return value if after else new  # type: ignore[return-value]
+                return value if after else new
             old = read(host, operands)
             new = wrap(old + change)
             write_variable(host, name, new)

@@ -92,9 +92,9 @@ def _positional(number: int) -> MaybeText:
 def _variable(name: str) -> MaybeText:
     def read(host: ExpansionHost) -> str | None:
         value = host.values.get(name)
-        if value.__class__ is str:
-            return value  # type: ignore[return-value]
-        if value.__class__ is int:
+        if type(value) is str:
+            return value
+        if type(value) is int:
             return str(value)
         return host.variables.text_of(name, value)
 

@@ -272,8 +272,8 @@ class Variables:
     def get(self, name: str) -> str | None:
         """The text of a name, of element 0 for an array; None if unset."""
         value = self.values.get(name)
-        if value.__class__ is str:
-            return value  # type: ignore[return-value]
+        if type(value) is str:
+            return value
         return self.text_of(name, value)
 
     def text_of(self, name: str, value: object) -> str | None:

@@ -179,9 +179,9 @@ class WordCompiler:
 
         def read(host: ExpansionHost) -> str:
             value = host.values.get(name)
-            if value.__class__ is str:
-                return value  # type: ignore[return-value]
-            if value.__class__ is int:
+            if type(value) is str:
+                return value
+            if type(value) is int:
                 return str(value)
             text = host.variables.text_of(name, value)
             if text is None:
@@ -352,10 +352,10 @@ class WordCompiler:
 
             def read(host: ExpansionHost) -> int | None:
                 value = host.values.get(name)
-                if value.__class__ is int:
-                    return value  # type: ignore[return-value]
-                if value.__class__ is str:
-                    digits: str = value  # type: ignore[assignment]
+                if type(value) is int:
+                    return value
+                if type(value) is str:
+                    digits: str = value
                     if digits.isdigit() and digits[0] != "0" and len(digits) < 19 and digits.isascii():
                         return int(digits)
                     return int(digits) if _INTEGER.fullmatch(digits) else None
@@ -366,7 +366,7 @@ class WordCompiler:
 
             def length(host: ExpansionHost) -> int | None:
                 value = host.values.get(name)
-                return len(value) if value.__class__ is str else None  # type: ignore[arg-type]
+                return len(value) if type(value) is str else None
 
             return length
         if part.prefix not in ("", "#"):

@@ -231,7 +231,7 @@ def _append(name: str, value: Word) -> Callable[[Shell], None]:
         added = text(shell)
         values = shell.values
         current = values.get(name)
-        if current.__class__ is str and name not in shell.attributes:
+        if type(current) is str and name not in shell.attributes:
             if len(current) + len(added) > shell.budget.value_bytes:
                 shell.budget.charge(len(current) + len(added))
             del current
@@ -265,7 +265,7 @@ def _grows(name: str, value: Word) -> Callable[[Shell], None] | None:
     whole = WORDS.string(value, assignment=True)
 
     def grow(shell: Shell) -> None:
-        if shell.values.get(name).__class__ is str and name not in shell.attributes:
+        if type(shell.values.get(name)) is str and name not in shell.attributes:
             append(shell)
             return
         text = whole(shell)

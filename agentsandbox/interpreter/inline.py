@@ -264,9 +264,9 @@ def _number_reader(word: Word) -> Callable[[Shell], int | None] | None:
 
         def read(shell: Shell) -> int | None:
             value = shell.values.get(name)
-            if value.__class__ is int:
+            if type(value) is int:
                 return value
-            if value.__class__ is str and value.isdigit() and len(value) < 19 and value.isascii() and shell.plain_ifs:
+            if type(value) is str and value.isdigit() and len(value) < 19 and value.isascii() and shell.plain_ifs:
                 return int(value)
             return None
 

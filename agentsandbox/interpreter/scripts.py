@@ -175,7 +175,6 @@ def run_script_text(
 def run_child(shell: Shell, child: Shell, run: Run) -> int:
     """Run a new shell on the caller's stack."""
     from agentsandbox.errors import Killed, PipeClosed
-
     from agentsandbox.interpreter.traps import signal_handler
 
     budget = shell.budget

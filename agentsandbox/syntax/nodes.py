@@ -62,7 +62,7 @@ class Node:
     __slots__: tuple[str, ...] = ()
 
     def __eq__(self, other: object) -> bool:
-        if self.__class__ is not other.__class__:
+        if type(self) is not other.__class__:
             return False
         return all(getattr(self, name) == getattr(other, name) for name in self.__slots__ if name not in _PLACES)
 
@@ -383,7 +383,7 @@ class Select(For):
     __slots__ = ()
 
     def __eq__(self, other: object) -> bool:
-        return other.__class__ is Select and all(
+        return type(other) is Select and all(
             getattr(self, name) == getattr(other, name) for name in For.__slots__ if name not in _PLACES
         )
 

@@ -699,7 +699,7 @@ class Parser(WordReader):
             if not words or declaring:
                 assignment = self._assignment()
                 if assignment is not None:
-                    (words or assignments).append(assignment)  # type: ignore[arg-type]
+                    (words or assignments).append(assignment)
                     continue
             if not words and position != start and self._expand_alias():
                 continue

@@ -81,7 +81,7 @@ def format_values(template: str, values: Sequence[object], text_of: Callable[[ob
     total = 0
     taken = 0
     for part in parse_format(template):
-        if part.__class__ is str:
+        if type(part) is str:
             pieces.append(part)
             continue
         directive: Directive = part  # type: ignore[assignment]

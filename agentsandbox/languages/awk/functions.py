@@ -42,7 +42,7 @@ def number_formatter(convert: Callable[[], str], charge: Callable[[int], None]) 
 
     def number_text(number: float) -> str:
         if number.is_integer():
-            return "" if number.__class__ is Unset else str(int(number))
+            return "" if type(number) is Unset else str(int(number))
         special = integral_text(number)
         if special is not None:
             return special
@@ -74,14 +74,14 @@ def _conversions(rt: Runtime) -> dict[str, Callable[..., Any]]:
         raise array_as_scalar(value)
 
     def printed(value: object) -> str:
-        return printed_number(value) if value.__class__ is float else text(value)
+        return printed_number(value) if type(value) is float else text(value)
 
     def key_of(number: float) -> str:
         found = keys.get(number)
-        if found is not None and number.__class__ is float:
+        if found is not None and type(number) is float:
             return found
         made = number_text(number)
-        if len(keys) < 16384 and number.__class__ is float and number.is_integer():
+        if len(keys) < 16384 and type(number) is float and number.is_integer():
             keys[number] = made
         return made
 
@@ -142,7 +142,7 @@ def _comparisons(rt: Runtime, text: Callable[[object], str]) -> dict[str, Callab
         "ne": lambda left, right: not eq(left, right), "field_lt": against_field(operator.lt), "field_le": against_field(operator.le),
         "field_gt": against_field(operator.gt), "field_ge": against_field(operator.ge), "field_eq": against_field(operator.eq),
         "field_ne": against_field(operator.ne),
-        "same_number": lambda value, number: value.__class__ is not str and to_number(value) == number,
+        "same_number": lambda value, number: type(value) is not str and to_number(value) == number,
         "same_text": lambda value, other: isinstance(value, str) and not isinstance(value, Strnum) and text(value) == other,
     }  # fmt: skip
 
@@ -212,13 +212,13 @@ def _elements() -> dict[str, Callable[..., Any]]:
         return value
 
     def element(value: object) -> object:
-        if value.__class__ is Array:
+        if type(value) is Array:
             raise array_as_scalar(value)
         return value
 
     def element_or_array(array: Array, key: str) -> object:
         found = array.get(key)
-        return array.sub(key) if found is None or found.__class__ is Unset else found
+        return array.sub(key) if found is None or type(found) is Unset else found
 
     def set_element(value: Any, array: Array, key: str) -> object:
         array[key] = value

@@ -580,7 +580,7 @@ class Runtime:
         if missing > 0:
             self.budget.charge(position * 16)
             fields.extend([""] * missing)
-        fields[position - 1] = value if value.__class__ is str else self.text(value)
+        fields[position - 1] = value if type(value) is str else self.text(value)
         self._typed[position] = value
         self._stale = True
         return value

@@ -132,7 +132,7 @@ def _replace(
             continue
         count += 1
         if not which or count == which:
-            new = replacement if replacement.__class__ is str else replacement(found)  # type: ignore[operator]
+            new = replacement if type(replacement) is str else replacement(found)  # type: ignore[operator]
             size += left - copied + len(new)
             budget.charge(size)
             pieces.append(text[copied:left])

@@ -127,7 +127,7 @@ def numeric_input(text: str) -> float | None:
     except ValueError:
         return None
     if number - number != 0.0 or "_" in text or not text.isascii():
-        return parse_number(text) if from_input(text).__class__ is Strnum else None
+        return parse_number(text) if type(from_input(text)) is Strnum else None
     return number
 
 

@@ -137,30 +137,31 @@ def execute(search: Search, words: list[str], *, in_directory: bool, ask: bool) 
 def execute_many(search: Search, words: list[str], *, in_directory: bool) -> Test:
     """`-exec … {} +` and `-execdir … {} +`: names are collected; always true."""
     names: list[str] = []
-    fixed = sum([len(word) + 1 for word in words])
-    state = [fixed, ""]
+    fixed = size = sum([len(word) + 1 for word in words])
+    directory = ""
 
     def flush() -> None:
+        nonlocal size
         if not names:
             return
         given = [*words, *names]
         names.clear()
-        state[0] = fixed
-        if _run(search, given, str(state[1]) or None) != 0:
+        size = fixed
+        if _run(search, given, directory or None) != 0:
             search.ctx.status = 1
 
     def test(visit: Visit) -> bool:
+        nonlocal directory, size
         name = visit.path
         if in_directory:
             name = _local(visit)
-            directory = visit.directory.rstrip("/") or "/"
-            if state[1] != directory:
+            here = visit.directory.rstrip("/") or "/"
+            if directory != here:
                 flush()
-                state[1] = directory
-        size = len(name) + 1
-        if int(state[0]) + size > _LONGEST:
+                directory = here
+        if size + len(name) + 1 > _LONGEST:
             flush()
-        state[0] = int(state[0]) + size
+        size += len(name) + 1
         names.append(name)
         return True
 
