@@ -7,6 +7,7 @@ waits (`block`) and at the budget's ticks (`turn`), nowhere else. Processes neve
 
 from __future__ import annotations
 
+from _thread import get_ident
 from time import monotonic, sleep
 
 from agentsandbox.errors import Exit, Interrupted, Killed, LimitReached, PipeClosed
@@ -48,7 +49,7 @@ def signal_name(number: int) -> str:
 class Process:
     """One thread of control in the sandbox. `status` is None while it runs, then 0…255."""
 
-    __slots__ = ("_greenlet", "_ready", "_wake", "descriptors", "is_job", "name", "on_signal", "pid", "signals", "status")
+    __slots__ = ("_greenlet", "_ready", "_wake", "descriptors", "is_job", "name", "on_signal", "pid", "signals", "status", "thread")
 
     def __init__(self, pid: int, name: str) -> None:
         self.pid = pid
@@ -64,6 +65,7 @@ class Process:
         self._greenlet: greenlet | None = None
         self._ready: Callable[[], bool] | None = None
         self._wake: float | None = None
+        self.thread = get_ident()
 
     def kill(self, signal: int, *, group: bool = False) -> None:
         """Send a signal, to the command it runs too with `group`; it arrives when the process next runs."""
@@ -95,13 +97,15 @@ class Deferred:
 class Scheduler:
     """Every process of one sandbox. The host gives `budget` for each execution and `pause` where it has an event loop."""
 
-    __slots__ = ("_next_pid", "_yielded", "budget", "closing", "current", "deferred", "failure", "main", "pause", "processes")
+    __slots__ = ("_next_pid", "_yielded", "budget", "closing", "current", "deferred", "elsewhere", "failure", "main", "pause", "processes")
 
     def __init__(self, budget: Budget, first_pid: int = 1000) -> None:
         self.budget = budget
         self.main = Process(first_pid, "bash")
         self.current = self.main
         self.processes: list[Process] = []
+        self.elsewhere: list[Process] = []
+        """Background jobs that another thread started: a greenlet cannot leave its thread, so they wait for a call from there."""
         self.deferred: list[Deferred] = []
         self.failure: BaseException | None = None
         self.pause: Callable[[float | None, Awaitable[Any] | None], Any] | None = None
@@ -127,10 +131,15 @@ class Scheduler:
         self.deferred.clear()
         self.failure = None
         self._yielded = monotonic()
-        if self.processes or self.pause is not None:
+        main._greenlet = None
+        if self.processes or self.elsewhere or self.pause is not None:
             from greenlet import getcurrent
 
             main._greenlet = getcurrent()
+            here = get_ident()
+            everyone = [*self.processes, *self.elsewhere]
+            self.processes = [process for process in everyone if process.thread == here]
+            self.elsewhere = [process for process in everyone if process.thread != here]
 
     def charge(self, size: int) -> None:
         """Refuse a value that is too large, as `Budget.charge`."""
@@ -344,6 +353,10 @@ class Scheduler:
 
     def kill_all(self, *, jobs: bool = True) -> None:
         """End every other process at once, running their `finally` blocks; without `jobs` not the background jobs."""
+        if jobs:
+            for process in self.elsewhere:
+                process.status = 137 if process.status is None else process.status
+            self.elsewhere.clear()
         doomed = [process for process in self.processes if jobs or not process.is_job]
         if not doomed:
             return
