@@ -356,6 +356,8 @@ def _local(node: SimpleCommand, general: Run) -> Run | None:
     if not assignments:
         return None
     line = node.line
+    if len(assignments) == 1:
+        return _one_local(*assignments[0], line, general)
 
     def run(shell: Shell) -> int:
         variables = shell.variables
@@ -377,6 +379,29 @@ def _local(node: SimpleCommand, general: Run) -> Run | None:
         except ExpansionError as error:
             shell.status = expansion_failed(shell, error)
             return shell.status
+        shell.status = 0
+        return 0
+
+    return run
+
+
+def _one_local(name: str, value: Callable[[Shell], object], line: int, general: Run) -> Run:
+    def run(shell: Shell) -> int:
+        variables = shell.variables
+        scopes = variables.scopes
+        if shell.slow or not scopes or name in shell.attributes or variables.temporary:
+            return general(shell)
+        shell.line = line
+        try:
+            text = value(shell)
+        except ExpansionError as error:
+            shell.status = expansion_failed(shell, error)
+            return shell.status
+        scope = scopes[-1]
+        values = shell.values
+        if name not in scope:
+            scope[name] = (values.get(name, variables.missing), 0)
+        values[name] = text
         shell.status = 0
         return 0
 

@@ -121,7 +121,30 @@ def _assignments_only(node: SimpleCommand) -> Run:
             command_failed(shell, status, line)
         return status
 
+    if only is not None and redirections is None and not any(mark in sources[0] for mark in ("$(", "`", "${", "<(", ">(")):
+        return _one_assignment(only, line, assign)
     return assign
+
+
+def _one_assignment(assign: Callable[[Shell], None], line: int, general: Run) -> Run:
+    """One assignment whose value runs no command: its status is 0."""
+
+    def run(shell: Shell) -> int:
+        if shell.slow:
+            return general(shell)
+        shell.line = line
+        try:
+            assign(shell)
+        except ExpansionError as error:
+            status = shell.status = expansion_failed(shell, error)
+            if status and shell.check:
+                command_failed(shell, status, line)
+            return status
+        shell.last_argument = ""
+        shell.status = 0
+        return 0
+
+    return run
 
 
 def _assign_traced(shell: Shell, bound: list[Callable[[Shell], BoundAssignment]]) -> None:

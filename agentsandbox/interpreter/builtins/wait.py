@@ -22,6 +22,8 @@ def wait(shell: Shell, words: list[str]) -> int:
         return _wait_next(shell, operands, variable)
     if not operands:
         for process in shell.jobs.running():
+            if process not in shell.machine.scheduler.processes:
+                continue  # another thread started it: see `Scheduler.elsewhere`
             if not _wait_for(shell, process):
                 return _interrupted(shell)
         shell.jobs.jobs.clear()
