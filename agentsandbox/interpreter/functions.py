@@ -61,7 +61,7 @@ def call_function(shell: Shell, function: Function, arguments: list[str]) -> int
     if "FUNCNEST" in values and _too_deep(shell, values["FUNCNEST"], function):
         return 1
     frames = shell.frames
-    frames.append(function.frame(shell.line))
+    frames.append(function.frames.get(shell.line) or function.frame(shell.line))
     variables = shell.variables
     scopes = variables.scopes
     scope: dict[str, tuple[object, int]] = {}
@@ -73,7 +73,7 @@ def call_function(shell: Shell, function: Function, arguments: list[str]) -> int
     try:
         if shell.traps:
             return _trapped_body(shell, function.body())
-        return function.body()(shell)
+        return (function.compiled or function.body())(shell)
     except Return:
         if shell.traps:
             _return_trap(shell)

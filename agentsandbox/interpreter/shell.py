@@ -74,30 +74,30 @@ SHOPT_DEFAULTS: Mapping[str, bool] = MappingProxyType({**dict.fromkeys(_SHOPT_ON
 class Function:
     """A shell function; `run` compiles its body when first called."""
 
-    __slots__ = ("_frames", "_run", "line", "name", "node", "source")
+    __slots__ = ("compiled", "frames", "line", "name", "node", "source")
 
     def __init__(self, node: FunctionDefinition, source: str) -> None:
         self.name = node.name
         self.node = node
         self.line = node.line
         self.source = source
-        self._run: Run | None = None
-        self._frames: dict[int, Frame] = {}
+        self.compiled: Run | None = None
+        self.frames: dict[int, Frame] = {}
 
     def frame(self, call_line: int) -> Frame:
         """What stands on the stack while it is called from that line; calls from one line share it."""
-        frame = self._frames.get(call_line)
+        frame = self.frames.get(call_line)
         if frame is None:
-            frame = self._frames[call_line] = Frame(self.name, self.source, call_line, is_function=True, function=self)
+            frame = self.frames[call_line] = Frame(self.name, self.source, call_line, is_function=True, function=self)
         return frame
 
     def body(self) -> Run:
         """The compiled body."""
-        if self._run is None:
+        if self.compiled is None:
             from agentsandbox.interpreter.dispatch import compile_command
 
-            self._run = compile_command(self.node.body)
-        return self._run
+            self.compiled = compile_command(self.node.body)
+        return self.compiled
 
 
 class Frame:

@@ -15,7 +15,17 @@ from agentsandbox.interpreter.functions import call_function
 from agentsandbox.interpreter.inline import inline_command
 from agentsandbox.interpreter.redirections import RedirectionError, compile_redirections, release_all
 from agentsandbox.interpreter.substitutions import WORDS, finish_process_substitutions
-from agentsandbox.syntax.nodes import Assignment, SimpleCommand, Word
+from agentsandbox.syntax.nodes import (
+    ArithmeticSubstitution,
+    Assignment,
+    DoubleQuoted,
+    Literal,
+    Node,
+    Parameter,
+    Quoted,
+    SimpleCommand,
+    Word,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -121,9 +131,20 @@ def _assignments_only(node: SimpleCommand) -> Run:
             command_failed(shell, status, line)
         return status
 
-    if only is not None and redirections is None and not any(mark in sources[0] for mark in ("$(", "`", "${", "<(", ">(")):
+    if only is not None and redirections is None and _runs_no_command(node.assignments[0].value):
         return _one_assignment(only, line, assign)
     return assign
+
+
+def _runs_no_command(value: Node) -> bool:
+    """Whether expanding a value cannot run a command, whose status would be the assignment's."""
+    if isinstance(value, (Word, DoubleQuoted)):
+        return all(_runs_no_command(part) for part in value.parts)
+    if isinstance(value, ArithmeticSubstitution):
+        return _runs_no_command(value.expression)
+    if isinstance(value, Parameter):
+        return value.subscript is None and all(_runs_no_command(operand) for operand in value.operands)
+    return isinstance(value, (Literal, Quoted))
 
 
 def _one_assignment(assign: Callable[[Shell], None], line: int, general: Run) -> Run:
