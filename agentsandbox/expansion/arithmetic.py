@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     Evaluator = Callable[[ExpansionHost, Sequence[int]], int]
 
-__all__ = ["compile_text", "compile_tree", "evaluate_text", "wrap"]
+__all__ = ["compile_text", "compile_operation", "compile_tree", "evaluate_text", "wrap"]
 
 MAX_RECURSION = 1024
 """Variables whose values are expressions that name further variables: as deep as bash goes."""
@@ -401,3 +401,52 @@ _COMPILERS: dict[str, Callable[[Tree, str], Evaluator]] = {
     "assign": _assign,
     "step": _step,
 }
+
+
+def compile_operation(tree: Tree) -> Callable[[ExpansionHost], int] | None:
+    """A sum, difference or product of a variable and a number or variable, as one closure; None for anything else."""
+    if tree[0] != "binary" or tree[1] not in ("+", "-", "*") or tree[2][0] != "variable" or tree[2][2] is not None:
+        return None
+    _, operator, left, right = tree
+    name: str = left[1]
+    if right[0] == "number":
+        return _with_number(name, operator, right[1])
+    if right[0] != "variable" or right[2] is not None or operator == "*":
+        return None
+    other: str = right[1]
+    sign = 1 if operator == "+" else -1
+
+    def combine(host: ExpansionHost) -> int:
+        first = host.values.get(name)
+        if type(first) is not int:
+            first = read_variable(host, name)
+        second = host.values.get(other)
+        if type(second) is not int:
+            second = read_variable(host, other)
+        total = first + sign * second
+        return total if _LOW <= total <= _HIGH else wrap(total)
+
+    return combine
+
+
+def _with_number(name: str, operator: str, constant: int) -> Callable[[ExpansionHost], int]:
+    if operator == "*":
+
+        def multiply(host: ExpansionHost) -> int:
+            value = host.values.get(name)
+            if type(value) is not int:
+                value = read_variable(host, name)
+            total = value * constant
+            return total if _LOW <= total <= _HIGH else wrap(total)
+
+        return multiply
+    change = constant if operator == "+" else -constant
+
+    def add(host: ExpansionHost) -> int:
+        value = host.values.get(name)
+        if type(value) is not int:
+            value = read_variable(host, name)
+        total = value + change
+        return total if _LOW <= total <= _HIGH else wrap(total)
+
+    return add

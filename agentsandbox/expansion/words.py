@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 import re
 
-from agentsandbox.expansion.arithmetic import compile_tree, evaluate_text, read_variable
+from agentsandbox.expansion.arithmetic import compile_operation, compile_tree, evaluate_text, read_variable
 from agentsandbox.expansion.braces import expand_braces, has_braces
 from agentsandbox.expansion.errors import ExpansionError
 from agentsandbox.expansion.globbing import glob_paths
@@ -468,7 +468,10 @@ class WordCompiler:
             reader = compile_parameter(part, self)
             if reader.many is not None:
                 return None
-            return self._split_text(self._parameter_text(part))
+            split = self._split_text(self._parameter_text(part))
+            if part.source == "$" + part.name and (part.name[0].isalpha() or part.name[0] == "_"):
+                return _split_variable(part.name, split)
+            return split
         if isinstance(part, (CommandSubstitution, ArithmeticSubstitution)):
             return self._split_text(self._text(part))
         if isinstance(part, (ProcessSubstitution, _Home)):
@@ -658,6 +661,23 @@ class WordCompiler:
         return tuple(replaced)
 
 
+def _split_variable(name: str, split: Fields) -> Fields:
+    """$name alone, the commonest word: a number or a plain text is one field without further ado."""
+
+    def fields(host: ExpansionHost, out: list[str]) -> None:
+        value = host.values.get(name)
+        if host.plain_ifs:
+            if type(value) is int:
+                out.append(str(value))
+                return
+            if type(value) is str and value.isalnum():
+                out.append(value)
+                return
+        split(host, out)
+
+    return fields
+
+
 class _Home(Part):
     """A tilde prefix."""
 
@@ -754,6 +774,9 @@ def _constant_expression(source: str) -> Number:
     if tree[0] == "variable" and tree[2] is None:
         name: str = tree[1]
         return lambda host: read_variable(host, name)
+    direct = compile_operation(tree)
+    if direct is not None:
+        return direct
     evaluate = compile_tree(tree, source)
     return lambda host: evaluate(host, ())
 

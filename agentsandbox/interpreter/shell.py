@@ -446,7 +446,7 @@ class Shell:
         """Take over a new IFS; None is the default."""
         self.ifs = " \t\n" if value is None else value
         self.default_ifs = self.ifs == " \t\n"
-        self.plain_ifs = not any(char.isalnum() for char in self.ifs)
+        self.plain_ifs = not any(char.isalnum() or char == "-" for char in self.ifs)
 
     def arithmetic(self, text: str) -> int:
         """The value of an arithmetic expression."""
