@@ -100,8 +100,8 @@ def _assignments_only(node: SimpleCommand) -> Run:
     def assign(shell: Shell) -> int:
         shell.line = line
         shell.substitution_status = None
-        if shell.slow:
-            _before(shell, " ".join(sources), line)
+        if shell.slow and _before(shell, " ".join(sources), line):
+            return 0
         try:
             if only is not None and not shell.xtrace:
                 only(shell)
@@ -177,10 +177,10 @@ def _assign_traced(shell: Shell, bound: list[Callable[[Shell], BoundAssignment]]
         assignment.apply(shell)
 
 
-def _before(shell: Shell, text: str, line: int) -> None:
+def _before(shell: Shell, text: str, line: int) -> bool:
     from agentsandbox.interpreter.traps import before_command
 
-    before_command(shell, text, line)
+    return before_command(shell, text, line)
 
 
 def _source_text(node: SimpleCommand) -> str:
@@ -213,7 +213,8 @@ def _general(node: SimpleCommand) -> Run:
             if shell.slow:
                 if not text:
                     text.append(_source_text(node))
-                _before(shell, text[0], line)
+                if _before(shell, text[0], line):
+                    return 0
             shell.substitution_status = None
             argv: list[str] = []
             declared: list[str | BoundAssignment] | None = None

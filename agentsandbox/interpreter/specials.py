@@ -20,8 +20,13 @@ class PipelineStatus(int):
 
 
 def _random(shell: Shell) -> int:
-    shell.random = (shell.random * 1103515245 + 12345) & 0x7FFFFFFF
-    return (shell.random >> 16) & 0x7FFF
+    """Park and Miller's generator and the folding of its halves, as bash has had them since 5.1."""
+    while True:
+        shell.random = 16807 * (shell.random or 123459876) % 0x7FFFFFFF
+        number = ((shell.random >> 16) ^ (shell.random & 0xFFFF)) & 0x7FFF
+        if number != shell.last_random:
+            shell.last_random = number
+            return number
 
 
 def _pipestatus(shell: Shell) -> IndexedArray:
@@ -93,7 +98,8 @@ READERS: dict[str, Callable[[Shell], object]] = {
 
 
 def _seed(shell: Shell, value: str | None) -> None:
-    shell.random = shell.arithmetic(value) if value else 0
+    shell.random = (shell.arithmetic(value) if value else 0) & 0xFFFFFFFF
+    shell.last_random = 0
 
 
 def _reset_seconds(shell: Shell, value: str | None) -> None:

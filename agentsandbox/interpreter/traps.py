@@ -15,7 +15,7 @@ __all__ = ["before_command", "run_exit_trap", "run_pending_traps", "run_trap", "
 
 
 def run_trap(shell: Shell, name: str, line: int | None = None) -> int:
-    """Run a trap's commands; `$?` is afterwards what it was before."""
+    """Run a trap's commands and return their status; `$?` is afterwards what it was before."""
     text = shell.traps.get(name)
     if not text:
         return shell.status
@@ -32,8 +32,7 @@ def run_trap(shell: Shell, name: str, line: int | None = None) -> int:
     budget = shell.budget
     budget.deeper()
     try:
-        run_commands(shell, text, first_line=saved_line if line is None else line)
-        return shell.status
+        return run_commands(shell, text, first_line=saved_line if line is None else line)
     finally:
         budget.shallower()
         shell.in_trap -= 1
@@ -67,13 +66,22 @@ def run_exit_trap(shell: Shell, status: int) -> int:
     return status
 
 
-def before_command(shell: Shell, text: str, line: int) -> None:
-    """What is due before a command where `shell.slow` is set: the DEBUG trap, BASH_COMMAND."""
+def before_command(shell: Shell, text: str, line: int) -> bool:
+    """What is due before a command where `shell.slow` is set: the DEBUG trap, BASH_COMMAND.
+
+    Whether the command must not run: under `extdebug` the DEBUG trap decides by its status, and 2 returns from a function.
+    """
     if not shell.in_trap:
         shell.command_text = text
-    if "DEBUG" in shell.traps and not shell.in_trap:
-        shell.line = line
-        run_trap(shell, "DEBUG", line)
+    if "DEBUG" not in shell.traps or shell.in_trap:
+        return False
+    shell.line = line
+    status = run_trap(shell, "DEBUG", line)
+    if not status or not shell.shopt["extdebug"]:
+        return False
+    if status == 2 and shell.frames:
+        raise Return
+    return True
 
 
 def signal_handler(shell: Shell) -> Callable[[int], bool]:

@@ -301,6 +301,8 @@ class WordReader(Lexer):
         """The expansion at `$`; None (and the `$` passed over) where it is just a dollar sign."""
         text = self.text
         start = self.position
+        while text.startswith("\\\n", start + 1):  # a joined line between the dollar and what it expands
+            text = self.text = text[: start + 1] + text[start + 3 :]
         following = text[start + 1 : start + 2]
         match = NAME.match(text, start + 1)
         if match is not None:

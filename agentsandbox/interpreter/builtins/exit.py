@@ -20,7 +20,8 @@ def exit(shell: Shell, words: list[str]) -> int:
         shell.complain(f"exit: {operands[0]}: numeric argument required")
         raise Exit(2)
     if len(operands) > 1:
-        raise CommandError("too many arguments", 1)
+        shell.complain("exit: too many arguments")
+        raise Exit(1)
     raise Exit(int(text) & 255)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentsandbox.errors import CommandError, Return
+from agentsandbox.errors import CommandError, Exit, Return
 from agentsandbox.interpreter.builtins import define
 
 TYPE_CHECKING = False
@@ -22,6 +22,7 @@ def return_(shell: Shell, words: list[str]) -> int:
             shell.status = 2
             raise Return
         if len(operands) > 1:
-            raise CommandError("too many arguments", 1)
+            shell.complain("return: too many arguments")
+            raise Exit(1)
         shell.status = int(text) & 255
     raise Return

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentsandbox.errors import CommandError
+from agentsandbox.errors import CommandError, Exit
 from agentsandbox.interpreter.builtins import define
 
 TYPE_CHECKING = False
@@ -19,13 +19,14 @@ def shift(shell: Shell, words: list[str]) -> int:
         if not text.lstrip("+-").isdigit() or len(text) > 18:
             raise CommandError(f"{operands[0]}: numeric argument required", 1)
         if len(operands) > 1:
-            raise CommandError("too many arguments", 1)
+            shell.complain("shift: too many arguments")
+            raise Exit(1)
         count = int(text)
     if count < 0:
         raise CommandError(f"{operands[0]}: shift count out of range", 1)
     if count > len(shell.positional):
         if shell.shopt["shift_verbose"]:
-            raise CommandError(f"{count}: shift count out of range", 1)
+            raise CommandError(f"{operands[0]}: shift count out of range" if operands else "shift count out of range", 1)
         return 1
     shell.positional = shell.positional[count:]
     return 0

@@ -51,7 +51,7 @@ def source(shell: Shell, words: list[str]) -> int:
         shell.budget.shallower()
         shell.frames.pop()
         shell.line = line
-        if arguments:
+        if arguments and shell.positional is arguments:  # `set` in the file lasts
             shell.positional = saved
 
 
