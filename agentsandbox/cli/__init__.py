@@ -19,7 +19,7 @@ def _parser() -> argparse.ArgumentParser:
 
     run = commands.add_parser("run", help="run a script and pass its exit status on")
     _add_sandbox_options(run)
-    run.add_argument("--timeout", type=float, metavar="SECONDS", help="how long the script may take")
+    run.add_argument("--timeout", type=_seconds, metavar="SECONDS", help="how long the script may take")
     run.add_argument("script", nargs="?", help="the script: a text, or the name of a file; standard input without it")
     run.add_argument("args", nargs=argparse.REMAINDER, help="$1, $2 … of the script")
 
@@ -39,6 +39,13 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
+def _seconds(text: str) -> float:
+    value = float(text)
+    if not 0 < value < float("inf"):
+        raise argparse.ArgumentTypeError(f"must be positive and finite, not {text}")
+    return value
+
+
 def _add_sandbox_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--skill", action="append", default=[], metavar="DIR", help="mount a skill (repeatable)")
     parser.add_argument(
@@ -54,7 +61,16 @@ def _add_sandbox_options(parser: argparse.ArgumentParser) -> None:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return the exit status."""
     parser = _parser()
-    options = parser.parse_args(arguments)
+    try:
+        return _run(parser, parser.parse_args(arguments))
+    except BrokenPipeError:
+        from agentsandbox.cli.terminal import give_up_output
+
+        give_up_output()
+        return 141
+
+
+def _run(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
     if options.version:
         from agentsandbox import __version__
 

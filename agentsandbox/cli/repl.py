@@ -7,6 +7,9 @@ import os
 import signal
 import sys
 
+from agentsandbox.cli.terminal import is_terminal, pass_on
+from agentsandbox.streams import decode
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -21,7 +24,7 @@ __all__ = ["complete", "run_shell"]
 
 def run_shell(sandbox: Sandbox) -> int:
     """Read commands and run them until `exit` or the end of input; the last exit status."""
-    if not sys.stdin.isatty():
+    if not is_terminal():
         return _run_lines(sandbox)
     try:
         from prompt_toolkit import PromptSession
@@ -54,39 +57,45 @@ def run_shell(sandbox: Sandbox) -> int:
             continue
         except EOFError:
             return status
-        if text.split() and text.split()[0] in ("exit", "logout"):
-            words = text.split()
-            return int(words[1]) & 255 if len(words) > 1 and words[1].isdigit() else status
+        ending = exit_status(text, status)
+        if ending is not None:
+            return ending
         status = _run_interruptibly(sandbox, text)
+
+
+def exit_status(text: str, status: int) -> int | None:
+    """The status that the shell ends with, if a command is `exit` or `logout`."""
+    words = text.split()
+    if not words or words[0] not in ("exit", "logout") or len(words) > 2:
+        return None
+    if len(words) == 1:
+        return status
+    return int(words[1]) & 255 if words[1].isascii() and words[1].isdigit() and len(words[1]) < 10 else None
 
 
 def needs_more(text: str) -> bool:
     """Whether a text ends inside a construct, so that another line belongs to it."""
     from agentsandbox.errors import LimitReached, ShellSyntaxError
-    from agentsandbox.syntax.parser import parse
+    from agentsandbox.syntax.parser import Parser
 
     if text.endswith("\\"):
         return True
+    parser = Parser(text)
     try:
-        parse(text)
+        while parser.next_command() is not None:
+            pass
     except ShellSyntaxError as error:
         return "end of file" in error.message or "unexpected EOF" in error.message
     except LimitReached:
         return False
-    return False
-
-
-def _write(stream: str, data: bytes) -> None:
-    target = sys.stdout if stream == "stdout" else sys.stderr
-    target.buffer.write(data)
-    target.buffer.flush()
+    return any("here-document" in warning for _, warning in parser.warnings)
 
 
 def _run_interruptibly(sandbox: Sandbox, text: str) -> int:
     """Run a command; Ctrl-C ends the command, not the shell."""
 
     async def run() -> int:
-        task = asyncio.ensure_future(sandbox.aexecute(text, on_output=_write))
+        task = asyncio.ensure_future(sandbox.aexecute(text, on_output=pass_on))
         loop = asyncio.get_running_loop()
         loop.add_signal_handler(signal.SIGINT, task.cancel)
         try:
@@ -107,14 +116,17 @@ def _run_lines(sandbox: Sandbox) -> int:
     """Commands from a file or pipe, one complete command after another."""
     status = 0
     pending = ""
-    for line in sys.stdin:
-        pending += line
+    for line in (sys.stdin.buffer if sys.stdin is not None else ()):
+        pending += decode(line)
         if needs_more(pending):
             continue
         text, pending = pending, ""
-        status = sandbox.execute(text, on_output=_write).exit_code
+        ending = exit_status(text, status)
+        if ending is not None:
+            return ending
+        status = sandbox.execute(text, on_output=pass_on).exit_code
     if pending:
-        status = sandbox.execute(pending, on_output=_write).exit_code
+        status = sandbox.execute(pending, on_output=pass_on).exit_code
     return status
 
 

@@ -5,6 +5,9 @@ from __future__ import annotations
 import os
 import sys
 
+from agentsandbox.cli.terminal import is_terminal, pass_on, read_input
+from agentsandbox.streams import decode
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,20 +21,14 @@ def run_script(sandbox: Sandbox, script: str | None, args: Sequence[str], timeou
     """Run it, passing its output on as it appears; its exit status."""
     stdin: bytes | None = None
     if script is None or script == "-":
-        text = sys.stdin.read()
+        text = decode(read_input())
     elif os.path.isfile(script):
-        with open(script, encoding="utf-8", errors="surrogateescape") as file:
-            text = file.read()
+        with open(script, "rb") as file:
+            text = decode(file.read())
     else:
         text = script
-    if script not in (None, "-") and not sys.stdin.isatty():
-        stdin = sys.stdin.buffer.read()
-
-    def pass_on(stream: str, data: bytes) -> None:
-        target = sys.stdout if stream == "stdout" else sys.stderr
-        target.buffer.write(data)
-        target.buffer.flush()
-
+    if script not in (None, "-") and not is_terminal():
+        stdin = read_input()
     result = sandbox.execute(text, stdin=stdin, timeout=timeout, args=args, on_output=pass_on)
     if result.limit is not None:
         print(f"agentsandbox: stopped by the limit {result.limit!r}", file=sys.stderr)
