@@ -20,6 +20,7 @@ import posixpath
 import textwrap
 
 from agentsandbox.errors import CommandError, UsageError
+from agentsandbox.releases import release_of, version_option
 from agentsandbox.streams import encode
 from agentsandbox.usage import Arguments, OptionParser
 
@@ -195,7 +196,7 @@ def describe_os_error(error: OSError, name: str | None = None) -> str:
 class Command:
     """A command as the table knows it. `raw` commands parse their own words: `args.operands` holds them all."""
 
-    __slots__ = ("_parser", "digits", "function", "name", "permute", "raw", "rewrite", "summary", "usage", "usage_status")
+    __slots__ = ("_parser", "digits", "function", "name", "permute", "raw", "rewrite", "summary", "tells_release", "usage", "usage_status")
 
     def __init__(
         self,
@@ -211,7 +212,9 @@ class Command:
     ) -> None:
         self.name = name
         self.function = function
-        self.usage = usage
+        self.usage = version_option(name, usage)
+        self.tells_release = self.usage is not usage
+        """Whether --version is answered here, not by the function."""
         self.raw = raw
         self.permute = permute
         self.digits = digits
@@ -231,13 +234,20 @@ class Command:
         """Run it; errors are worded here and nowhere else."""
         try:
             if self.raw:
+                if ctx.words and ctx.words[0] == "--version" and self.tells_release:
+                    ctx.stdout.write(encode(release_of(self.name)))
+                    return 0
                 args = Arguments()
                 args.operands = list(ctx.words)
             else:
-                if "--help" in ctx.words and self._asks(ctx.words, "--help"):
+                found = self._arguments(ctx.words)
+                if found is None or found.flag("help"):
                     ctx.stdout.write(encode(self.usage))
                     return 0
-                args = self.parser().parse(self.rewrite(ctx.words) if self.rewrite is not None else ctx.words)
+                args = found
+                if self.tells_release and args.flag("version"):
+                    ctx.stdout.write(encode(release_of(self.name)))
+                    return 0
             status = self.function(ctx, args)
             if type(status) is int:
                 return status
@@ -259,10 +269,14 @@ class Command:
             ctx.stderr.write(encode(f"{ctx.name}: {describe_os_error(error)}\n"))
             return self.usage_status
 
-    def _asks(self, words: Sequence[str], option: str) -> bool:
-        """Whether the option stands before any "--"."""
-        before = words[: list(words).index("--")] if "--" in words else words
-        return option in before
+    def _arguments(self, words: Sequence[str]) -> Arguments | None:
+        """What the words say; None where they are not in order but ask for help."""
+        try:
+            return self.parser().parse(self.rewrite(words) if self.rewrite is not None else words)
+        except UsageError:
+            if words and words[0] == "--help":
+                return None
+            raise
 
 
 def command(

@@ -7,6 +7,7 @@ import os
 from agentsandbox.command import Arguments, Command, CommandContext, command
 from agentsandbox.commands._compression import CompressionError, Source, compressor, decompress
 from agentsandbox.errors import UsageError
+from agentsandbox.releases import release_of
 from agentsandbox.streams import encode
 
 TYPE_CHECKING = False
@@ -184,6 +185,9 @@ def _run(made: Command, ctx: CommandContext, words: list[str], *, expand: bool, 
         flag = error.message.rpartition("'-")[2] if "--" not in error.message else error.message.rpartition("-- ")[2]
         ctx.stderr.write(encode(f"{ctx.name}: Bad flag `-{flag.strip(chr(39))}'\n{made.usage}"))
         return 1
+    if args.flag("version") or args.flag("license"):
+        ctx.stderr.write(encode(release_of("bzip2")))
+        return 0
     if args.flag("help"):
         ctx.stderr.write(encode(made.usage))
         return 0
@@ -192,6 +196,8 @@ def _run(made: Command, ctx: CommandContext, words: list[str], *, expand: bool, 
 
 _OPTIONS = """
        -h, --help          print this message
+       -V, --version       display the release that this command follows
+       -L, --license       the same
        -d, --decompress    force decompression
        -z, --compress      force compression
        -k, --keep          keep (do not delete) input files

@@ -6,6 +6,7 @@ import re
 
 from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
 from agentsandbox.errors import CommandError, UsageError
+from agentsandbox.releases import release_of
 from agentsandbox.streams import BLOCK, encode
 
 TYPE_CHECKING = False
@@ -233,6 +234,9 @@ def _skips(args: Arguments) -> tuple[int, int]:
 def cmp(ctx: CommandContext, args: Arguments) -> int:
     if "--help" in ctx.words:
         ctx.stdout.write(encode(cmp.usage))
+        return 0
+    if "-v" in ctx.words or "--version" in ctx.words:
+        ctx.stdout.write(encode(release_of("cmp")))
         return 0
     try:
         args = cmp.parser().parse(ctx.words)

@@ -8,6 +8,7 @@ from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.commands._programs import find_problem, problem_status
 from agentsandbox.commands._quoting import quote, quote_always
 from agentsandbox.errors import CommandError, UsageError
+from agentsandbox.releases import release_of
 from agentsandbox.streams import encode
 
 TYPE_CHECKING = False
@@ -177,6 +178,9 @@ def _environment(ctx: CommandContext, args: Arguments) -> tuple[dict[str, str], 
 )
 def env(ctx: CommandContext, args: Arguments) -> int:
     args = env.parser().parse(_expand_split_string(args.operands, ctx.env))
+    if args.flag("version"):
+        ctx.stdout.write(encode(release_of("env")))
+        return 0
     if args.flag("help"):
         ctx.stdout.write(encode(env.usage))
         return 0

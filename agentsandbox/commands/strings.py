@@ -51,7 +51,7 @@ def _least(text: str) -> int:
     Usage: strings [OPTION]... [FILE]...
     Print the runs of printable characters in each FILE (standard input without one).
 
-      -a, --all                      scan the whole file (always)
+      -a, -d, --all, --data          scan the whole file (always)
       -f, --print-file-name          print the name of the file before each string
       -n, --bytes=NUMBER             at least NUMBER (4) characters
       -t, --radix=RADIX              print where a string stands, in o, d or x
