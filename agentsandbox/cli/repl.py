@@ -80,7 +80,7 @@ def needs_more(text: str) -> bool:
 
     if text.endswith("\\"):
         return True
-    parser = Parser(text)
+    parser = Parser(text if text.endswith("\n") else f"{text}\n")
     try:
         while parser.next_command() is not None:
             pass
