@@ -209,7 +209,7 @@ class FileSearch:
             self._first_only(text)
         elif report.count and report.max_count is None:
             self.ctx.budget.step()
-            found = len(self.search.filter(text)) if self.search.dense and not report.invert else len(self.search.places(text))
+            found = self.search.count(text)
             self.selected += text.count(end) + 1 - found if report.invert else found
         elif self.plain_matches and clean and self._only_matches(text):
             pass
@@ -247,7 +247,7 @@ class FileSearch:
         report, end = self.report, self.end
         if not report.line_numbers:
             if report.invert:
-                lines = self._complement(text, self.search.places(text))
+                lines = self.search.reject(text)
             else:
                 lines = self.search.filter(text)
             if not lines:
@@ -255,6 +255,8 @@ class FileSearch:
             self.selected += len(lines)
             if report.with_filename:
                 prefix = self.report.prefix(self.name, 0, 0, ":")
+                if report.invert:
+                    lines = end.join(lines).split(end)
                 self.ctx.stdout.write(encode(prefix + (end + prefix).join(lines) + end))
             else:
                 lines.append("")
@@ -288,12 +290,6 @@ class FileSearch:
             prefix = self.report.prefix(self.name, 0, 0, ":")
             self.ctx.stdout.write(encode(prefix + (end + prefix).join(matches) + end))
         return True
-
-    def _complement(self, text: str, places: list[tuple[int, int]]) -> list[str]:
-        """The lines that are in none of the places."""
-        if not places:
-            return text.split(self.end)
-        return [text[start:stop] for start, stop in _gaps(text, places, self.end)]
 
     # everything else
 

@@ -2,23 +2,71 @@
 
 from __future__ import annotations
 
+import re
+from itertools import count
+
 from agentsandbox.command import Arguments, CommandContext, command
-from agentsandbox.commands._lines import inputs
+from agentsandbox.commands._lines import inputs, line_blocks
+from agentsandbox.streams import BLOCK
 
-_CONTROL = {
-    **{byte: b"^" + bytes([byte + 64]) for byte in range(32)},
-    127: b"^?",
-}
+_CONTROL = {**{byte: "^" + chr(byte + 64) for byte in range(32)}, 127: "^?"}
+_BLANK_LINES = re.compile("\n{3,}")
 
 
-def _visible(byte: int, tabs: bool) -> bytes:
+def _visible(byte: int, tabs: bool) -> str:
     """One byte in `^` and `M-` notation; newline as it is, TAB only if asked."""
     if byte == 10 or (byte == 9 and not tabs):
-        return bytes([byte])
+        return chr(byte)
     if byte >= 128:
         low = byte - 128
-        return b"M-" + _CONTROL.get(low, bytes([low]))
-    return _CONTROL.get(byte, bytes([byte]))
+        return "M-" + _CONTROL.get(low, chr(low))
+    return _CONTROL.get(byte, chr(byte))
+
+
+class _Shape:
+    """Numbers lines and squeezes blank ones, block by block: the last line of a file may go on in the next one."""
+
+    def __init__(self, *, number: bool, number_nonblank: bool, squeeze: bool) -> None:
+        self.number = number
+        self.number_nonblank = number_nonblank
+        self.squeeze = squeeze
+        self.count = 0
+        self.at_start = True
+        self.blank_before = False
+
+    def apply(self, text: str) -> str:
+        """The block of whole lines (the last may lack its newline) as it is shown."""
+        if self.squeeze:
+            text = self._squeezed(text)
+        if text and (self.number or self.number_nonblank):
+            text = self._numbered(text)
+        if text:
+            self.at_start = text[-1] == "\n"
+        return text
+
+    def _squeezed(self, text: str) -> str:
+        text = _BLANK_LINES.sub("\n\n", text)
+        if self.at_start and text.startswith("\n"):
+            text = ("" if self.blank_before else "\n") + text.lstrip("\n")
+            if text in ("", "\n"):
+                self.blank_before = True
+                return text
+        self.blank_before = text.endswith("\n\n")
+        return text
+
+    def _numbered(self, text: str) -> str:
+        lines = text.split("\n")
+        last = [] if lines[-1] else [lines.pop()]
+        first = [] if self.at_start else [lines.pop(0)]
+        start = self.count + 1
+        if self.number:
+            lines = [f"{number:6d}\t{line}" for number, line in enumerate(lines, start)]
+            self.count += len(lines)
+        else:
+            numbers = count(start)
+            lines = [f"{next(numbers):6d}\t{line}" if line else "" for line in lines]
+            self.count = next(numbers) - 1
+        return "\n".join(first + lines + last)
 
 
 @command(
@@ -52,30 +100,20 @@ def cat(ctx: CommandContext, args: Arguments) -> int:
     squeeze = args.flag("squeeze-blank")
     if not (ends or tabs or visible or number or number_nonblank or squeeze):
         for _name, source in inputs(ctx, args.operands):
-            for block in source.blocks():
+            for block in source.blocks(4 * BLOCK):
                 ctx.budget.step()
                 ctx.stdout.write(block)
         return ctx.status
 
-    table = [_visible(byte, tabs) if visible else (b"^I" if byte == 9 and tabs else bytes([byte])) for byte in range(256)]
-    count = 0
-    blank_before = False
-    at_start = True  # of a line: the last line of a file may go on in the next one
+    shape = _Shape(number=number, number_nonblank=number_nonblank, squeeze=squeeze)
+    table = {byte: shown for byte in range(256) if (shown := _visible(byte, tabs)) != chr(byte)} if visible else {9: "^I"} if tabs else {}
     for _name, source in inputs(ctx, args.operands):
-        for line in source.lines():
-            ctx.budget.step()
-            text, newline = (line[:-1], True) if line.endswith(b"\n") else (line, False)
-            blank = at_start and not text and newline
-            if squeeze and blank and blank_before:
-                continue
-            blank_before = blank
-            prefix = b""
-            if at_start and (number or (number_nonblank and not blank)):
-                count += 1
-                prefix = b"%6d\t" % count
-            body = b"".join([table[byte] for byte in text]) if visible or tabs else text
-            ending = (b"$\n" if ends else b"\n") if newline else b""
-            ctx.stdout.write(prefix + body + ending)
-            at_start = newline
+        for block in line_blocks(ctx.budget, source):
+            text = str(block, "latin-1")
+            if table:
+                text = text.translate(table)
+            text = shape.apply(text)
+            if ends:
+                text = (text if visible else text.replace("\r\n", "^M\n")).replace("\n", "$\n")
+            ctx.stdout.write(text.encode("latin-1"))
     return ctx.status
-

@@ -10,13 +10,14 @@ from agentsandbox.streams import encode
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+    from re import Pattern
 
     from agentsandbox.limits import Budget
 
 __all__ = ["LineSearch", "compile_search"]
 
-_SAMPLE = 128
-"""Matches after which the share of matching lines is looked at."""
+_SAMPLE, _MANY = 128, 512
+"""Matches in a block after which the share of matching lines is looked at, first and later."""
 
 
 def compile_search(
@@ -70,6 +71,8 @@ class LineSearch:
         self.end = "\0" if null_lines else "\n"
         self.dense = False
         """Whether so many lines match that each is looked at."""
+        self._judged = False
+        self._sample = _SAMPLE
         first = regexes[0] if regexes else None
         self.regex = first if len(regexes) == 1 else None
         self.plain = plain
@@ -139,6 +142,39 @@ class LineSearch:
             return self._filter_lines(lines, text)
         return [text[start:end] for start, end in self.places(text)]
 
+    def reject(self, text: str) -> list[str]:
+        """The lines that do not match; where few match, several of them in one piece."""
+        places = [] if self.dense else self.places(text)
+        if self.dense:
+            return self._reject_lines(text)
+        pieces: list[str] = []
+        position = 0
+        for start, end in places:
+            if start > position:
+                pieces.append(text[position : start - 1])
+            position = end + 1
+        if position <= len(text):
+            pieces.append(text[position:])
+        return pieces
+
+    def _reject_lines(self, text: str) -> list[str]:
+        lines = text.split(self.end)
+        self.budget.step(len(lines) // 16 + 1)
+        if len(self.plain) == 1:
+            literal = self.plain[0]
+            return [line for line in lines if literal not in line]
+        return [line for line, selected in zip(lines, self._flags(lines, text), strict=True) if not selected]
+
+    def count(self, text: str) -> int:
+        """How many lines match."""
+        regex = self.regex
+        if self.end == "\n" and isinstance(regex, PosixRegex) and not self.lowered and len(self.plain) < 2:
+            if regex.shortest and len(text) <= _LONG and not regex.has_long_line(text):
+                found = len(regex.for_lines(text).findall(text))
+                self.budget.step(found // 8 + 1)
+                return found
+        return len(self.filter(text)) if self.dense else len(self.places(text))
+
     def places(self, text: str) -> list[tuple[int, int]]:
         """Where the lines that match begin and end."""
         if self.dense or self.end != "\n":
@@ -151,16 +187,22 @@ class LineSearch:
         if regex is None or regex.has_long_line(text):
             return self._places_of_lines(text, 0)
         if isinstance(regex, PosixRegex):
-            pattern = regex.for_text(text)
-            if self.required:
-                return self._jump_required(text, self.required, pattern.search)
-            return self._jump(text, pattern.search)
+            if self.required and len(regex.prefix) < 2:
+                return self._jump_required(text, self.required, regex.for_text(text).search)
+            if regex.shortest:
+                return self._jump_lines(text, regex.for_lines(text))
+            return self._jump(text, regex.for_text(text).search)
         budget = self.budget
         return self._jump(text, lambda whole, position: regex.search(whole, position, budget))
 
     def _jump_all(self, text: str) -> list[tuple[int, int]]:
         if len(self.plain) == 1:
             return self._jump_literal(text, text, self.plain[0])
+        if not self._judged and len(text) > _SAMPLE * _SAMPLE:
+            self._judged = True
+            if sum([text.count(literal) for literal in self.plain]) * 6 > text.count("\n"):
+                self.dense = True
+                return self._places_of_lines(text, 0)
         found: set[tuple[int, int]] = set()
         for literal in self.plain:
             found.update(self._jump_literal(text, text, literal))
@@ -170,7 +212,7 @@ class LineSearch:
         places: list[tuple[int, int]] = []
         find, rfind, length = haystack.find, haystack.rfind, len(haystack)
         position = 0
-        sample = _SAMPLE
+        sample = self._sample
         while (found := find(literal, position)) >= 0:
             start = rfind("\n", position, found) + 1 or position
             end = find("\n", found)
@@ -190,7 +232,7 @@ class LineSearch:
         places: list[tuple[int, int]] = []
         find, rfind, length = text.find, text.rfind, len(text)
         position = tried = 0
-        sample = _SAMPLE
+        sample = self._sample
         while (found := find(literal, position)) >= 0:
             start = rfind("\n", position, found) + 1 or position
             end = find("\n", found)
@@ -212,7 +254,7 @@ class LineSearch:
         places: list[tuple[int, int]] = []
         find, rfind, length = text.find, text.rfind, len(text)
         position = 0
-        sample = _SAMPLE
+        sample = self._sample
         while position <= length and (found := search(text, position)):
             first = found.start()  # type: ignore[attr-defined]
             start = rfind("\n", position, first) + 1 or position
@@ -229,10 +271,27 @@ class LineSearch:
         self.budget.step(len(places) // 8 + 1)
         return places
 
-    def _is_dense(self, text: str, places: list[tuple[int, int]]) -> bool:
-        """Whether more than 30 % of the lines so far match; remembered for the blocks to come."""
+    def _jump_lines(self, text: str, pattern: Pattern[str]) -> list[tuple[int, int]]:
+        """As `_jump`, for a pattern whose matches go on to the end of the line."""
+        places: list[tuple[int, int]] = []
+        rfind = text.rfind
+        sample = self._sample
+        for match in pattern.finditer(text):
+            start, end = match.span()
+            places.append((rfind("\n", 0, start) + 1, end))
+            if len(places) >= sample:
+                sample *= 2
+                self.budget.step(_SAMPLE // 8)
+                if self._is_dense(text, places, 0.6):
+                    return places + self._places_of_lines(text, end + 1)
+        self.budget.step(len(places) // 8 + 1)
+        return places
+
+    def _is_dense(self, text: str, places: list[tuple[int, int]], share: float = 0.15) -> bool:
+        """Whether more than this share of the lines so far match; remembered for the blocks to come."""
+        self._sample = min(2 * self._sample, _MANY)
         lines = text.count("\n", 0, places[-1][1]) + 1
-        self.dense = len(places) * 10 > lines * 3
+        self.dense = len(places) > lines * share
         return self.dense
 
     def _places_of_lines(self, text: str, position: int) -> list[tuple[int, int]]:

@@ -9,7 +9,7 @@ from agentsandbox.errors import LimitReached
 from agentsandbox.regexps.analysis import UNBOUNDED, analyze
 from agentsandbox.regexps.automaton import MAX_PLACES, Automaton
 from agentsandbox.regexps.parser import RegexError, Tree, bound_tree, fixed_tree, join_trees, parse
-from agentsandbox.regexps.translate import alternative_texts, literal_text, required_text, top_parts, translate
+from agentsandbox.regexps.translate import alternative_texts, leading_text, literal_text, required_text, top_parts, translate
 from agentsandbox.regexps.tree import Assertion
 
 TYPE_CHECKING = False
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from typing import Any, TypeAlias
 
     from agentsandbox.limits import Budget
+    from agentsandbox.regexps.tree import Node
 
     Match: TypeAlias = "re.Match[str] | Span"
 
@@ -117,6 +118,11 @@ class Regex:
             pos = end if end > start else end + 1
 
 
+def _prefix(root: Node) -> str:
+    parts = top_parts(root)
+    return leading_text(parts[1:] if parts and isinstance(parts[0], Assertion) and parts[0].kind in "(<b" else parts)
+
+
 def _timeout(budget: Budget | None) -> float:
     return _PATIENCE if budget is None else max(0.05, budget.remaining())
 
@@ -140,13 +146,14 @@ class PosixRegex(Regex):
     `plain`      the same, letter case aside.
     `alternatives`  the texts that it matches, if it is no more than a choice between such.
     `required`   a text that every match contains ("" for none).
+    `prefix`     the text that every match begins with, where `re` makes use of it.
     `exact`      whether `fast_test` finds the end as well.
     Two patterns for `re` are kept: text that is all ASCII takes the quicker one.
     """
 
     __slots__ = (
-        "_ascii", "_automaton", "_flags", "_longest", "_multiline", "_newline_safe", "_not_bol", "_options", "_timed", "_tree", "_unicode",
-        "alternatives", "literal", "plain", "required",
+        "_ascii", "_automaton", "_flags", "_lines", "_longest", "_multiline", "_newline_safe", "_not_bol", "_options", "_timed", "_tree",
+        "_unicode", "alternatives", "literal", "plain", "prefix", "required",
     )  # fmt: skip
 
     _never_bol = False
@@ -165,7 +172,9 @@ class PosixRegex(Regex):
         self.literal = None if tree.ignore_case else self.plain
         self.alternatives = [] if tree.ignore_case else alternative_texts(tree.root)
         self.required = "" if tree.ignore_case else required_text(tree.root)
+        self.prefix = "" if tree.ignore_case else _prefix(tree.root)
         self._ascii: re.Pattern[str] | None = None
+        self._lines: re.Pattern[str] | None = None
         self._unicode: re.Pattern[str] | None = None
         self._not_bol: PosixRegex | None = None
         self._automaton: Automaton | None = None
@@ -197,6 +206,15 @@ class PosixRegex(Regex):
         if text.isascii():
             return self._ascii or self._compile(ascii_only=True)
         return self._unicode or self._compile(ascii_only=False)
+
+    def for_lines(self, text: str) -> re.Pattern[str]:
+        """As `for_text`, for a pattern that matches no newline and not nothing: matches go on to the end of the line."""
+        pattern = self.for_text(text)
+        if pattern is not self._ascii:
+            return re.compile(f"(?:{pattern.pattern})[^\n]*", pattern.flags)
+        if self._lines is None:
+            self._lines = re.compile(f"(?:{pattern.pattern})[^\n]*", pattern.flags)
+        return self._lines
 
     @property
     def exact(self) -> bool:

@@ -100,7 +100,8 @@ def join_trees(trees: list[Tree]) -> Tree:
 
 def bound_tree(tree: Tree, before: str, after: str) -> Tree:
     """The pattern between two assertions."""
-    root = Concatenation([Assertion(before), tree.root, Assertion(after)])
+    inner = tree.root.parts if isinstance(tree.root, Concatenation) else (tree.root,)
+    root = Concatenation([Assertion(before), *inner, Assertion(after)])
     return Tree(root, tree.groups, tree.warnings, back_references=tree.back_references, ignore_case=tree.ignore_case)
 
 
