@@ -51,6 +51,11 @@ def _join(items: list[str | Part]) -> tuple[Part, ...]:
     text: list[str] = []
     for item in items:
         if isinstance(item, str):
+            if not text and parts and (item.isalnum() or item == "_") and item.isascii():
+                longer = _longer_name(parts[-1], item)
+                if longer is not None:
+                    parts[-1] = longer
+                    continue
             text.append(item)
             continue
         if text:
@@ -60,6 +65,13 @@ def _join(items: list[str | Part]) -> tuple[Part, ...]:
     if text:
         parts.append(Literal("".join(text)))
     return tuple(parts)
+
+
+def _longer_name(part: Part, char: str) -> Part | None:
+    """`$a` with a character of a brace expansion behind it: bash puts texts together, so that the name goes on."""
+    if isinstance(part, Parameter) and part.source == "$" + part.name and part.name.isidentifier():
+        return Parameter(part.name + char, source=part.source + char)
+    return None
 
 
 def _expand(items: list[str | Part], budget: Budget, depth: int) -> Iterator[list[str | Part]]:

@@ -37,7 +37,7 @@ def glob_paths(
             return []
         if component == "":
             if last:
-                found = [(shown if shown.endswith("/") else shown + "/", real) for shown, real in found if fs.is_dir(real)]
+                found = [(shown if shown.endswith("/") else shown + "/", real) for shown, real in found if shown and fs.is_dir(real)]
             continue
         if globstar and component == "**":
             found = _descend(found, fs, budget, dotglob, last)

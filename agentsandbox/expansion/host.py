@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         plain_ifs: bool
         nounset: bool
         noglob: bool
+        braceexpand: bool
         extglob: bool
         shopt: Mapping[str, bool]
         cwd: str

@@ -88,6 +88,9 @@ class WordCompiler:
 
     def string(self, word: Word, *, assignment: bool = False) -> Text:
         """The word as one text: no splitting, no pathname or brace expansion. An assignment's value expands ~ after ":"."""
+        if _is_plain(word.parts):
+            plain: str = word.parts[0].text  # type: ignore[attr-defined]
+            return lambda host: plain
         parts = self._tildes(word.parts, assignment)
         return self._joined([self._text(part) for part in parts], parts)
 
@@ -385,9 +388,17 @@ class WordCompiler:
 
     def fields(self, word: Word) -> Fields:
         """The word as the fields it expands to, appended to a list."""
-        if has_braces(word.parts):
-            return self._brace_fields(word)
-        return self._fields(word.parts)
+        if _is_plain(word.parts):
+            plain: str = word.parts[0].text  # type: ignore[attr-defined]
+            return lambda host, out: out.append(plain)
+        if not has_braces(word.parts):
+            return self._fields(word.parts)
+        braces, plain = self._brace_fields(word), self._fields(word.parts)
+
+        def brace_fields(host: ExpansionHost, out: list[str]) -> None:
+            (braces if host.braceexpand else plain)(host, out)
+
+        return brace_fields
 
     def _brace_fields(self, word: Word) -> Fields:
         from agentsandbox.limits import Budget
@@ -659,6 +670,14 @@ class WordCompiler:
             last = number == len(parts) - 1
             replaced.extend(_split_tildes(part.text, number == 0, last, assignment))
         return tuple(replaced)
+
+
+_PLAIN = re.compile(r"[A-Za-z0-9_/.,:%^=@+-]+")
+
+
+def _is_plain(parts: tuple[Part, ...]) -> bool:
+    """Whether a word is one literal of characters that mean nothing but themselves."""
+    return len(parts) == 1 and type(parts[0]) is Literal and _PLAIN.fullmatch(parts[0].text) is not None
 
 
 def _split_variable(name: str, split: Fields) -> Fields:

@@ -238,7 +238,10 @@ def _number(word: object) -> Callable[[Shell], int]:
         value = text(shell)
         if value.isdigit() and len(value) < 19 and value.isascii() and (value[0] != "0" or value == "0"):
             return int(value)
-        return shell.arithmetic(value) if value else 0
+        try:
+            return shell.arithmetic(value) if value else 0
+        except ExpansionError as error:
+            raise ExpansionError(f"[[: {error.message}", fatal=False) from None
 
     return number
 

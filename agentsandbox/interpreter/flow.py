@@ -267,7 +267,12 @@ def _for(node: For) -> Run:
                     if shell.pending_traps:
                         _run_pending(shell)
                 if name in attributes:
-                    _assign_loop_variable(shell, name, item)
+                    try:
+                        _assign_loop_variable(shell, name, item)
+                    except ExpansionError as error:
+                        shell.complain(error.message)
+                        status = 1
+                        break
                 else:
                     values[name] = item
                 if shell.slow:

@@ -73,7 +73,10 @@ def call_function(shell: Shell, function: Function, arguments: list[str]) -> int
     try:
         if shell.traps:
             return _trapped_body(shell, function.body())
-        return (function.compiled or function.body())(shell)
+        status = (function.compiled or function.body())(shell)
+        if shell.function_traps:
+            _return_trap(shell)
+        return status
     except Return:
         if shell.traps:
             _return_trap(shell)

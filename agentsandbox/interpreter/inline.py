@@ -89,23 +89,19 @@ def _nothing(status: int) -> Callable[[SimpleCommand, Run], Run | None]:
     return make
 
 
+def _may_be_option(word: Word) -> bool:
+    """Whether the first argument of echo could turn out to be an option."""
+    first = word.parts[0] if word.parts else None
+    if isinstance(first, DoubleQuoted):
+        first = first.parts[0] if first.parts else None
+    return not isinstance(first, (Literal, Quoted)) or first.text.startswith("-")
+
+
 def _echo(node: SimpleCommand, general: Run) -> Run | None:
     words = [word for word in node.words[1:] if isinstance(word, Word)]
-    if words and (
-        words[0].source.startswith("-") or not words[0].parts or not isinstance(words[0].parts[0], (Literal, Quoted, DoubleQuoted))
-    ):
-        return None
-    if (
-        words
-        and isinstance(words[0].parts[0], DoubleQuoted)
-        and (
-            not words[0].parts[0].parts
-            or not isinstance(words[0].parts[0].parts[0], Quoted)
-            or words[0].parts[0].parts[0].text.startswith("-")
-        )
-    ):
-        return None
-    if words and isinstance(words[0].parts[0], Quoted) and words[0].parts[0].text.startswith("-"):
+    if all(_PLAIN_WORD.fullmatch(word.source) for word in words):
+        return _echo_constant([word.source for word in words], general)
+    if words and _may_be_option(words[0]):
         return None
     line = node.line
     if all(_makes_one_field(word) for word in words):
@@ -137,10 +133,33 @@ def _echo(node: SimpleCommand, general: Run) -> Run | None:
     return run
 
 
+_PLAIN_WORD = re.compile(r"(?!-)[A-Za-z0-9_/.,:%^=@+-]+")
+
+
+def _echo_constant(words: list[str], general: Run) -> Run:
+    """echo of words that mean nothing but themselves."""
+    data = encode(" ".join(words) + "\n")
+    last = words[-1] if words else "echo"
+
+    def run(shell: Shell) -> int:
+        stream = shell.fds.get(1)
+        if shell.slow or stream is None or shell.shopt["xpg_echo"]:
+            return general(shell)
+        try:
+            stream.write(data)
+        except OSError as error:
+            return _write_failed(shell, error)
+        shell.last_argument = last
+        shell.status = 0
+        return 0
+
+    return run
+
+
 def _echo_line(words: list[Word], line: int, general: Run) -> Run:
     """echo of words that are one field each: its output is one text."""
-    texts = [WORDS.string(word) for word in words]
     constant = None
+    texts = [WORDS.string(word) for word in words]
     if all("$" not in word.source and "`" not in word.source for word in words):
         constant = " ".join("".join(_plain(part) for part in word.parts) for word in words)
     data = encode(constant + "\n") if constant is not None else b""

@@ -159,6 +159,7 @@ class Shell:
         "keeps_fds",
         "keyword",
         "last_argument",
+        "last_random",
         "level",
         "line",
         "loops",
@@ -263,6 +264,7 @@ class Shell:
         self.policy: Policy | None = None
         """Asked before each simple command: None allows it, a text denies it. What this shell starts is asked too."""
         self.random = machine.host.random.randrange(32768)
+        self.last_random = 0
         self.seconds_base = machine.host.clock()
         for _, attribute in OPTIONS.values():
             setattr(self, attribute, attribute in ("braceexpand", "hashall", "interactive_comments"))

@@ -43,13 +43,25 @@ __all__ = ["run_words"]
 def _simple(node: SimpleCommand) -> Run:
     if not node.words:
         return _assignments_only(node)
-    general = _general(node)
+    general = _when_needed(node)
     inlined = inline_command(node, general)
     if inlined is not None:
         return inlined
     if not node.assignments and not node.redirections and all(isinstance(word, Word) for word in node.words):
         return _call(node, general)
-    return general
+    return _general(node)
+
+
+def _when_needed(node: SimpleCommand) -> Run:
+    """The general way, compiled when a command first takes it: most shortcuts never do."""
+    compiled: list[Run] = []
+
+    def run(shell: Shell) -> int:
+        if not compiled:
+            compiled.append(_general(node))
+        return compiled[0](shell)
+
+    return run
 
 
 def _call(node: SimpleCommand, general: Run) -> Run:
@@ -224,6 +236,13 @@ def _general(node: SimpleCommand) -> Run:
             else:
                 declared = _declared_words(shell, order, words)
                 argv = [item if isinstance(item, str) else item.text() for item in declared]
+            traced = redirections is not None and shell.xtrace and bool(argv)
+            bound: list[BoundAssignment] = []
+            if traced:  # the trace goes where standard error went before the redirections
+                from agentsandbox.interpreter.tracing import trace_words
+
+                bound = _bind_in_turn(shell, binders) if binders else []
+                trace_words(shell, bound, argv)
             if redirections is not None:
                 try:
                     shell.fds, opened = redirections(shell)
@@ -236,8 +255,9 @@ def _general(node: SimpleCommand) -> Run:
                     bind(shell).apply(shell)
                 status = shell.substitution_status or 0
             else:
-                bound = [bind(shell) for bind in binders] if binders else []
-                status = run_words(shell, argv, bound, declared=declared)
+                if binders and not traced:
+                    bound = _bind_in_turn(shell, binders)
+                status = run_words(shell, argv, bound, declared=declared, traced=traced)
         except ExpansionError as error:
             status = expansion_failed(shell, error)
         except RedirectionError as error:
@@ -264,6 +284,27 @@ def _general(node: SimpleCommand) -> Run:
     return run
 
 
+def _bind_in_turn(shell: Shell, binders: list[Callable[[Shell], BoundAssignment]]) -> list[BoundAssignment]:
+    """Expand the assignments in front of a command: each sees those before it."""
+    if len(binders) == 1:
+        return [binders[0](shell)]
+    from agentsandbox.expansion.variables import READONLY
+
+    variables = shell.variables
+    scope: dict[str, tuple[object, int]] = {}
+    bound: list[BoundAssignment] = []
+    try:
+        for bind in binders:
+            assignment = bind(shell)
+            bound.append(assignment)
+            variables.save_in(scope, assignment.name)
+            if not shell.attributes.get(assignment.name, 0) & READONLY:
+                assignment.apply(shell)
+    finally:
+        variables.restore(scope)
+    return bound
+
+
 def _declared_words(
     shell: Shell, order: list[Callable[[Shell], BoundAssignment] | None], words: list[Callable[[Shell, list[str]], None]]
 ) -> list[str | BoundAssignment]:
@@ -287,11 +328,12 @@ def run_words(
     *,
     declared: list[str | BoundAssignment] | None = None,
     functions: bool = True,
+    traced: bool = False,
 ) -> int:
     """Run expanded words: a function, a builtin or a command of the PATH, in this order."""
     name = argv[0]
     if shell.slow:
-        denied = _check_policy(shell, argv, assignments)
+        denied = _check_policy(shell, argv, assignments, traced)
         if denied is not None:
             return denied
     if functions and name in shell.functions:
@@ -312,9 +354,9 @@ def run_words(
     return status
 
 
-def _check_policy(shell: Shell, argv: list[str], assignments: Sequence[BoundAssignment]) -> int | None:
+def _check_policy(shell: Shell, argv: list[str], assignments: Sequence[BoundAssignment], traced: bool) -> int | None:
     """`set -x`, `set -n` and the host's policy; a status when the command must not run."""
-    if shell.xtrace:
+    if shell.xtrace and not traced:
         from agentsandbox.interpreter.tracing import trace_words
 
         trace_words(shell, assignments, argv)

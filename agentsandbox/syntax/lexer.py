@@ -16,6 +16,10 @@ MAX_NESTING = 300
 _BLANKS = re.compile(r"(?:[ \t]|\\\n)*")
 
 
+_SKIPPED = frozenset((" ", "\t", "\\", "#"))
+"""What blanks, a joined line or a comment can begin with."""
+
+
 class Lexer:
     """Reads `text` from `position` on. `first_line` is the number of its first line."""
 
@@ -87,7 +91,10 @@ class Lexer:
         """Pass over blanks, joined lines and a comment."""
         text = self.text
         position = self.position
-        if text[position : position + 1] not in (" ", "\t", "\\", "#"):
+        if text[position : position + 1] not in _SKIPPED:
+            return
+        if text[position] == " " and text[position + 1 : position + 2] not in _SKIPPED:
+            self.position = position + 1
             return
         position = _BLANKS.match(text, position).end()  # type: ignore[union-attr]
         if text[position : position + 1] == "#" and (position == 0 or text[position - 1] in " \t\n;&|()"):

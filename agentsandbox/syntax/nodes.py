@@ -383,9 +383,7 @@ class Select(For):
     __slots__ = ()
 
     def __eq__(self, other: object) -> bool:
-        return type(other) is Select and all(
-            getattr(self, name) == getattr(other, name) for name in For.__slots__ if name not in _PLACES
-        )
+        return type(other) is Select and all(getattr(self, name) == getattr(other, name) for name in For.__slots__ if name not in _PLACES)
 
     __hash__ = None  # type: ignore[assignment]
 

@@ -132,7 +132,9 @@ class Parser(WordReader):
         text, position = self.text, self.position
         if position >= len(text):
             return True
-        char = text[position]
+        if self.aliases and self._expand_alias():
+            text, position = self.text, self.position
+        char = text[position : position + 1]
         if char == ")" or (char == ";" and text[position + 1 : position + 2] in (";", "&")):
             return True
         if char in "tefd}":
@@ -228,7 +230,7 @@ class Parser(WordReader):
                 word = match[0]
                 reader = self._READERS.get(word)
                 if reader is None:
-                    if word in ("in", "time"):
+                    if word == "time":
                         return self._simple_command()
                     raise self.unexpected(word)
                 self.position = match.end()
@@ -539,9 +541,7 @@ class Parser(WordReader):
     def _cond_blanks(self, start: int) -> None:
         self.skip_newlines()
         if self.position >= len(self.text):
-            error = self.unexpected_end()
-            raise ShellSyntaxError("unexpected EOF while looking for `]]'", error.line, 1)
-        del start
+            raise ShellSyntaxError("unexpected EOF while looking for `]]'", self.line_at(start), 1)
 
     def _cond_closes(self) -> bool:
         text, position = self.text, self.position
@@ -629,10 +629,12 @@ class Parser(WordReader):
         else:
             match = _BINARY.match(text, position)
             if match is None:
-                raise self.error("conditional binary operator expected", position)
+                raise self.error("conditional binary operator expected", position, show_line=False)
             operator = match[0]
             self.position = match.end()
         self.skip_blanks()
+        if self._cond_closes():
+            raise self.error("unexpected argument `]]' to conditional binary operator", self.position, show_line=False)
         if operator == "=~":
             right: Word | None = self._regular_expression()
         else:
@@ -804,7 +806,7 @@ class Parser(WordReader):
             return Redirection(operator, document, int(number) if number else None, variable, line)
         target = self.read_word()
         if target is None:
-            raise self.unexpected(self._token())
+            raise self.unexpected(self._token() or "newline")
         if number and len(number) > 9:
             raise self.unexpected(operator)
         return Redirection(operator, target, int(number) if number else None, variable, line)
@@ -890,7 +892,7 @@ class Parser(WordReader):
     _BODIES = frozenset("{ if while until for select case [[".split())
 
 
-_UNARY = re.compile(r"-[a-zA-Z]")
+_UNARY = re.compile(r"-[a-hknoprstuvwxzGLNORS]")
 _BINARY = re.compile(r"==|=~|!=|=|-(?:eq|ne|lt|le|gt|ge|nt|ot|ef)(?=[ \t\n])")
 _BINARY_WORDS = frozenset("== =~ != = -eq -ne -lt -le -gt -ge -nt -ot -ef".split())
 

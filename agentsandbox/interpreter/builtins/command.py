@@ -38,4 +38,4 @@ def command(shell: Shell, words: list[Any]) -> int:
         if refused is not None:
             return refused
         return run_external(shell, texts[position:], shell.variables.environment(), path=DEFAULT_PATH)
-    return run_words(shell, texts[position:], functions=False)
+    return run_words(shell, texts[position:], functions=False, traced=True)
