@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 
 from agentsandbox.commands._widths import text_width
@@ -19,6 +20,8 @@ __all__ = ["Layout", "Pages"]
 _RUNS = re.compile(" +|[^ ]+")
 _TAB = 8
 _EXTREMITIES = 10
+_MOST = 1 << 20
+"""Characters of a page that wait to be written."""
 
 
 class Layout:
@@ -124,7 +127,7 @@ class Pages:
         else:
             short, more = divmod(len(cells), columns)
             heights = [short + (at < more) for at in range(columns)]
-        starts = [sum(heights[:at]) for at in range(columns)]
+        starts = [0, *itertools.accumulate(heights[:-1])]
         rows = []
         for row in range(max(heights)):
             self.ctx.budget.step(columns)
@@ -150,6 +153,7 @@ class Pages:
         shown = [_cut(cell.expandtabs(_TAB) if separator != "\t" else cell, width) for cell in cells]
         for at, cell in enumerate(shown):
             if at:
+                self.ctx.budget.step(len(separator) // 1024 + 1)
                 line.fill(base + at * width + (at - 1) * len(separator))
                 line.separate(separator)
             line.add(cell)
@@ -164,9 +168,16 @@ class Pages:
             return
         parts = [] if layout.bare else [self._header()]
         gap = "\n\n" if layout.double else "\n"
+        size = 0
         for row in rows:
-            self.ctx.budget.step()
-            parts.append(self._row(row) + gap)
+            text = self._row(row) + gap
+            self.ctx.budget.step(len(text) // 256 + 1)
+            parts.append(text)
+            size += len(text)
+            if size > _MOST:
+                self.ctx.stdout.write(encode("".join(parts)))
+                parts.clear()
+                size = 0
         if not layout.bare:
             if layout.form_feed:
                 parts.append("\f")

@@ -15,6 +15,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from agentsandbox.limits import Budget
+
 _TAB = 8
 
 
@@ -81,9 +83,10 @@ class _Table:
 
     __slots__ = ("names", "order", "right", "rows", "shown")
 
-    def __init__(self, rows: list[list[str]], names: list[str]) -> None:
+    def __init__(self, rows: list[list[str]], names: list[str], budget: Budget) -> None:
         self.rows = rows
         count = max([len(names), *[len(row) for row in rows]])
+        budget.charge(64 * count)
         self.names = names + [""] * (count - len(names))
         self.order = list(range(count))
         self.right: set[int] = set()
@@ -133,7 +136,9 @@ def _print_table(ctx: CommandContext, table: _Table, separator: str, *, headings
         for at in columns:
             if at < len(sizes):
                 widths[at] = max(widths[at], sizes[at])
-    ctx.budget.charge(sum(widths.values()) + len(widths) * len(separator))
+    wide = sum(widths.values()) + len(widths) * len(separator)
+    ctx.budget.charge(wide)
+    most = max(1, min(256, (1 << 20) // (wide + 1)))
     texts = []
     for row, sizes in zip(rows, measured, strict=True):
         ctx.budget.step(len(columns))
@@ -146,7 +151,7 @@ def _print_table(ctx: CommandContext, table: _Table, separator: str, *, headings
             else:
                 cells.append(cell if place == len(columns) - 1 else cell + padding)
         texts.append(separator.join(cells))
-        if len(texts) >= 256:
+        if len(texts) >= most:
             ctx.print("\n".join(texts))
             texts = []
     if texts:
@@ -179,7 +184,7 @@ def _table(ctx: CommandContext, args: Arguments) -> None:
     rows = [_split(line, separators, limit) for line in _read_lines(ctx, args.operands) if kept or line.strip(" \t")]
     if not rows:
         return
-    table = _Table(rows, names)
+    table = _Table(rows, names, ctx.budget)
     for at in table.find(args.value("table-right")) if args.flag("table-right") else []:
         table.right.add(at)
     if args.flag("table-order"):

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 _INTEGER = re.compile(r"[ \t]*([+-]?[0-9]+)\Z")
 _SECTIONS = ("header", "body", "footer")
 _INT_MAX = 2**31 - 1
+_MOST = 1 << 20
+"""Bytes that numbers and separators may take before they are written."""
 
 
 def _integer(text: str, what: str) -> int:
@@ -116,6 +118,7 @@ class _Numbering:
     def run(self, source: ByteReader) -> None:
         """Number one file."""
         ctx, blank = self.ctx, b" " * (self.width + len(self.separator))
+        most = max(1, _MOST // (len(blank) + 1))
         for block in line_blocks(ctx.budget, source):
             lines = block.split(b"\n")
             if not lines[-1]:
@@ -128,6 +131,9 @@ class _Numbering:
                 for line in lines:
                     ctx.budget.step()
                     self._add(line, parts, blank)
+                    if len(parts) > most:
+                        ctx.stdout.write(b"".join(parts))
+                        parts.clear()
             finally:
                 ctx.stdout.write(b"".join(parts))
 
@@ -144,7 +150,12 @@ class _Numbering:
         separator = self.separator
         self.ctx.budget.step(len(lines) // 16 + 1)
         parts = []
+        most = max(1, _MOST // (self.width + len(separator) + 1))
         for line in lines:
+            if len(parts) >= most:
+                self.ctx.budget.step(len(parts))
+                self.ctx.stdout.write(b"".join(parts))
+                parts.clear()
             if line or every:
                 parts.append(b"%*d%b%b\n" % (width, number, separator, line))
                 number += increment

@@ -109,7 +109,7 @@ def printf(ctx: CommandContext, args: Arguments) -> int:
     stop = _STOP.match(text)
     if stop is not None:
         text = text[: stop.end() - 2]
-    compiled = compile_format(text)
+    compiled = compile_format(text, ctx.budget)
     usable = arguments[: compiled.directives] if stop is not None else arguments if compiled.directives else ()
     rendering = _Rendering(compiled, usable, _check_format(ctx, text), ctx.budget, zone=ctx.env.get("TZ", ""))
     try:

@@ -374,9 +374,10 @@ class Rendering:
         return format_long_double(self.real(), directive.conversion, precision, flags, width).encode("ascii")
 
     def time(self, directive: Directive) -> bytes:
-        from agentsandbox.languages.dates import strftime
+        from agentsandbox.languages.strftime import longest_width, strftime
 
         flags, width, precision = self.measures(directive)
+        self.budget.charge(self.size + longest_width(directive.time_format) + 64 * len(directive.time_format))
         seconds = self.integer(_LOW, _HIGH) if self.position < len(self.arguments) else -1
         if seconds < 0:
             seconds = {-1: int(self.now), -2: int(self.started)}.get(seconds, seconds)
@@ -434,8 +435,9 @@ _CONVERSIONS = {
 class _Compiler:
     """Reads a format."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, budget: Budget | None) -> None:
         self.text = text
+        self.budget = budget
         self.pieces: list[bytes | Directive | Notice] = []
         self.literal: list[bytes] = []
 
@@ -443,6 +445,8 @@ class _Compiler:
         text = self.text
         at = 0
         while (found := _next_special(text, at)) >= 0:
+            if self.budget is not None:
+                self.budget.step()
             self.literal.append(encode(text[at:found]))
             at = self._escape(found) if text[found] == "\\" else self._directive(found)
             if at < 0:
@@ -519,9 +523,14 @@ def _next_special(text: str, at: int) -> int:
 
 
 _SPECIAL = re.compile(r"[\\%]")
+_SHORT = 1024
 
 
 @functools.lru_cache(maxsize=512)
-def compile_format(text: str) -> Format:
-    """Read a format; what is wrong in it is said when it is rendered."""
-    return _Compiler(text).run()
+def _compile_short(text: str) -> Format:
+    return _Compiler(text, None).run()
+
+
+def compile_format(text: str, budget: Budget) -> Format:
+    """Read a format; what is wrong in it is said when it is rendered. Long ones are not kept."""
+    return _compile_short(text) if len(text) <= _SHORT else _Compiler(text, budget).run()

@@ -38,7 +38,7 @@ def printf(shell: Shell, words: list[str]) -> int:
     def assign(name: str, count: int) -> None:
         shell.variables.assign(name, count)
 
-    output, status = compile_format(words[position]).render(
+    output, status = compile_format(words[position], shell.budget).render(
         words[position + 1 :],
         lambda message: shell.complain(f"printf: {message}"),
         budget=shell.budget,

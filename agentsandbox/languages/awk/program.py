@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from types import FrameType, TracebackType
 
     from agentsandbox.command import CommandContext
+    from agentsandbox.streams import ByteReader
 
 __all__ = ["run_program"]
 
@@ -72,6 +73,20 @@ class _NeedsFiles(Exception):
     """The program includes others: it cannot be compiled without the filesystem, nor kept."""
 
 
+def _read_start(ctx: CommandContext, source: ByteReader) -> bytes:
+    """All there is, or more than a program may be long."""
+    parts = []
+    size = 0
+    for block in source.blocks():
+        ctx.budget.step()
+        parts.append(block)
+        size += len(block)
+        if size > MAX_SOURCE:
+            break
+    ctx.budget.charge(size)
+    return b"".join(parts)
+
+
 def _read_source(ctx: CommandContext, name: str, included_at: str = "") -> Source:
     """The text of a program file; included ones are sought along AWKPATH, too."""
     candidates = [name]
@@ -83,8 +98,7 @@ def _read_source(ctx: CommandContext, name: str, included_at: str = "") -> Sourc
     for candidate in candidates:
         try:
             source = ctx.stdin if candidate in ("-", "/dev/stdin") else ctx.fs.open(ctx.path(candidate), "r")
-            data = source.read(MAX_SOURCE + 1) if source is not ctx.stdin else b"".join(source.blocks())
-            ctx.budget.charge(len(data))
+            data = _read_start(ctx, source)
             if len(data) > MAX_SOURCE:
                 raise CommandError(f"fatal: source file `{name}' is too large", 2)
             return Source(name, decode(data))
