@@ -97,8 +97,8 @@ class Report:
 
     @property
     def lines_only(self) -> bool:
-        """Whether nothing but selected lines is printed, with names at most."""
-        special = self.invert or self.count or self.line_numbers or self.null_lines or self.max_count is not None
+        """Whether nothing but selected lines is printed, with names and numbers at most."""
+        special = self.invert or self.count or self.null_lines or self.max_count is not None
         return self.simple and not (special or self.only_first)
 
     @property
@@ -420,18 +420,24 @@ class FileSearch:
         return "".join(pieces)
 
 
-def copy_lines(data: bytes, needle: bytes, prefix: bytes) -> bytes:
-    """The lines of ASCII text that hold `needle`, each after `prefix`."""
+def copy_lines(data: bytes, needle: bytes, prefix: bytes, *, numbered: bool) -> bytes:
+    """The lines of ASCII text that hold `needle`, each after `prefix` and perhaps its number."""
     out: list[bytes] = []
     find = data.find
-    position = 0
+    position = counted = 0
+    number = 1
     while (found := find(needle, position)) >= 0:
         start = data.rfind(b"\n", position, found) + 1 or position
         end = find(b"\n", found) + 1
+        line = data[start:end] if end else data[start:] + b"\n"
+        if numbered:
+            number += data.count(b"\n", counted, start)
+            counted = start
+            out.append(b"%b%d:%b" % (prefix, number, line))
+        else:
+            out.append(prefix + line)
         if not end:
-            out.append(b"%b%b\n" % (prefix, data[start:]))
             break
-        out.append(prefix + data[start:end])
         position = end
     return b"".join(out)
 

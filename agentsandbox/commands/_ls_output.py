@@ -125,19 +125,24 @@ class Printer:
         rows = [self._long_row(entry) for entry in [*entries, *beside]]
         if not rows:
             return
-        widths = [max(map(_width, column)) for column in zip(*rows, strict=True)]
-        numeric = self.options.numeric
-        for entry, row in zip(entries, rows, strict=False):
-            parts = []
-            for column, (text, width) in enumerate(zip(row, widths, strict=True)):
-                left = column in (_MODE, _CONTEXT) or (column in _NAMES and not numeric)
-                if not width:
-                    continue
-                if column == _TIME and text != "?":
-                    width = 0
-                padding = " " * (width - _width(text))
-                parts.append(text + padding if left else padding + text)
-            yield " ".join(parts) + " " + self._long_name(entry)
+        columns: list[list[str]] = []
+        for number, column in enumerate(zip(*rows, strict=True)):
+            if any(column):
+                columns.append(self._aligned(number, column))
+        for entry, cells in zip(entries, zip(*columns, strict=True), strict=False):
+            yield f"{' '.join(cells)} {self._long_name(entry)}"
+
+    def _aligned(self, number: int, column: Sequence[str]) -> list[str]:
+        """The cells of one column, all as wide as the widest."""
+        left = number in (_MODE, _CONTEXT) or (number in _NAMES and not self.options.numeric)
+        if not all(map(str.isascii, column)):
+            width = max(map(text_width, column))
+            paddings = [" " * (width - text_width(text)) for text in column]
+            return [text + padding if left else padding + text for text, padding in zip(column, paddings, strict=True)]
+        width = max(map(len, column))
+        if number == _TIME:
+            return [text if text != "?" else text.rjust(width) for text in column]
+        return [text.ljust(width) for text in column] if left else [text.rjust(width) for text in column]
 
     def _long_row(self, entry: Entry) -> tuple[str, ...]:
         """The columns before the name; "" in all rows for a column that is not shown."""
@@ -197,10 +202,6 @@ class Printer:
         if self._owners is None:
             self._owners = Owners(self.ctx)
         return self._owners
-
-
-def _width(text: str) -> int:
-    return len(text) if text.isascii() else text_width(text)
 
 
 _MODE, _CONTEXT, _TIME = 2, 7, 9

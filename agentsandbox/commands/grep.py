@@ -129,6 +129,7 @@ class _Grep:
         self.silent = args.flag("no-messages")
         self._read_options()
         self.search = self._compile(matcher)
+        self._quick: Callable[[str, bytes], bool] | None = None
 
     # options
 
@@ -291,6 +292,7 @@ class _Grep:
         report.with_filename = len(operands) > 1 or recurse if shown is None else shown == "with-filename"
         if shown is None and recurse and len(operands) == 1 and not self._is_directory(operands[0]):
             report.with_filename = False
+        self._quick = self._quick_file()
         for operand in operands:
             if self._operand(operand, implicit=not args.operands) and report.quiet:
                 break
@@ -320,10 +322,12 @@ class _Grep:
                     return False
             elif not self.filter.admits(operand, operand=True) or (self.devices == "skip" and not info.is_file):
                 return False
+            if self._quick is not None and info.is_file and info.size <= _SMALL_FILE:
+                return self._quick(operand, ctx.fs.read_bytes(path))
             return self._file(operand, path)
         except OSError as error:
             self._complain(error, operand)
-            return False
+            return isinstance(error, IsADirectoryError) and self._account(0, operand)
 
     def _complain(self, error: OSError, name: str) -> None:
         self.failed = True
@@ -333,7 +337,8 @@ class _Grep:
     def _tree(self, operand: str, path: str, *, implicit: bool) -> bool:
         """Search everything below a directory, by name."""
         fs, budget = self.ctx.fs, self.ctx.budget
-        quick = self._file if self.search is None or self.report.null_lines or isinstance(self.ctx.stdout, File) else self._quick_file()
+        quick = self._quick
+        needle = self._indispensable() if quick is not None else b""
         found = False
         pending = [("" if implicit else operand if operand.endswith("/") else f"{operand}/", path, frozenset[int]())]
         while pending:
@@ -345,14 +350,16 @@ class _Grep:
                     continue
                 above = above | {number}
             try:
-                entries = fs.scan(here)
+                entries = fs.contents(here)
             except OSError as error:
                 self._complain(error, shown.rstrip("/") or ".")
                 continue
             deeper = []
             base = "" if here == "/" else here
-            for name, kind in entries:
+            for name, kind, data in entries:
                 budget.step()
+                if data is not None and needle and needle not in data:
+                    continue
                 full, child = shown + name, f"{base}/{name}"
                 if kind == stat.S_IFLNK:
                     if not self.follow:
@@ -367,7 +374,10 @@ class _Grep:
                         deeper.append((f"{full}/", child, above))
                 elif (kind == stat.S_IFREG or self.devices == "read") and self.filter.admits(full):
                     try:
-                        found |= quick(full, child) if kind == stat.S_IFREG else self._file(full, child)
+                        if quick is not None and kind == stat.S_IFREG:
+                            found |= quick(full, fs.read_bytes(child) if data is None else data)
+                        else:
+                            found |= self._file(full, child)
                     except OSError as error:
                         self._complain(error, full)
                     if found and self.report.quiet:
@@ -387,30 +397,40 @@ class _Grep:
         finally:
             source.release()
 
-    def _quick_file(self) -> Callable[[str, str], bool]:
-        """As `_file`, for the many small files of a tree: what can be known beforehand is."""
+    def _indispensable(self) -> bytes:
+        """What a file must hold for anything to be said about it; nothing if that is not known."""
+        report, search = self.report, self.search
+        if search is None or report.invert or report.count or report.list_files is False:
+            return b""
+        return search.needle
+
+    def _quick_file(self) -> Callable[[str, bytes], bool] | None:
+        """As `_file`, for small files that have been read: what can be known beforehand is. None if that is not much."""
         ctx, report, search = self.ctx, self.report, self.search
-        assert search is not None
-        read, write = ctx.fs.read_bytes, ctx.stdout.write
-        needle = search.needle
-        copies = bool(needle) and len(search.plain) == 1 and report.lines_only and report.colors is None
-        silent = bool(needle) and not report.invert and not report.count and report.list_files is None
-        told = bool(needle) and len(search.plain) == 1 and report.only_first and not report.invert and report.binary != "without-match"
-        named = report.with_filename
+        if search is None or report.null_lines or isinstance(ctx.stdout, File):
+            return None
+        write, step = ctx.stdout.write, ctx.budget.step
+        needle, required = search.needle, self._indispensable()
+        literal = bool(needle) and len(search.plain) == 1
+        copies = literal and report.lines_only and report.colors is None
+        told = report.only_first and not report.invert and report.binary != "without-match"
+        test = search.quick_test() if told and not literal else None
+        named, numbered = report.with_filename, report.line_numbers
         mark = b"\0" if report.null_names else b":"
 
-        def run(name: str, path: str) -> bool:
-            data = read(path)
-            if silent and needle not in data:
+        def run(name: str, data: bytes) -> bool:
+            if required and required not in data:
                 return False
-            if told:
+            step()
+            if told and literal:
                 return self._account(needle in data, name)
             if len(data) > _SMALL_FILE:
                 return self._stream(BytesReader(data), name)
+            if test is not None and len(data) <= search.quick_size and data.isascii() and b"\0" not in data:
+                return self._account(test(data) is not None, name)
             if copies and data.isascii() and b"\0" not in data:
-                lines = copy_lines(data, needle, encode(name) + mark if named else b"")
+                write(copy_lines(data, needle, encode(name) + mark if named else b"", numbered=numbered))
                 self.found = True
-                write(lines)
                 return True
             return self._account(FileSearch(ctx, search, report, name).run_data(data), name)
 

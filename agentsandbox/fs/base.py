@@ -230,6 +230,10 @@ class FileSystem(ABC):
         prefix = path if path.endswith("/") else f"{path}/"
         return [(name, stat_module.S_IFMT(self.stat(prefix + name, follow=False).mode)) for name in self.listdir(path)]
 
+    def contents(self, path: str) -> list[tuple[str, int, bytes | None]]:
+        """As `scan`, each with the bytes of a regular file where they are at hand: else, or if it may not be read, None."""
+        return [(name, kind, None) for name, kind in self.scan(path)]
+
     def access(self, path: str, bits: int) -> bool:
         """Whether the user (1000) may read (4), write (2) or execute (1) it; false as well when there is nothing."""
         try:

@@ -234,6 +234,18 @@ class MemoryFileSystem(Grafts):
                     found[index] = (name, _TYPES[self._hard[entry.number].kind])
         return found
 
+    def contents(self, path: str) -> list[tuple[str, int, bytes | None]]:
+        node = self._listed(path)
+        if type(node) is not Dir or not self._may(node, 1):
+            return super().contents(path)
+        entries = node.entries
+        found: list[tuple[str, int, bytes | None]] = []
+        for name, kind in self.scan(path):
+            entry = entries[name]
+            data = entry.data if entry.kind == FILE and (entry.mode & 0o404 == 0o404 or self._may(entry, 4)) else None
+            found.append((name, kind, data if type(data) is bytes else None))
+        return found
+
     # attributes
 
     def _change(self, path: str, *, follow: bool = True) -> Own | Inner | InnerLink:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import stat
+from functools import lru_cache
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ def describe_type(mode: int, size: int = 1) -> str:
     return _NAMES.get(stat.S_IFMT(mode), "weird file")
 
 
+@lru_cache(maxsize=256)
 def format_mode(mode: int) -> str:
     """Ten characters as in `ls -l`."""
     text = list(type_letter(mode))

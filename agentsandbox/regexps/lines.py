@@ -90,6 +90,7 @@ class LineSearch:
         needle = self.plain[0] if len(self.plain) == 1 else self.required
         self.needle = encode(needle)
         """Bytes that every selected line holds; none if nothing is known."""
+        self.quick_size = self.regex.safe_length if self.regex is not None else 0
         self.warnings = [warning for regex in regexes for warning in regex.warnings]
 
     # one line
@@ -122,6 +123,18 @@ class LineSearch:
                 position = best[1] + 1
 
     # many lines
+
+    def quick_test(self) -> Callable[[bytes], object] | None:
+        """A function that tells of at most `quick_size` ASCII bytes whether a line matches."""
+        regex = self.regex
+        if not isinstance(regex, PosixRegex) or self.end != "\n":
+            return None
+        search = regex.for_text("").search
+
+        def test(data: bytes) -> object:
+            return search(str(data[:-1] if data.endswith(b"\n") else data, "ascii")) if data else None
+
+        return test
 
     def matches(self, text: str) -> list[str] | None:
         """Every match in the text that is not empty; None when lines must be looked at one by one."""
