@@ -85,7 +85,7 @@ class FileChanged(SandboxEvent):
 
 
 class SkillInvoked(SandboxEvent):
-    """A skill was loaded or unloaded, one of its files read, or one of its scripts run."""
+    """A skill was loaded or unloaded, one of its files read, one of its scripts run, or a change of it proposed."""
 
     __slots__ = ("action", "duration", "path", "skill", "success")
 
@@ -95,7 +95,7 @@ class SkillInvoked(SandboxEvent):
         timestamp: float,
         *,
         skill: str,
-        action: Literal["load", "unload", "read", "run"],
+        action: Literal["load", "unload", "read", "run", "propose"],
         path: str | None = None,
         duration: float | None = None,
         success: bool = True,

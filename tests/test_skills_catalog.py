@@ -293,3 +293,29 @@ def test_skills_of_installed_packages(monkeypatch: pytest.MonkeyPatch) -> None:
     catalog = SkillCatalog.discover(*module.installed_roots())
     assert {record.scope for record in catalog.values()} == {"builtin"}
     assert "python-dev" in catalog
+
+
+@pytest.mark.row("S0-55", "S0-92", "S3-24", "V3-11")
+def test_file_system_events(tmp_path: Path) -> None:
+    pytest.importorskip("watchfiles", reason="the extra `watch` is not installed")
+    write(tmp_path / "one", "a")
+    catalog = SkillCatalog.discover(tmp_path / "one", tmp_path / "later", reload="watch")
+
+    def names_become(*names: str) -> bool:
+        until = time.monotonic() + 10
+        while list(catalog) != list(names) and time.monotonic() < until:
+            time.sleep(0.01)
+        return list(catalog) == list(names)
+
+    assert names_become("a")
+    index = catalog._index
+    assert list(catalog) == ["a"]
+    assert catalog._index is index
+    write(tmp_path / "one", "b")
+    assert names_become("a", "b")
+    write(tmp_path / "later", "c")
+    assert names_become("a", "b", "c")
+    write(tmp_path / "one", "a", description="changed")
+    os.remove(tmp_path / "one" / "b" / "SKILL.md")
+    assert names_become("a", "c")
+    assert catalog["a"].description == "changed"

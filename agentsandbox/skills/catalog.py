@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from importlib.metadata import entry_points
 from typing import TYPE_CHECKING
 
-from agentsandbox.errors import InvalidSkillError, SkillNotFoundError
+from agentsandbox.errors import SkillError, SkillNotFoundError
 from agentsandbox.skills.frontmatter import FENCE, MAX_FRONTMATTER_BYTES, FrontmatterError, read_utf8
 from agentsandbox.skills.metadata import read_metadata
 from agentsandbox.skills.skill import MAX_SKILL_FILE_BYTES, AgentSkill
@@ -25,11 +25,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator
     from typing import Literal
 
+    from agentsandbox.skills.lockfile import SkillLock
     from agentsandbox.skills.metadata import SkillMetadata
     from agentsandbox.skills.stores import Candidate, LineFile, SkillStore
+    from agentsandbox.skills.watching import RootWatch
 
     Scope = Literal["project", "user", "builtin", "explicit"]
-    Reload = Literal["manual", "mtime", "poll"]
+    Reload = Literal["manual", "mtime", "poll", "watch"]
 
 __all__ = ["CatalogView", "Collision", "SkillCatalog", "SkillRecord", "SkillRoot", "installed_roots"]
 
@@ -90,7 +92,7 @@ class Collision:
 class SkillRecord:
     """What a catalog knows of one skill. `body` is None until the skill is loaded."""
 
-    __slots__ = ("_skill", "_source", "diagnostics", "location", "metadata", "mount_path", "scope", "size", "stamp")
+    __slots__ = ("_skill", "_source", "diagnostics", "location", "lock", "metadata", "mount_path", "scope", "size", "stamp")
 
     def __init__(
         self,
@@ -109,6 +111,8 @@ class SkillRecord:
         """Where the host has SKILL.md; never shown to a model."""
         self.mount_path = candidate.mount_path if candidate else None
         """Where the sandbox has the skill's directory; None until it is mounted."""
+        self.lock: SkillLock | None = None
+        """What the skill must be made of, where the host says it."""
         self._source = candidate.source if candidate else None
         self._skill = skill
 
@@ -142,11 +146,15 @@ class SkillRecord:
         return self._skill.digest if self._skill else None
 
     def load(self) -> AgentSkill:
-        """The whole skill, read now if it was not before."""
-        if self._skill is None:
+        """The whole skill, read now if it was not before; `SkillPolicyError` when it is not what was locked."""
+        skill = self._skill
+        if skill is None:
             assert self._source is not None
-            self._skill = AgentSkill.from_source(self._source, self.name)
-        return self._skill
+            skill = AgentSkill.from_source(self._source, self.name)
+        if self.lock is not None:
+            self.lock.check(skill)
+        self._skill = skill
+        return skill
 
     def __repr__(self) -> str:
         return f"SkillRecord({self.name!r}, scope={self.scope!r})"
@@ -165,6 +173,7 @@ class SkillCatalog(Mapping[str, SkillRecord]):
         disabled: Collection[str] = (),
         reload: Reload = "manual",
         poll_interval: float = 5.0,
+        lock: SkillLock | None = None,
     ) -> None:
         """`skills` are given by the host and come before what the roots hold; the rest is explained at `discover`."""
         self.roots = tuple(root if isinstance(root, SkillRoot) else SkillRoot(root) for root in roots)
@@ -173,8 +182,10 @@ class SkillCatalog(Mapping[str, SkillRecord]):
         self.disabled = frozenset(disabled)
         self.reload = reload
         self.poll_interval = poll_interval
+        self.lock = lock
         self._given = tuple(skills)
         self._index = _Index()
+        self._watch: RootWatch | None = None
         self._refreshed = 0.0
         self.refresh()
 
@@ -187,15 +198,18 @@ class SkillCatalog(Mapping[str, SkillRecord]):
         disabled: Collection[str] = (),
         reload: Reload = "manual",
         poll_interval: float = 5.0,
+        lock: SkillLock | None = None,
     ) -> SkillCatalog:
         """Look for skills in `roots`: the first of a name wins, a missing root is an empty one.
 
         strict      ask for all that the specification asks for
         max_skills  stop there, with a warning
         disabled    names that are neither shown nor found
-        reload      "manual" with `refresh`, "mtime" at every use, "poll" at the first use after `poll_interval` seconds
+        reload      "manual" with `refresh`, "mtime" at every use, "poll" at the first use after `poll_interval` seconds,
+                    "watch" at the first use after a file of a root changed (needs the extra `watch`)
+        lock        load only what it says, file by file
         """
-        return cls(roots, strict=strict, max_skills=max_skills, disabled=disabled, reload=reload, poll_interval=poll_interval)
+        return cls(roots, strict=strict, max_skills=max_skills, disabled=disabled, reload=reload, poll_interval=poll_interval, lock=lock)
 
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
@@ -236,7 +250,7 @@ class SkillCatalog(Mapping[str, SkillRecord]):
         for record in index.records.values():
             try:
                 loaded.append(record.load())
-            except (InvalidSkillError, SkillNotFoundError, OSError) as error:
+            except (SkillError, OSError) as error:
                 index.diagnostics += (Diagnostic("unreadable", "error", "", _safe(error), f"{record.name}/SKILL.md"),)
         return loaded
 
@@ -250,6 +264,15 @@ class SkillCatalog(Mapping[str, SkillRecord]):
         return len(self._now().records)
 
     def _now(self) -> _Index:
+        if self.reload == "watch":
+            from agentsandbox.skills.watching import RootWatch
+
+            if self._watch is None:
+                self._watch = RootWatch(self.roots)
+                self.refresh()
+            elif self._watch.changed():
+                self.refresh()
+            return self._index
         stale = self.reload == "poll" and time.monotonic() - self._refreshed >= self.poll_interval
         if stale or self.reload == "mtime":
             self.refresh()
@@ -328,6 +351,7 @@ class _Index:
             message = f"there are more than {catalog.max_skills} skills; the rest is left out"
             self._found.append(Diagnostic("too-many-skills", "warning", "", message))
             return
+        record.lock = catalog.lock
         self.records[name] = record
         if title:
             self._titles[title] = name

@@ -9,9 +9,10 @@ from __future__ import annotations
 import posixpath
 import time
 import uuid
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from agentsandbox.errors import SkillLimitError, SkillPolicyError, SkillStateError
+from agentsandbox.errors import SkillError, SkillLimitError, SkillPolicyError, SkillStateError
 from agentsandbox.skills.allowed import AllowedTools
 from agentsandbox.skills.metadata import as_mapping
 from agentsandbox.skills.paths import clean_path
@@ -21,14 +22,18 @@ from agentsandbox.skills.rendering import render_body
 from agentsandbox.skills.scripts import INTERPRETERS, ScriptRun, plan_script
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, MutableMapping, Sequence
     from typing import Any, Literal
 
     from agentsandbox.events import SkillInvoked
     from agentsandbox.skills.catalog import CatalogView, SkillCatalog, SkillRecord
+    from agentsandbox.skills.proposals import Proposal, ProposalStore
     from agentsandbox.skills.reading import SkillContent
     from agentsandbox.skills.scripts import ScriptResult, Workplace
+    from agentsandbox.skills.search import SkillIndex
     from agentsandbox.skills.skill import AgentSkill
+
+    Action = Literal["load", "unload", "read", "run", "propose"]
 
 __all__ = ["SkillSession"]
 
@@ -53,7 +58,10 @@ class SkillSession:
     script_allowlist  names of skills that are not asked
     secrets         skill → variables for the environment of its scripts, and of no other's
     run_commands    whether !`command` and ```! blocks in instructions are run, in the sandbox, when they are shown
-    on_event        told of every activation, read and run
+    index           what `search` asks; without one it looks for the query in names and tags
+    uses            counts every activation by name, for ranking; sessions may share one
+    proposals       where `propose_update` writes; None when agents may not propose
+    on_event        told of every activation, read, run and proposal, of those that fail as well
     """
 
     def __init__(
@@ -73,6 +81,9 @@ class SkillSession:
         script_allowlist: Collection[str] | None = None,
         secrets: Mapping[str, Mapping[str, str]] | None = None,
         run_commands: bool = False,
+        index: SkillIndex | None = None,
+        uses: MutableMapping[str, int] | None = None,
+        proposals: ProposalStore | None = None,
         on_event: Callable[[SkillInvoked], None] | None = None,
     ) -> None:
         self.catalog = catalog
@@ -86,6 +97,9 @@ class SkillSession:
         self.allowed_tools = allowed_tools
         self.script_allowlist = script_allowlist
         self.run_commands = run_commands
+        self.index = index
+        self.uses = {} if uses is None else uses
+        self.proposals = proposals
         self._secrets = dict(secrets or {})
         self.warnings: list[str] = []
         self._place = place
@@ -119,6 +133,8 @@ class SkillSession:
         self._active = loaded
         self._stamps = {name: self._stamps[name] if name in kept else self.catalog[name].stamp for name in order}
         for name in wanted:
+            if name not in kept:
+                self.uses[name] = self.uses.get(name, 0) + 1
             self._tell(name, "load")
         return [loaded[name] for name in wanted]
 
@@ -161,14 +177,16 @@ class SkillSession:
     # reading and running
 
     def search(self, query: str = "") -> list[SkillRecord]:
-        """The skills that a model may see, those with `query` in their name or tags."""
+        """The skills that a model may see: all, or those that fit `query`, by the index the best first."""
+        shown = [record for record in self.catalog.values() if record.metadata.model_invocable]
         wanted = query.strip().casefold()
-        return [
-            record
-            for record in self.catalog.values()
-            if record.metadata.model_invocable
-            and (wanted in record.name.casefold() or any(wanted in tag.casefold() for tag in record.metadata.tags))
-        ]
+        if not wanted:
+            return shown
+        if self.index is not None:
+            self.index.update(shown)
+            by_name = {record.name: record for record in shown}
+            return [by_name[name] for name in self.index.search(query, uses=self.uses)]
+        return [record for record in shown if any(wanted in word.casefold() for word in (record.name, *record.metadata.tags))]
 
     def files(self, skill: str | None = None, directory: str = "") -> list[str]:
         """The paths of a skill's files, below one of its directories."""
@@ -193,9 +211,20 @@ class SkillSession:
     def read(self, path: str, skill: str | None = None) -> SkillContent:
         """A file of a skill, by its path below the skill's root."""
         chosen = self.skill(skill)
-        content = read_file(chosen, path, self.rules)
+        with self._telling(chosen.name, "read", path):
+            content = read_file(chosen, path, self.rules)
         self._tell(chosen.name, "read", content.path)
         return content
+
+    def propose_update(self, skill: str, diff: str, justification: str, evidence: str = "") -> Proposal:
+        """Write a proposal to change a skill; nothing changes until somebody at the host approves it."""
+        if self.proposals is None:
+            raise SkillPolicyError("Skills cannot be changed here.")
+        chosen = self._load(self.catalog.find(skill).name)
+        with self._telling(chosen.name, "propose"):
+            proposal = self.proposals.propose(chosen, diff, justification, evidence)
+        self._tell(chosen.name, "propose", proposal.id)
+        return proposal
 
     def run_script(
         self,
@@ -209,7 +238,8 @@ class SkillSession:
     ) -> ScriptResult:
         """Run a script of a skill in the sandbox, by its path below the skill's root."""
         started = time.monotonic()
-        plan = self._plan(path, args, skill, env, workdir)
+        with self._telling(skill or self.active_skill_name or "", "run", path):
+            plan = self._plan(path, args, skill, env, workdir)
         result = plan.execute(timeout) if isinstance(plan, ScriptRun) else plan
         self._tell(self.skill(skill).name, "run", path, duration=time.monotonic() - started, success=result.exit_code == 0)
         return result
@@ -226,7 +256,8 @@ class SkillSession:
     ) -> ScriptResult:
         """As `run_script`, in the running event loop."""
         started = time.monotonic()
-        plan = self._plan(path, args, skill, env, workdir)
+        with self._telling(skill or self.active_skill_name or "", "run", path):
+            plan = self._plan(path, args, skill, env, workdir)
         result = await plan.aexecute(timeout) if isinstance(plan, ScriptRun) else plan
         self._tell(self.skill(skill).name, "run", path, duration=time.monotonic() - started, success=result.exit_code == 0)
         return result
@@ -348,10 +379,19 @@ class SkillSession:
             entry["stale"] = True
         return entry
 
+    @contextmanager
+    def _telling(self, skill: str, action: Action, path: str | None = None) -> Iterator[None]:
+        """An operation that is told of when it is refused."""
+        try:
+            yield
+        except SkillError:
+            self._tell(skill, action, path, success=False)
+            raise
+
     def _tell(
         self,
         skill: str,
-        action: Literal["load", "unload", "read", "run"],
+        action: Action,
         path: str | None = None,
         *,
         duration: float | None = None,

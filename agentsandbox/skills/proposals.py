@@ -1,0 +1,424 @@
+"""Changes of skills that agents propose and people decide on.
+
+An agent can only write a proposal: a text in a directory of the host. Approving, rejecting and reverting are the host's; no
+tool and no session does them. What is decided happens once, whole or not at all, and is kept with both states.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import json
+import os
+import re
+import sys
+import time
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from agentsandbox.errors import InvalidSkillError, SkillLimitError, SkillNotFoundError, SkillPolicyError, SkillStateError
+from agentsandbox.skills.patches import apply_patches, parse_diff
+from agentsandbox.skills.paths import clean_path, is_skill_name
+from agentsandbox.skills.skill import AgentSkill
+from agentsandbox.skills.sources import SkillFile
+from agentsandbox.streams import encode
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    Status = Literal["pending", "approved", "rejected"]
+
+__all__ = ["Proposal", "ProposalStore", "SkillVersion"]
+
+MAX_TEXT_BYTES = 64 * 1024
+MAX_PENDING = 200
+WAIT_SECONDS = 5.0
+STATUSES: tuple[Status, ...] = ("pending", "approved", "rejected")
+
+_ID = re.compile(r"([a-z0-9-]{1,64})-(\d{8}T\d{6}\d{6}Z(?:-\d+)?)")
+_SECTION = re.compile(r"^## (Diff|Justification|Evidence)\n\n(`{3,})(?:diff|text)\n(.*?)\n\2$", re.MULTILINE | re.DOTALL)
+_TICKS = re.compile("`{3,}")
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """A change of a skill that somebody proposed. `base` is the digest of the skill that it was made for."""
+
+    id: str
+    skill: str
+    diff: str
+    justification: str
+    evidence: str
+    base: str
+    created: str
+    status: Status = "pending"
+
+
+@dataclass(frozen=True, slots=True)
+class SkillVersion:
+    """One change of a skill: what made it, who decided, and the digests of the skill before and after it."""
+
+    version: int
+    skill: str
+    time: str
+    cause: str
+    """The proposal's id, or "revert of N"."""
+    reviewer: str
+    before: str
+    after: str
+    files: Mapping[str, tuple[str | None, str | None]]
+    """Path → sha256 before and after, None where there was no file."""
+
+
+class ProposalStore:
+    """Proposals, decisions and versions in a directory of the host, which no sandbox may see.
+
+    `<skill>-<time>.md` are pending; the decided ones are in `approved/` and `rejected/`, the versions in `history/`.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = Path(path)
+
+    def propose(self, skill: AgentSkill, diff: str, justification: str, evidence: str = "") -> Proposal:
+        """Write a proposal, after checking that the diff applies and leaves a valid skill of the same name."""
+        for name, text in (("diff", diff), ("justification", justification), ("evidence", evidence)):
+            if not _is_text(text):
+                raise InvalidSkillError(f"the {name} is not a text")
+            if len(encode(text)) > MAX_TEXT_BYTES:
+                raise SkillLimitError(f"the {name} is larger than {MAX_TEXT_BYTES} bytes")
+        if not justification.strip():
+            raise InvalidSkillError("a proposal needs a justification")
+        patched(skill, diff)
+        self.path.mkdir(parents=True, exist_ok=True)
+        if len(self._ids("pending")) >= MAX_PENDING:
+            raise SkillLimitError(f"there are {MAX_PENDING} undecided proposals; they have to be decided first")
+        now = time.time()
+        created = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(now))
+        stamp = time.strftime("%Y%m%dT%H%M%S", time.gmtime(now)) + f"{int(now % 1 * 1_000_000):06d}Z"
+        for turn in range(1000):
+            id = f"{skill.name}-{stamp}{f'-{turn}' if turn else ''}"
+            proposal = Proposal(id, skill.name, diff, justification, evidence, skill.package_digest, created)
+            try:
+                _write_new(self._file(proposal.id, "pending"), encode(_page(proposal)))
+            except FileExistsError:
+                continue
+            return proposal
+        raise SkillStateError("no name is left for the proposal")
+
+    def entries(self, status: Status | None = "pending") -> list[Proposal]:
+        """The proposals, the oldest first; all with None. A file that is none is left out."""
+        found = []
+        for each in STATUSES if status is None else (status,):
+            for name in self._ids(each):
+                try:
+                    found.append(_parse(name, self._file(name, each).read_bytes(), each))
+                except (OSError, InvalidSkillError):
+                    continue
+        return sorted(found, key=lambda proposal: (proposal.created, proposal.id))
+
+    def show(self, id: str) -> Proposal:
+        """One proposal; `SkillNotFoundError` without it."""
+        if _ID.fullmatch(id):
+            for status in STATUSES:
+                try:
+                    return _parse(id, self._file(id, status).read_bytes(), status)
+                except FileNotFoundError:
+                    continue
+        raise SkillNotFoundError(f"there is no proposal {id[:120]!r}")
+
+    def approve(self, id: str, folder: str | os.PathLike[str], *, reviewer: str) -> SkillVersion:
+        """Apply a proposal to the skill in a folder of the host. `SkillStateError` when it is decided, or the skill is another by now."""
+        with self._alone():
+            proposal = self._pending(id)
+            skill = AgentSkill.from_path(folder)
+            if skill.name != proposal.skill:
+                raise SkillStateError(f"the folder holds the skill {skill.name!r}, the proposal is about {proposal.skill!r}")
+            if skill.package_digest != proposal.base:
+                raise SkillStateError(f"{skill.name} was changed since the proposal was made; propose it again")
+            changed, after = patched(skill, proposal.diff)
+            entry = self._change(skill, folder, changed, after, cause=proposal.id, reviewer=reviewer)
+            self._decide(id, "approved")
+            return entry
+
+    def reject(self, id: str) -> Proposal:
+        """Put a proposal away."""
+        with self._alone():
+            proposal = self._pending(id)
+            self._decide(id, "rejected")
+        return proposal
+
+    def history(self, skill: str) -> list[SkillVersion]:
+        """All changes of a skill, the oldest first."""
+        _check_name(skill)
+        try:
+            lines = (self.path / "history" / f"{skill}.jsonl").read_bytes().splitlines()
+        except FileNotFoundError:
+            return []
+        return [_version(json.loads(line)) for line in lines]
+
+    def revert(self, skill: str, version: int, folder: str | os.PathLike[str], *, reviewer: str) -> SkillVersion:
+        """Undo a version and all after it; itself a new version. `SkillStateError` when the skill is not what the last one left."""
+        with self._alone():
+            history = self.history(skill)
+            if not 1 <= version <= len(history):
+                raise SkillNotFoundError(f"{skill} has no version {version}; there are {len(history)}")
+            now = AgentSkill.from_path(folder)
+            if now.name != skill or now.package_digest != history[-1].after:
+                raise SkillStateError(f"{skill} was changed by other means since version {len(history)}")
+            wanted: dict[str, str | None] = {}
+            for entry in reversed(history[version - 1 :]):
+                wanted.update({path: before for path, (before, _) in entry.files.items()})
+            changed = {path: None if digest is None else self._object(digest) for path, digest in wanted.items()}
+            after = _with(now, changed)
+            return self._change(now, folder, changed, after, cause=f"revert of {version}", reviewer=reviewer)
+
+    # the parts
+
+    def _pending(self, id: str) -> Proposal:
+        proposal = self.show(id)
+        if proposal.status != "pending":
+            raise SkillStateError(f"the proposal was {proposal.status} already")
+        return proposal
+
+    def _decide(self, id: str, status: Status) -> None:
+        target = self._file(id, status)
+        target.parent.mkdir(exist_ok=True)
+        os.replace(self._file(id, "pending"), target)
+
+    def _file(self, id: str, status: Status) -> Path:
+        return (self.path if status == "pending" else self.path / status) / f"{id}.md"
+
+    def _ids(self, status: Status) -> list[str]:
+        folder = self.path if status == "pending" else self.path / status
+        try:
+            return sorted(name[:-3] for name in os.listdir(folder) if name.endswith(".md") and _ID.fullmatch(name[:-3]))
+        except FileNotFoundError:
+            return []
+
+    def _change(
+        self,
+        skill: AgentSkill,
+        folder: str | os.PathLike[str],
+        changed: Mapping[str, bytes | None],
+        after: AgentSkill,
+        *,
+        cause: str,
+        reviewer: str,
+    ) -> SkillVersion:
+        """Write files of a skill, and the version that they are; a journal lets the next process undo it if this one dies."""
+        root = Path(folder).resolve()
+        names = _names_on_disk(root)
+        old = {file.relative_path: file for file in skill.files}
+        files = {}
+        for path, content in changed.items():
+            before = self._keep(old[path].content) if path in old else None
+            files[path] = (before, None if content is None else self._keep(content))
+        entry = SkillVersion(
+            len(self.history(skill.name)) + 1, skill.name, time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), cause, reviewer,
+            skill.package_digest, after.package_digest, files,
+        )  # fmt: skip
+        journal = {"folder": str(root), "files": {names.get(path, path): before for path, (before, _) in files.items()}}
+        _replace(self.path / "journal.json", encode(json.dumps(journal)))
+        for path, content in changed.items():
+            _put(root, names.get(path, path), content)
+        lines = [encode(json.dumps(_plain(each))) for each in (*self.history(skill.name), entry)]
+        _replace(self.path / "history" / f"{skill.name}.jsonl", b"\n".join(lines) + b"\n")
+        (self.path / "journal.json").unlink()
+        return entry
+
+    def _recover(self) -> None:
+        """Undo the change that a process began and did not end."""
+        journal = self.path / "journal.json"
+        if not journal.exists():
+            return
+        begun = json.loads(journal.read_bytes())
+        for path, digest in begun["files"].items():
+            _put(Path(begun["folder"]), path, None if digest is None else self._object(digest))
+        journal.unlink()
+
+    def _keep(self, content: bytes) -> str:
+        """Keep a content by its digest."""
+        digest = hashlib.sha256(content).hexdigest()
+        target = self.path / "objects" / digest
+        if not target.exists():
+            _replace(target, content)
+        return digest
+
+    def _object(self, digest: str) -> bytes:
+        content = (self.path / "objects" / digest).read_bytes()
+        if hashlib.sha256(content).hexdigest() != digest:
+            raise SkillStateError("a kept version was changed")
+        return content
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """No other process decides meanwhile; what one left half done is undone first."""
+        if not self.path.is_dir():
+            raise SkillNotFoundError("there are no proposals")
+        with _locked(self.path / ".lock"):
+            self._recover()
+            yield
+
+
+def patched(skill: AgentSkill, diff: str) -> tuple[dict[str, bytes | None], AgentSkill]:
+    """What a diff makes of a skill: the changed files, and the skill with them."""
+    changed = apply_patches({file.relative_path: file for file in skill.files}, parse_diff(diff))
+    return changed, _with(skill, changed)
+
+
+def _with(skill: AgentSkill, changed: Mapping[str, bytes | None]) -> AgentSkill:
+    """The skill with other contents; `InvalidSkillError` when that is no skill, or one of another name."""
+    files = {file.relative_path: file for file in skill.files}
+    for path, content in changed.items():
+        before = files.pop(path, None)
+        if content is not None:
+            runs = before.executable if before else content.startswith(b"#!")
+            files[path] = SkillFile(path, content, runs)
+    after = AgentSkill(files.values(), directory=skill.name)
+    if after.name != skill.name or (skill.metadata.title and after.metadata.title != skill.metadata.title):
+        raise InvalidSkillError("a proposal cannot give a skill another name")
+    return after
+
+
+def _is_text(text: str) -> bool:
+    """Whether it can be written: no halves of characters."""
+    try:
+        encode(text)
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _check_name(skill: str) -> None:
+    if not is_skill_name(skill):
+        raise SkillNotFoundError(f"unknown skill: {skill[:100]!r}")
+
+
+def _names_on_disk(root: Path) -> dict[str, str]:
+    """SKILL.md as the author spelt it."""
+    spelt = [name for name in os.listdir(root) if name.lower() == "skill.md"]
+    return {"SKILL.md": spelt[0]} if spelt else {}
+
+
+def _page(proposal: Proposal) -> str:
+    head = ["---", f"skill: {proposal.skill}", f"created: {proposal.created}", f"base: {proposal.base}", "---", ""]
+    sections = [("Diff", "diff", proposal.diff), ("Justification", "text", proposal.justification)]
+    sections += [("Evidence", "text", proposal.evidence)] if proposal.evidence else []
+    parts = ["\n".join([*head, f"# Proposal for {proposal.skill}"])]
+    for title, kind, text in sections:
+        fence = "`" * (max([2, *map(len, _TICKS.findall(text))]) + 1)  # longer than any inside: nothing closes it early
+        parts.append(f"## {title}\n\n{fence}{kind}\n{text}\n{fence}")
+    return "\n\n".join(parts) + "\n"
+
+
+def _parse(id: str, data: bytes, status: Status) -> Proposal:
+    text = str(data, "utf-8", "surrogateescape")
+    head, _, rest = text.removeprefix("---\n").partition("\n---\n")
+    fields = dict(line.split(": ", 1) for line in head.split("\n") if ": " in line)
+    sections = _sections(rest)
+    match = _ID.fullmatch(id)
+    if match is None or fields.get("skill") != match[1] or "Diff" not in sections or "base" not in fields:
+        raise InvalidSkillError(f"{id}.md is not a proposal")
+    return Proposal(
+        id,
+        fields["skill"],
+        sections["Diff"],
+        sections.get("Justification", ""),
+        sections.get("Evidence", ""),
+        fields["base"],
+        fields.get("created", ""),
+        status,
+    )
+
+
+def _sections(text: str) -> dict[str, str]:
+    """Title → text, each found after the end of the one before."""
+    found: dict[str, str] = {}
+    at = 0
+    while (match := _SECTION.search(text, at)) is not None:
+        found.setdefault(match[1], match[3])
+        at = match.end()
+    return found
+
+
+def _version(entry: Mapping[str, Any]) -> SkillVersion:
+    return SkillVersion(**{**entry, "files": {path: (pair[0], pair[1]) for path, pair in entry["files"].items()}})
+
+
+def _plain(entry: SkillVersion) -> dict[str, Any]:
+    fields = ("version", "skill", "time", "cause", "reviewer", "before", "after")
+    values = (entry.version, entry.skill, entry.time, entry.cause, entry.reviewer, entry.before, entry.after)
+    return {**dict(zip(fields, values, strict=True)), "files": {path: list(pair) for path, pair in entry.files.items()}}
+
+
+# Files of the host
+
+
+def _write_new(path: Path, content: bytes) -> None:
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644)
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(content)
+
+
+def _replace(path: Path, content: bytes, mode: int = 0o644) -> None:
+    """Put a content in place of a file, whole or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.new")
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode)
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(descriptor)
+    os.replace(temporary, path)
+
+
+def _put(root: Path, path: str, content: bytes | None) -> None:
+    """Write or remove a file of a skill, never through a link."""
+    target = root / clean_path(path)
+    above = [parent for parent in target.parents if parent != root and root in parent.parents]
+    if target.is_symlink() or any(parent.is_symlink() for parent in above):
+        raise SkillPolicyError(f"{path}: there is a link in the way")
+    if content is None:
+        target.unlink(missing_ok=True)
+        return
+    try:
+        mode = target.stat().st_mode & 0o777
+    except FileNotFoundError:
+        mode = 0o755 if content.startswith(b"#!") else 0o644
+    _replace(target, content, mode)
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    """Hold a lock file, which the system lets go of when the process ends, however it ends."""
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+    try:
+        until = time.monotonic() + WAIT_SECONDS
+        while True:
+            try:
+                _lock(descriptor)
+                break
+            except OSError as error:
+                if error.errno not in (errno.EAGAIN, errno.EACCES) or time.monotonic() > until:
+                    raise SkillStateError("another process is deciding") from None
+                time.sleep(0.02)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+if sys.platform == "win32":
+
+    def _lock(descriptor: int) -> None:
+        import msvcrt
+
+        msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+
+else:
+
+    def _lock(descriptor: int) -> None:
+        import fcntl
+
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
