@@ -32,6 +32,7 @@ NEIGHBOURS = {
     "usage": {"limits", "streams"},
     "quoting": {"streams"},
     "interpreter": {"commands"},
+    "skills": {"analysis"},
     "__main__": {"cli"},
     "sandbox": {"driver", "observation", "policy", "settings"},
 }

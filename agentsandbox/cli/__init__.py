@@ -36,6 +36,18 @@ def _parser() -> argparse.ArgumentParser:
         action = actions.add_parser(name, help=text)
         action.add_argument("directories", nargs="+", metavar="DIR", help="a skill, or a folder of skills")
         action.add_argument("--json", action="store_true", help="write JSON")
+    for name, text in (
+        ("lock", "write down what skills are made of, file by file"),
+        ("verify", "compare skills with what was locked; status 1 when one differs"),
+        ("audit", "show what skills would do: commands, network, writes, what is hidden"),
+    ):
+        action = actions.add_parser(name, help=text)
+        action.add_argument("directories", nargs="+", metavar="DIR", help="a skill, or a folder of skills")
+        action.add_argument("--lock", default="skills.lock", metavar="FILE", help="the lock (skills.lock)")
+        action.add_argument("--json", action="store_true", help="write JSON")
+    from agentsandbox.cli.proposals import add_parser
+
+    add_parser(actions.add_parser("proposals", help="decide on changes of skills that agents proposed"))
     return parser
 
 
@@ -79,6 +91,16 @@ def _run(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
     if options.command is None:
         parser.print_help(sys.stderr)
         return 2
+    if options.command == "skills" and options.action == "proposals":
+        from agentsandbox.cli.proposals import run_proposals
+
+        return run_proposals(options)
+    if options.command == "skills" and options.action in ("lock", "verify", "audit"):
+        from agentsandbox.cli.skills import skill_folders
+        from agentsandbox.cli.trust import run_trust
+
+        folders = [folder for directory in options.directories for folder in skill_folders(directory)]
+        return run_trust(options.action, folders, options.lock, as_json=options.json)
     if options.command == "skills":
         from agentsandbox.cli.skills import run_skills
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from agentsandbox.skills.validation import Diagnostic
 
-__all__ = ["run_skills"]
+__all__ = ["load_skills", "report", "run_skills", "skill_folders", "table"]
 
 
 def run_skills(action: str, directories: Sequence[str], *, as_json: bool) -> int:
@@ -38,7 +38,8 @@ def _is_skill(directory: str) -> bool:
     return os.path.isdir(directory) and any(name.lower() == "skill.md" for name in os.listdir(directory))
 
 
-def _load(folders: Sequence[str]) -> tuple[list[AgentSkill], list[str]]:
+def load_skills(folders: Sequence[str]) -> tuple[list[AgentSkill], list[str]]:
+    """The skills in the folders, and what is wrong with those that are none."""
     skills: list[AgentSkill] = []
     problems: list[str] = []
     for folder in folders:
@@ -61,33 +62,34 @@ def _describe(skill: AgentSkill) -> dict[str, Any]:
     }
 
 
-def _report(problems: Sequence[str]) -> int:
+def report(problems: Sequence[str]) -> int:
+    """Say what is wrong; the exit status."""
     for problem in problems:
         print(f"agentsandbox: {problem}", file=sys.stderr)
     return 1 if problems else 0
 
 
 def _list(folders: Sequence[str], as_json: bool) -> int:
-    skills, problems = _load(folders)
+    skills, problems = load_skills(folders)
     if as_json:
         print(json.dumps([_describe(skill) for skill in skills], indent=2, ensure_ascii=False))
-        return _report(problems)
-    _table(("name", "files", "description"), [(skill.name, str(len(skill.files)), skill.description) for skill in skills])
-    return _report(problems)
+        return report(problems)
+    table(("name", "files", "description"), [(skill.name, str(len(skill.files)), skill.description) for skill in skills])
+    return report(problems)
 
 
 def _show(folders: Sequence[str], as_json: bool) -> int:
-    skills, problems = _load(folders)
+    skills, problems = load_skills(folders)
     if as_json:
         shown = [{**_describe(skill), "instructions": skill.metadata.instructions} for skill in skills]
         print(json.dumps(shown, indent=2, ensure_ascii=False))
-        return _report(problems)
+        return report(problems)
     for skill in skills:
         print(f"{skill.name}\n{'=' * len(skill.name)}\n\n{skill.description}\n")
         for file in sorted(skill.files, key=lambda each: each.relative_path):
             print(f"  {file.relative_path}  ({len(file.content)} bytes)")
         print(f"\n{skill.metadata.instructions or ''}")
-    return _report(problems)
+    return report(problems)
 
 
 def _validate(folders: Sequence[str], as_json: bool) -> int:
@@ -111,11 +113,11 @@ def _validate(folders: Sequence[str], as_json: bool) -> int:
     for folder, found in findings.items():
         rows.append((folder, "valid" if not any(each.severity == "error" for each in found) else "invalid", ""))
         rows.extend(("", each.severity, each.message) for each in found)
-    _table(("skill", "verdict", "finding"), rows)
+    table(("skill", "verdict", "finding"), rows)
     return 1 if failed else 0
 
 
-def _table(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+def table(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """A table, by rich where it is installed, else in plain columns."""
     try:
         from rich.console import Console

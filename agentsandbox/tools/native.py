@@ -49,7 +49,7 @@ def tools(session: SkillSession) -> list[Tool]:
     number = {"type": ["integer", "null"]}
     page = {"skill": skill, "path": path, "offset": number, "limit": number}
     made = [
-        _tool("skill_list", "Lists the skills whose name or tags contain the query.", profile.list, {"query": {"type": "string"}}),
+        _tool("skill_list", "Lists the skills that fit the query, all without one.", profile.list, {"query": {"type": "string"}}),
         _tool(
             "skill_activate",
             "Loads skills' full instructions. Call it before using a skill.",
@@ -77,6 +77,23 @@ def tools(session: SkillSession) -> list[Tool]:
                 },
                 "path",
                 run=profile.run_now,
+            )
+        )
+    if session.proposals is not None:
+        made.append(
+            _tool(
+                "skill_propose_update",
+                "Proposes a change of a skill, which a person reviews. Nothing changes until it is approved.",
+                profile.propose,
+                {
+                    "skill": skill,
+                    "diff": {"type": "string", "description": "A unified diff, with paths below the skill's directory"},
+                    "justification": {"type": "string", "description": "Why the change makes the skill better"},
+                    "evidence": {"type": "string", "description": "Errors, test failures, what users said"},
+                },
+                "skill",
+                "diff",
+                "justification",
             )
         )
     return made
@@ -128,6 +145,11 @@ class _Native:
         if content.encoding != "utf-8":
             answer |= {"mime_type": content.mime_type, "size": content.size}
         return answer | {"truncated": content.truncated, "untrusted": True}
+
+    def propose(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        words = (arguments["diff"], arguments["justification"], arguments.get("evidence", ""))
+        proposal = self.session.propose_update(arguments["skill"], *words)
+        return {"proposal": proposal.id, "skill": proposal.skill, "status": proposal.status}
 
     def run_now(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         return script_answer(self.session.run_script(arguments["path"], **script_options(arguments)))

@@ -56,8 +56,18 @@ def tools(session: SkillSession) -> list[Tool]:
     def made(name: str, description: str, handler: Any, schema: Mapping[str, Any]) -> Tool:
         return Tool(name, name, description, schema, answering(handler, _refuse), _refuse)
 
+    def propose(arguments: Mapping[str, Any]) -> str:
+        words = (arguments["diff"], arguments["justification"], arguments.get("evidence", ""))
+        proposal = session.propose_update(arguments["skill_id"], *words)
+        return f"Proposed: {proposal.id}. The skill stays as it is until the proposal is approved."
+
     path = {"type": "string", "description": "The path of a file below the skill's directory"}
+    text = {"type": "string"}
+    proposed = {"skill_id": skill_id, "diff": text, "justification": text, "evidence": text}
+    change = schema_of(proposed, "skill_id", "diff", "justification")
+    proposing = "Proposes a change of a skill as a unified diff, for a person to review."
     return [
+        *([made("propose_skill_update", proposing, propose, change)] if session.proposals is not None else ()),
         made("list_skills", "Lists skills with their descriptions.", listed, schema_of({"query": {"type": "string"}})),
         made("read_skill", "Loads a skill's full instructions.", read, schema_of({"skill_id": skill_id}, "skill_id")),
         made(

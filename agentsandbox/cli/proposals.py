@@ -1,0 +1,151 @@
+"""`agentsandbox skills proposals`: what agents proposed, for a person to decide on."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+
+from agentsandbox.errors import SkillError, SkillNotFoundError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import argparse
+
+    from agentsandbox.skills.proposals import Proposal, ProposalStore, SkillVersion
+
+__all__ = ["add_parser", "run_proposals"]
+
+_UNSEEN = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\ud800-\udfff\U000e0000-\U000e0fff]"
+)
+
+
+def add_parser(parser: argparse.ArgumentParser) -> None:
+    """The actions and their arguments."""
+    actions = parser.add_subparsers(dest="deed", metavar="ACTION", required=True)
+    listing = actions.add_parser("list", help="list the undecided proposals")
+    listing.add_argument("--all", action="store_true", help="the decided ones as well")
+    show = actions.add_parser("show", help="show one: what a reader cannot see is written out")
+    approve = actions.add_parser("approve", help="apply one to its skill, as a new version")
+    reject = actions.add_parser("reject", help="put one away")
+    history = actions.add_parser("history", help="list the versions of a skill")
+    revert = actions.add_parser("revert", help="undo a version and all after it")
+    for action in (listing, show, approve, reject, history, revert):
+        action.add_argument("--store", required=True, metavar="DIR", help="where proposals are kept")
+    for action in (listing, show, history):
+        action.add_argument("--json", action="store_true", help="write JSON")
+    for action in (show, approve, reject):
+        action.add_argument("id", metavar="ID", help="the proposal")
+    for action in (history, revert):
+        action.add_argument("skill", metavar="SKILL", help="the skill's name")
+    revert.add_argument("number", type=int, metavar="VERSION", help="the version to undo")
+    for action in (approve, revert):
+        action.add_argument("directory", metavar="DIR", help="the skill, or a folder of skills")
+        action.add_argument("--reviewer", metavar="NAME", help="who decides (the user's name)")
+
+
+def run_proposals(options: argparse.Namespace) -> int:
+    """Run one of the actions; the exit status."""
+    from agentsandbox.skills.proposals import ProposalStore
+
+    try:
+        _run(ProposalStore(options.store), options)
+    except (SkillError, OSError) as error:
+        print(f"agentsandbox: {visible(str(error))}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def _run(store: ProposalStore, options: argparse.Namespace) -> None:
+    if options.deed == "list":
+        _list(store.entries(None if options.all else "pending"), options.json)
+    elif options.deed == "show":
+        _show(store.show(options.id), options.json)
+    elif options.deed == "reject":
+        print(f"rejected {store.reject(options.id).id}")
+    elif options.deed == "history":
+        _history(store.history(options.skill), options.json)
+    else:
+        import getpass
+
+        reviewer = options.reviewer or getpass.getuser()
+        skill = options.skill if options.deed == "revert" else store.show(options.id).skill
+        folder = _folder(options.directory, skill)
+        if options.deed == "approve":
+            version = store.approve(options.id, folder, reviewer=reviewer)
+        else:
+            version = store.revert(skill, options.number, folder, reviewer=reviewer)
+        print(f"{version.skill}: version {version.version}, {version.before} -> {version.after}")
+
+
+def _folder(directory: str, skill: str) -> str:
+    """The folder of that skill."""
+    from agentsandbox.cli.skills import load_skills, skill_folders
+
+    for folder in skill_folders(directory):
+        loaded, _ = load_skills([folder])
+        if loaded and loaded[0].name == skill:
+            return folder
+    raise SkillNotFoundError(f"{directory}: there is no skill {skill!r}")
+
+
+def visible(text: str) -> str:
+    """The text with what a terminal would not show, or would obey, written out."""
+    return _UNSEEN.sub(lambda match: f"\\u{{{ord(match[0]):X}}}", text)
+
+
+def _list(proposals: list[Proposal], as_json: bool) -> None:
+    if as_json:
+        print(json.dumps([_plain(each) for each in proposals], indent=2))
+        return
+    from agentsandbox.cli.skills import table
+
+    firsts = [visible(each.justification.strip().split("\n", 1)[0][:80]) for each in proposals]
+    rows = [(each.id, each.status, first) for each, first in zip(proposals, firsts, strict=True)]
+    table(("proposal", "status", "justification"), rows)
+
+
+def _show(proposal: Proposal, as_json: bool) -> None:
+    if as_json:
+        print(json.dumps(_plain(proposal), indent=2))
+        return
+    print(f"{proposal.id} ({proposal.status})\nskill: {proposal.skill}")
+    print(f"created: {visible(proposal.created)}\nbase: {visible(proposal.base)}")
+    for title in ("justification", "evidence", "diff"):
+        text = {"justification": proposal.justification, "evidence": proposal.evidence, "diff": proposal.diff}[title]
+        if text:
+            print(f"\n{title}:\n{visible(text)}")
+
+
+def _history(versions: list[SkillVersion], as_json: bool) -> None:
+    if as_json:
+        print(json.dumps([{"version": each.version, **_row(each)} for each in versions], indent=2))
+        return
+    from agentsandbox.cli.skills import table
+
+    table(("version", "time", "reviewer", "cause"), [(str(each.version), each.time, each.reviewer, each.cause) for each in versions])
+
+
+def _row(version: SkillVersion) -> dict[str, object]:
+    return {
+        "time": version.time,
+        "reviewer": version.reviewer,
+        "cause": version.cause,
+        "before": version.before,
+        "after": version.after,
+        "files": {path: list(pair) for path, pair in version.files.items()},
+    }
+
+
+def _plain(proposal: Proposal) -> dict[str, str]:
+    return {
+        "id": proposal.id,
+        "skill": proposal.skill,
+        "status": proposal.status,
+        "created": proposal.created,
+        "base": proposal.base,
+        "diff": proposal.diff,
+        "justification": proposal.justification,
+        "evidence": proposal.evidence,
+    }
