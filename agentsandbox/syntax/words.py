@@ -302,16 +302,17 @@ class WordReader(Lexer):
         text = self.text
         start = self.position
         while text.startswith("\\\n", start + 1):  # a joined line between the dollar and what it expands
-            text = self.text = text[: start + 1] + text[start + 3 :]
+            start += 2
+        self.position = start
         following = text[start + 1 : start + 2]
         match = NAME.match(text, start + 1)
         if match is not None:
             self.position = match.end()
-            return Parameter(match[0], source=text[start : self.position])
+            return Parameter(match[0], source="$" + match[0])
         if following == "{":
             return self._braced(mode)
         if following == "(":
-            if text.startswith("$((", start):
+            if text.startswith("((", start + 1):
                 arithmetic = self._arithmetic(start)
                 if arithmetic is not None:
                     return arithmetic
@@ -320,7 +321,7 @@ class WordReader(Lexer):
         if following and following in _SPECIAL:
             self.position = start + 2
             return Parameter(following, source="$" + following)
-        if following == "'" and mode in (WORD, BRACE, SUBSCRIPT):
+        if following == "'" and mode in (WORD, BRACE, BRACE_Q, SUBSCRIPT):
             return self._ansi_c(start)
         if following == '"' and mode in (WORD, BRACE, SUBSCRIPT):
             self.position = start + 1
@@ -496,7 +497,7 @@ class WordReader(Lexer):
         elif operator[0] == "/":
             if operator == "//" and text[self.position : self.position + 1] == "/":
                 return Parameter(name, subscript, prefix, operator, self._slash_operands(start, mode))
-            operands = self._operands(start, BRACE if mode == BRACE_Q else mode, "/", mode)
+            operands = self._operands(start, BRACE if mode == BRACE_Q else mode, "/")
         elif operator[0] in "#%^,~" or operator == "@":
             operands = self._operands(start, BRACE if mode == BRACE_Q else mode, "")
         else:
@@ -506,10 +507,10 @@ class WordReader(Lexer):
     def _slash_operands(self, start: int, mode: int) -> tuple[Word, ...]:
         """The operands of ${x///…}: the pattern begins with the third slash."""
         self.position += 1
-        first, *rest = self._operands(start, BRACE if mode == BRACE_Q else mode, "/", mode)
+        first, *rest = self._operands(start, BRACE if mode == BRACE_Q else mode, "/")
         return (Word((Literal("/"), *first.parts), "/" + first.source), *rest)
 
-    def _operands(self, start: int, mode: int, separator: str, second_mode: int | None = None) -> tuple[Word, ...]:
+    def _operands(self, start: int, mode: int, separator: str) -> tuple[Word, ...]:
         """The operand up to }, or the two operands around the first `separator`."""
         text = self.text
         words: list[Word] = []
@@ -528,7 +529,6 @@ class WordReader(Lexer):
             if text[self.position - 1] == "}":
                 return tuple(words)
             stop = "}"
-            mode = mode if second_mode is None else second_mode
 
     def _inside_ternary(self, at: int) -> bool:
         """Whether the colon here belongs to an open ? of an arithmetic expression."""
