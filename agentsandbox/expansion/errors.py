@@ -10,7 +10,10 @@ class ExpansionError(Exception):
 
     fatal     ends a shell that reads a script, as bash does for `${x?}`, unset variables under -u and bad arithmetic
     readonly  an assignment to a readonly variable
+    place     the function or sourced file it happened in, as messages begin, once that has been left
     """
+
+    place: str | None = None
 
     def __init__(self, message: str, *, fatal: bool = True, readonly: bool = False, status: int = 1) -> None:
         self.message = message

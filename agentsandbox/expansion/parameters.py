@@ -408,7 +408,7 @@ def _indirect(node: Parameter, words: Words) -> ParameterReader:
 
     def many(host: ExpansionHost) -> list[str]:
         found = target(host)
-        if found.many is not None:
+        if found.many is not None and not found.star:
             return found.many(host)
         text = found.single(host)
         return [] if text is None else [text]

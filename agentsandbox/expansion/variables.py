@@ -615,6 +615,9 @@ class Variables:
             self._restore(name, value, flags)
 
     def _restore(self, name: str, value: object, flags: int) -> None:
+        if name == "-":
+            self.owner.restore_options(value)
+            return
         if (flags | self.attributes.get(name, 0)) & EXPORT:
             self._environment = None
         if value is _MISSING:
@@ -640,7 +643,7 @@ class Variables:
 
     def local_names(self) -> Iterator[str]:
         """The locals of the current function."""
-        return iter(sorted(self.scopes[-1])) if self.scopes else iter(())
+        return iter(sorted(self.scopes[-1].keys() - {"-"})) if self.scopes else iter(())
 
 
 def _is_reference_target(text: str) -> bool:

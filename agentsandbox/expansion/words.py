@@ -250,14 +250,16 @@ class WordCompiler:
         single, many = reader.single, reader.many
         if operator in ("+", ":+"):
 
-            def alternative(host: ExpansionHost) -> str | None:
+            def alternative(host: ExpansionHost) -> str | list[str] | None:
                 if many is not None:
                     items = many(host)
                     present = len(items) > 0 and (not empty_counts or len(items) > 1 or items[0] != "")
                 else:
                     text = single(host)
                     present = text is not None and (text != "" or not empty_counts)
-                return None if present else ""
+                if present:
+                    return None
+                return "" if many is None or reader.star else []
 
             return alternative
         if many is not None:
@@ -393,10 +395,10 @@ class WordCompiler:
             return lambda host, out: out.append(plain)
         if not has_braces(word.parts):
             return self._fields(word.parts)
-        braces, plain = self._brace_fields(word), self._fields(word.parts)
+        expanded, unexpanded = self._brace_fields(word), self._fields(word.parts)
 
         def brace_fields(host: ExpansionHost, out: list[str]) -> None:
-            (braces if host.braceexpand else plain)(host, out)
+            (expanded if host.braceexpand else unexpanded)(host, out)
 
         return brace_fields
 
@@ -611,16 +613,16 @@ class WordCompiler:
                 elif isinstance(value, str):
                     builder.expanded(value)
                 else:
-                    _emit_unquoted(host, builder, value, reader.star)
+                    _emit_unquoted(host, builder, value)
 
             return choose
         if reader.many is not None:
             many = reader.many
-            return lambda host, builder: _emit_unquoted(host, builder, many(host), reader.star)
+            return lambda host, builder: _emit_unquoted(host, builder, many(host))
         single = reader.single
         if reader.keys is not None:
             keys = reader.keys
-            return lambda host, builder: _emit_unquoted(host, builder, keys(host), False)
+            return lambda host, builder: _emit_unquoted(host, builder, keys(host))
         return lambda host, builder: builder.expanded(single(host) or "")
 
     # patterns
@@ -853,16 +855,12 @@ def _emit_elements(builder: FieldBuilder, items: list[str]) -> None:
         builder.quoted(item)
 
 
-def _emit_unquoted(host: ExpansionHost, builder: FieldBuilder, items: list[str], star: bool) -> None:
-    """$@ or $* without quotes: each element splits again."""
-    if not host.ifs and star is False:
-        for number, item in enumerate(items):
-            if number:
-                builder.end()
-            builder.expanded(item)
-        return
+def _emit_unquoted(host: ExpansionHost, builder: FieldBuilder, items: list[str]) -> None:
+    """$@ or $* without quotes: each element splits again; a first character of IFS that is no blank also keeps empty ones."""
+    keeps_empty = host.ifs[:1].strip(" \t\n") != ""
     for number, item in enumerate(items):
         if number:
+            builder.opened = builder.opened or keeps_empty
             builder.end()
         builder.expanded(item)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from agentsandbox.errors import Return
+from agentsandbox.expansion.errors import ExpansionError
 from agentsandbox.interpreter.dispatch import compiles
 from agentsandbox.interpreter.shell import Function
 from agentsandbox.syntax.nodes import FunctionDefinition
@@ -81,6 +82,9 @@ def call_function(shell: Shell, function: Function, arguments: list[str]) -> int
         if shell.traps:
             _return_trap(shell)
         return shell.status
+    except ExpansionError as error:
+        error.place = error.place or shell.error_prefix()
+        raise
     finally:
         budget.depth = depth
         scopes.pop()

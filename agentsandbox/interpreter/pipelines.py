@@ -108,7 +108,7 @@ class _Run:
                 return 141
             except ExpansionError as error:  # it would have ended the stage's own shell, no more
                 shell.fds = saved
-                shell.complain(error.message)
+                shell.report(error)
                 return 1
             finally:
                 shell.fds = saved

@@ -79,7 +79,7 @@ def _run_unit(shell: Shell, unit: Run) -> int:
         if error.status == 127 or shell.level:
             raise
         if error.message:
-            shell.complain(error.message)
+            shell.report(error)
         shell.status = error.status
         if shell.errexit:
             raise Exit(error.status) from None

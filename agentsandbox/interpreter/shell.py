@@ -17,6 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from agentsandbox.expansion.errors import ExpansionError
     from agentsandbox.interpreter.machine import Machine
     from agentsandbox.processes import Process
     from agentsandbox.syntax.nodes import FunctionDefinition
@@ -322,7 +323,7 @@ class Shell:
             if name.startswith("BASH_FUNC_") and name.endswith("%%"):
                 self._import_function(name[10:-2], text)
                 continue
-            if not name.isidentifier() or name == "_":
+            if not name.isidentifier() or (name in READERS and name != "SECONDS"):
                 continue
             values[name] = text
             attributes[name] = EXPORT
@@ -417,9 +418,22 @@ class Shell:
             or bool(self.disabled)
             or self.noexec
             or self.allexport
+            or "ERR" in self.traps  # it may look at BASH_COMMAND
+            or "BASH_COMMAND" in self.traps.get("EXIT", "")
             or not _INLINED.isdisjoint(self.functions)
         )
         self.extglob = self.shopt["extglob"]
+
+    def keep_options(self) -> None:
+        """`local -`: the options come back as they are now when the function ends."""
+        options = {attribute: getattr(self, attribute) for _, attribute in OPTIONS.values()}
+        self.variables.scopes[-1].setdefault("-", (options, -1))
+
+    def restore_options(self, options: dict[str, bool]) -> None:
+        """The options that `keep_options` noted."""
+        for attribute, on in options.items():
+            setattr(self, attribute, on)
+        self.update_flags()
 
     def option_letters(self) -> str:
         """The value of `$-`."""
@@ -529,6 +543,15 @@ class Shell:
                 stream.write(encode(f"{self.error_prefix(line)}{message}\n"))
             except OSError:
                 return
+
+    def report(self, error: ExpansionError) -> None:
+        """Report an error of an expansion at the place where it happened."""
+        if error.place is None:
+            self.complain(error.message)
+            return
+        stream = self.fds.get(2)
+        if stream is not None:
+            stream.write(encode(f"{error.place}{error.message}\n"))
 
     def error_prefix(self, line: int | None = None) -> str:
         """ "bash: line 3: " """

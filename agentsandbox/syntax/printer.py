@@ -42,11 +42,13 @@ INDENT = "    "
 
 
 class _Printer:
-    """Collects text; here-documents wait until their line ends."""
+    """Collects text; here-documents wait until their line ends. `exact` text parses to an equal tree, other text is bash's."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, exact: bool = False) -> None:
+        self.exact = exact
         self.out: list[str] = []
         self.level = 0
+        self.after_document = False
         self.documents: list[HereDocument] = []
 
     def text(self) -> str:
@@ -96,6 +98,7 @@ class _Printer:
 
     def flush_line_documents(self) -> None:
         """A body must not go on on the line of a delimiter."""
+        self.after_document = bool(self.documents)
         if self.documents:
             self.flush_documents()
             self.out[-1] = self.out[-1].rstrip("\n")
@@ -125,8 +128,13 @@ class _Printer:
         if isinstance(target, HereDocument):
             self.documents.append(target)
             quote = "'" if target.quoted else ""
+            if self.exact:
+                delimiter = target.delimiter.replace("'", "'\\''")
+                return f"{prefix}{node.operator} {quote}{delimiter if quote else target.delimiter}{quote}"
             return f"{prefix}{node.operator}{quote}{target.delimiter}{quote}"
         if node.operator in (">&", "<&"):
+            if self.exact:
+                return f"{prefix}{node.operator}{target.source}"
             default = 1 if node.operator == ">&" else 0
             shown = prefix or (str(default) if target.source.isdigit() or target.source.startswith("$") or target.source == "-" else "")
             return f"{shown}{node.operator}{target.source}"
@@ -146,7 +154,11 @@ class _Printer:
         for number, command in enumerate(node.commands):
             if number:
                 operator = node.operators[number - 1]
-                self.write(" 2>&1 | " if operator == "|&" else " | ")
+                self.write(" 2>&1 |" if operator == "|&" and not self.exact else f" {operator}")
+                if self.documents:
+                    self.flush_documents()
+                    self.write(" ")
+                self.write(" ")
             self.command(command)
 
     def and_or(self, node: AndOr) -> None:
@@ -172,39 +184,46 @@ class _Printer:
 
     def group(self, node: Group) -> None:
         self.write("{ ")
-        self.body(node.body)
+        self.body(node.body, last="")
         self.write("}")
 
     def if_(self, node: If) -> None:
         for number, (condition, body) in enumerate(node.clauses):
             if number:
-                self.write("else")
-                self.level += 1
-                self.newline()
+                self.write("el" if self.exact else "else")
+                if not self.exact:
+                    self.level += 1
+                    self.newline()
             self.write("if ")
-            self.sequence(condition)
+            self.condition(condition)
             self.write(" then")
             self.body(body)
         if node.otherwise is not None:
             self.write("else")
             self.body(node.otherwise)
         self.write("fi")
-        for _ in node.clauses[1:]:
+        for _ in () if self.exact else node.clauses[1:]:
             self.write(";")
             self.level -= 1
             self.newline()
             self.write("fi")
 
+    def condition(self, node: Command) -> None:
+        """The commands before `then` or `do`, which cannot stand on the line of a delimiter."""
+        self.sequence(node)
+        if self.after_document:
+            self.write("\n" + INDENT * self.level)
+
     def while_(self, node: While) -> None:
         self.write("until " if node.until else "while ")
-        self.sequence(node.condition)
+        self.condition(node.condition)
         self.write(" do")
         self.body(node.body)
         self.write("done")
 
     def for_(self, node: For) -> None:
         keyword = "select" if isinstance(node, Select) else "for"
-        words = ' in "$@"' if node.words is None else " in " + " ".join(word.source for word in node.words)
+        words = ("" if self.exact else ' in "$@"') if node.words is None else " in " + " ".join(word.source for word in node.words)
         self.write(f"{keyword} {node.name}{words};")
         self.newline()
         self.write("do")
@@ -223,6 +242,7 @@ class _Printer:
         self.level += 1
         for clause in node.clauses:
             self.newline()
+            self.write("(" if self.exact else "")
             self.write(" | ".join(pattern.source for pattern in clause.patterns) + ")")
             self.level += 1
             if clause.body is not None:
@@ -240,7 +260,10 @@ class _Printer:
     def function(self, node: FunctionDefinition) -> None:
         self.write(f"function {node.name} () ")
         self.newline()
-        self.function_body(node)
+        if self.exact:
+            self.command(node.body)
+        else:
+            self.function_body(node)
 
     def function_body(self, node: FunctionDefinition) -> None:
         """The body in braces, as `declare -f` shows any kind of body."""
@@ -312,15 +335,21 @@ _PRINTERS: dict[type, Callable[..., None]] = {
 
 
 def print_command(node: Command) -> str:
-    """A command as text that parses to an equal tree."""
+    """A command as bash shows it."""
     printer = _Printer()
     printer.command(node)
     return printer.text()
 
 
 def print_script(node: CommandList) -> str:
-    """A whole script, each complete command on lines of its own."""
-    return "".join(print_command(command).rstrip("\n") + "\n" for command in node.commands)
+    """A whole script as text that parses to an equal tree, each complete command on lines of its own."""
+    texts: list[str] = []
+    for command in node.commands:
+        printer = _Printer(exact=True)
+        printer.command(command)
+        text = printer.text()
+        texts.append(text if text.endswith("\n") else text + "\n")
+    return "".join(texts)
 
 
 def print_function(node: FunctionDefinition) -> str:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["NAMES", "SPECIAL", "Builtin", "UsageFailure", "define", "find_builtin", "parse_letters"]
 
 _MODULES = {
-    ".": ("source", "source"),
+    ".": ("source", "dot"),
     ":": ("true", "colon"),
     "[": ("test", "bracket"),
     "break": ("loops", "break_"),

@@ -116,6 +116,7 @@ def _declare(shell: Shell, words: list[Argument], *, local: bool) -> int:
     texts = [word if isinstance(word, str) else word.text() for word in words]
     name = texts[0]
     if name == "local" and texts[1:2] == ["-"]:
+        shell.keep_options()
         return 0
     options, position = parse_letters(texts, "aAfFgiIlnrtuxpc", plus=True)
     arguments = words[position:]

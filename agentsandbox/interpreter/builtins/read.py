@@ -184,7 +184,7 @@ def _set(shell: Shell, name: str, value: str) -> None:
         try:
             shell.variables.assign(name, value)
         except ExpansionError as error:
-            raise CommandError(error.message, 1) from None
+            raise ExpansionError(error.message, fatal=False) from None
 
 
 def _assign(shell: Shell, options: dict[str, str], names: list[str], text: str, escaped: set[int]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from agentsandbox.errors import CommandError, Return
+from agentsandbox.expansion.errors import ExpansionError
 from agentsandbox.interpreter.builtins import UsageFailure, define, parse_letters
 from agentsandbox.interpreter.scripts import run_commands
 from agentsandbox.interpreter.shell import Frame
@@ -47,6 +48,9 @@ def source(shell: Shell, words: list[str]) -> int:
         if shell.traps and "RETURN" in shell.traps:
             _trap(shell)
         return shell.status
+    except ExpansionError as error:
+        error.place = error.place or shell.error_prefix()
+        raise
     finally:
         shell.budget.shallower()
         shell.frames.pop()
@@ -82,3 +86,8 @@ def _find(shell: Shell, name: str) -> str | None:
                 return candidate
     here = shell.path(name)
     return here if shell.fs.exists(here) else None
+
+
+@define(".", ". filename [arguments]")
+def dot(shell: Shell, words: list[str]) -> int:
+    return source.function(shell, words)

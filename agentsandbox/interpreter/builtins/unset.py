@@ -36,7 +36,7 @@ def _unset(shell: Shell, name: str, options: dict[str, str]) -> None:
         return
     base, bracket, subscript = name.partition("[")
     if not base.isidentifier() or not base.isascii() or (bracket and not subscript.endswith("]")):
-        if "v" not in options and name in shell.functions:
+        if "v" not in options:
             _unset_function(shell, name)
             return
         raise CommandError(f"`{name}': not a valid identifier")
