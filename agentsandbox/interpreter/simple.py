@@ -350,7 +350,8 @@ def run_words(
         status = builtin.call(shell, arguments)
     else:
         status = _with_assignments(shell, assignments, lambda: builtin.call(shell, arguments))
-    shell.last_argument = argv[-1]
+    last = arguments[-1]
+    shell.last_argument = last.name if isinstance(last, BoundAssignment) and isinstance(last.value, list) else argv[-1]
     return status
 
 

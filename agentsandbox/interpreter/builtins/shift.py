@@ -10,6 +10,21 @@ if TYPE_CHECKING:
     from agentsandbox.interpreter.shell import Shell
 
 
+class Shifted(list[str]):
+    """Positional parameters after `shift`; `whole` is the list that was given before the first one."""
+
+    __slots__ = ("whole",)
+
+    def __init__(self, items: list[str], whole: list[str]) -> None:
+        super().__init__(items)
+        self.whole = whole
+
+
+def given(positional: list[str]) -> list[str]:
+    """The positional parameters as a call or `set` gave them, whatever was shifted since."""
+    return positional.whole if isinstance(positional, Shifted) else positional
+
+
 @define("shift", "shift [n]")
 def shift(shell: Shell, words: list[str]) -> int:
     operands = words[2:] if words[1:2] == ["--"] else words[1:]
@@ -28,5 +43,5 @@ def shift(shell: Shell, words: list[str]) -> int:
         if shell.shopt["shift_verbose"]:
             raise CommandError(f"{operands[0]}: shift count out of range" if operands else "shift count out of range", 1)
         return 1
-    shell.positional = shell.positional[count:]
+    shell.positional = Shifted(shell.positional[count:], given(shell.positional))
     return 0

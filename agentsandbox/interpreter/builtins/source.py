@@ -7,6 +7,7 @@ import os
 from agentsandbox.errors import CommandError, Return
 from agentsandbox.expansion.errors import ExpansionError
 from agentsandbox.interpreter.builtins import UsageFailure, define, parse_letters
+from agentsandbox.interpreter.builtins.shift import given
 from agentsandbox.interpreter.scripts import run_commands
 from agentsandbox.interpreter.shell import Frame
 from agentsandbox.streams import decode
@@ -55,7 +56,7 @@ def source(shell: Shell, words: list[str]) -> int:
         shell.budget.shallower()
         shell.frames.pop()
         shell.line = line
-        if arguments and shell.positional is arguments:  # `set` in the file lasts
+        if arguments and given(shell.positional) is arguments:  # `set` in the file lasts
             shell.positional = saved
 
 
