@@ -29,6 +29,9 @@ _NOT_PRINTABLE = bytes([b for b in range(256) if not 32 <= b < 127])
 _NUMBER = re.compile(rb"[ \t\n]*(-?)([0-9]*)(?:\.([0-9]*))?(.?)", re.DOTALL)
 _ONLY_INTEGERS = b"0123456789- \t\n"
 _LEADING_INTEGER = re.compile(rb"^[ \t]*+(-?[0-9]{1,18}+)(?![0-9.])", re.MULTILINE)
+_LEADING_DECIMAL = re.compile(rb"^[ \t]*+(-?(?:[0-9]{1,9}+(?:\.[0-9]{0,6}+)?+|\.[0-9]{1,6}+))(?![0-9.])", re.MULTILINE)
+"""Numbers that a float holds exactly enough to tell any two of them apart."""
+_FEW = 64
 _GENERAL = re.compile(
     rb"[ \t\n\v\f\r]*([+-]?)(?:(inf(?:inity)?)|(nan(?:\([a-z0-9_]*\))?)|(0x(?:[0-9a-f]+\.?[0-9a-f]*|\.[0-9a-f]+)(?:p[+-]?[0-9]+)?)"
     rb"|((?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?))",
@@ -167,14 +170,27 @@ def _extractor(key: SortKey, tab: bytes | None) -> Callable[[Sequence[bytes]], l
     blanks = rb"[ \t\n]*+" if key.skip_start else b""
     begin = _skip_fields(key.start_field, tab) + blanks
     if key.end_field is None:
-        match = re.compile(begin + rb".{0,%d}+(.*)" % key.start_char if key.start_char else begin + rb"(.*)", re.DOTALL).match
-        return lambda lines: [match(line)[1] for line in lines]  # type: ignore[index]
+        return _captured(begin + rb".{0,%d}+(.*)" % key.start_char if key.start_char else begin + rb"(.*)")
     if not key.start_char and not key.end_char and key.end_field >= key.start_field and key.start_field < 2**16:
         count = key.end_field - key.start_field
-        pattern = begin + rb"(" + _fields(count, tab) + rb")"
-        match = re.compile(pattern, re.DOTALL).match
-        return lambda lines: [match(line)[1] for line in lines]  # type: ignore[index]
+        return _captured(begin + rb"(" + _fields(count, tab) + rb")")
     return _between(key, tab, begin)
+
+
+def _captured(pattern: bytes) -> Callable[[Sequence[bytes]], list[bytes]]:
+    """A function from lines to what the group of a pattern matches: in one go, unless a line holds a newline (-z)."""
+    match = re.compile(pattern, re.DOTALL).match
+    in_lines = pattern.replace(rb"[ \t\n]", rb"[ \t]").replace(rb"[^", rb"[^\n")
+    findall = re.compile(rb"^%b.*$" % in_lines, re.MULTILINE).findall
+
+    def extract(lines: Sequence[bytes]) -> list[bytes]:
+        if len(lines) > _FEW:
+            found: list[bytes] = findall(b"\n".join(lines))
+            if len(found) == len(lines):
+                return found
+        return [match(line)[1] for line in lines]  # type: ignore[index]
+
+    return extract
 
 
 def _fields(more: int, tab: bytes | None) -> bytes:
@@ -239,9 +255,10 @@ def _integers(texts: Sequence[bytes]) -> list[Any]:
             return list(map(int, texts))
         except ValueError:  # an empty text, two numbers, too many digits
             pass
-    found = _LEADING_INTEGER.findall(joined)
-    if len(found) == len(texts):  # at most one for each text, so that it is one for each
-        return list(map(int, found))
+    for pattern, convert in ((_LEADING_INTEGER, int), (_LEADING_DECIMAL, float)):
+        found = pattern.findall(joined)
+        if len(found) == len(texts):  # at most one for each text, so that it is one for each
+            return list(map(convert, found))
     return [_value(*_NUMBER.match(text).groups()) for text in texts]  # type: ignore[union-attr]
 
 
