@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["unavailable_hint"]
+__all__ = ["GROUPS", "unavailable_hint"]
 
 _PACKAGES = "nothing can be installed in this sandbox; use the commands that are there (compgen -c lists them)"
 _PYTHON = "Python programs do not run in this sandbox; use the shell, awk, jq, sed or bc"
@@ -16,7 +16,7 @@ _CONTAINERS = "a sandbox runs no containers; run the commands here directly"
 _EDITOR = "there is no terminal for an editor; write files with 'cat > FILE <<EOF', sed -i or patch"
 _GIT = "version control is not available in this sandbox; diff, patch and cp keep and compare versions"
 
-_GROUPS = {
+GROUPS = {
     _PACKAGES: "apk apt apt-cache apt-get aptitude brew bundle cargo-install conda dnf dpkg easy_install gem mamba npm npx pacman pip pip3 "
     "pipenv pipx pnpm poetry rpm snap uv yarn yum zypper",
     _PYTHON: "ipython jupyter pypy3 pytest python python2 python3 virtualenv",
@@ -36,7 +36,7 @@ _GROUPS = {
     "this format is not available in this sandbox; use tar or zip": "7z 7za rar unrar cpio ar lz4 lzop compress",
     "ps shows the processes": "top htop pstree",
 }
-_HINTS = {name: sentence for sentence, names in _GROUPS.items() for name in names.split()}
+_HINTS = {name: sentence for sentence, names in GROUPS.items() for name in names.split()}
 
 
 def unavailable_hint(name: str) -> str | None:
