@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from operator import itemgetter
+
 from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.commands._cut_lists import parse_ranges
 from agentsandbox.commands._lines import inputs, line_blocks, split_lines
@@ -83,6 +85,16 @@ def _fields_kernel(ranges: Ranges, delimiter: bytes, output: bytes, only_delimit
             chosen += parts[low:high]
         return output.join(chosen)
 
+    if len(slices) > 1 and not whole_rest and all(low + 1 == high for low, high in slices):
+        choose, join = itemgetter(*[low for low, _high in slices]), output.join
+
+        def single(lines: list[bytes]) -> list[bytes]:
+            found = [
+                join(choose(parts)) if len(parts := line.split(delimiter, last)) >= last else pick(line) for line in lines
+            ]
+            return [part for part in found if part is not None]
+
+        return single
     return lambda lines: [part for part in map(pick, lines) if part is not None]
 
 

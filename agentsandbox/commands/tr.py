@@ -98,8 +98,16 @@ def _squeezer(squeezed: bytes) -> Callable[[bytes], bytes]:
     return squeeze
 
 
+_WHITE = (b" ", b"\t", b"\n", b"\r", b"\v", b"\f")
+
+
 def _squeeze_one(block: bytes, byte: bytes) -> bytes:
-    """Halve runs until none is left: `replace` is much faster than a pattern."""
+    """Halve runs until none is left: `replace` is much faster than a pattern, and `split` where nothing else is white space."""
+    if byte in _WHITE and not any(other in block for other in _WHITE if other != byte):
+        words = block.split()
+        if not words:
+            return byte
+        return (byte if block.startswith(byte) else b"") + byte.join(words) + (byte if block.endswith(byte) else b"")
     long_run = byte * 16
     while long_run in block:
         block = block.replace(long_run, byte)
