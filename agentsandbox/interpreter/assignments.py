@@ -5,6 +5,7 @@ from __future__ import annotations
 from agentsandbox.expansion.errors import ExpansionError
 from agentsandbox.expansion.variables import ASSOCIATIVE, AssociativeArray, IndexedArray, NameReference
 from agentsandbox.interpreter.substitutions import WORDS
+from agentsandbox.quoting import shell_quote_single
 from agentsandbox.syntax.nodes import ArithmeticSubstitution, ArrayElement, ArrayLiteral, Assignment, DoubleQuoted, Parameter, Part, Word
 
 TYPE_CHECKING = False
@@ -116,7 +117,7 @@ def _assign_associative(shell: Shell, name: str, elements: list[Element], append
         return
     for key, adds, text in elements:
         if key is None:
-            shell.complain(f"{name}: {text}: must use subscript when assigning associative array")
+            shell.complain(f"{name}: {shell_quote_single(text)}: must use subscript when assigning associative array")
             continue
         if not key:
             shell.complain(f"[{key}]={text}: bad array subscript")
@@ -234,6 +235,8 @@ def _append(name: str, value: Word) -> Callable[[Shell], None]:
         if type(current) is str and name not in shell.attributes:
             if len(current) + len(added) > shell.budget.value_bytes:
                 shell.budget.charge(len(current) + len(added))
+            if len(added) > 65536:
+                shell.budget.make(len(added))
             del current
             grown: str = values.pop(name)  # type: ignore[assignment]
             grown += added

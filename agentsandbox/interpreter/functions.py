@@ -59,8 +59,8 @@ def call_function(shell: Shell, function: Function, arguments: list[str]) -> int
     if budget.left < 0:
         budget.tick()
     values = shell.values
-    if "FUNCNEST" in values and _too_deep(shell, values["FUNCNEST"], function):
-        return 1
+    if "FUNCNEST" in values:
+        _check_nesting(shell, values["FUNCNEST"], function)
     frames = shell.frames
     frames.append(function.frames.get(shell.line) or function.frame(shell.line))
     variables = shell.variables
@@ -106,13 +106,11 @@ def call_function(shell: Shell, function: Function, arguments: list[str]) -> int
             shell.function_traps.discard(len(frames) + 1)
 
 
-def _too_deep(shell: Shell, nest: object, function: Function) -> bool:
+def _check_nesting(shell: Shell, nest: object, function: Function) -> None:
     limit = int(str(nest)) if str(nest).isdigit() else 0
     depth = sum(1 for frame in shell.frames if frame.is_function)
     if 0 < limit <= depth:
-        shell.complain(f"{function.name}: maximum function nesting level exceeded ({limit})")
-        return True
-    return False
+        raise ExpansionError(f"{function.name}: maximum function nesting level exceeded ({limit})")
 
 
 def _trapped_body(shell: Shell, body: Run) -> int:

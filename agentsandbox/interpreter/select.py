@@ -79,6 +79,19 @@ def _columns(shell: Shell) -> int:
     return int(text) if text and text.isdigit() and len(text) < 6 else shell.machine.host.columns
 
 
+def _gap(at: int, to: int) -> str:
+    """What moves from one place of a column to its end: tabs where they reach."""
+    gap = ""
+    while at < to:
+        if to // 8 > at // 8:
+            gap += "\t"
+            at += 8 - at % 8
+        else:
+            gap += " "
+            at += 1
+    return gap
+
+
 def _menu(items: list[str], width: int) -> str:
     """The items numbered, in columns when they fit as bash puts them."""
     digits = len(str(len(items)))
@@ -96,6 +109,7 @@ def _menu(items: list[str], width: int) -> str:
         for at in range(row, len(items), rows):
             used = first_digits if at < rows else digits
             entry = f"{at + 1:>{used}}) {items[at]}"
-            pieces.append(entry if at + rows >= len(items) else entry.ljust(column))
+            place = at // rows * column
+            pieces.append(entry if at + rows >= len(items) else entry + _gap(place + len(entry), place + column))
         lines.append("".join(pieces))
     return "\n".join(lines) + "\n"

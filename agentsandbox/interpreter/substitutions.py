@@ -47,6 +47,8 @@ def substitute(shell: Shell, run: Run, *, in_place: bool) -> str:
     shell.substitution_status = shell.status = status
     chunks = buffer.chunks
     data = chunks[0] if len(chunks) == 1 else b"".join(chunks)
+    if len(data) > 65536:
+        budget.make(len(data))
     if b"\0" in data:
         shell.warn("command substitution: ignored null byte in input")
         data = data.replace(b"\0", b"")

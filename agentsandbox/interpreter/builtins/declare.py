@@ -366,20 +366,18 @@ def _list(shell: Shell, options: dict[str, str], local_only: bool) -> None:
     wanted = 0
     for letter in options:
         wanted |= _FLAGS.get(letter, 0)
-    if wanted:
+    if wanted or local_only:
         _print(shell, [], options, local_only)
         return
     from agentsandbox.quoting import quote_if_needed
 
-    names = list(shell.variables.local_names()) if local_only else shell.variables.names()
-    for name in names:
+    for name in shell.variables.names():
         value = shell.variables.lookup(name)
         if isinstance(value, (IndexedArray, AssociativeArray)):
             shell.write(f"{name}={format_array(value)}\n")
         elif value is not None:
             shell.write(f"{name}={quote_if_needed(str(value))}\n")
-    if not local_only:
-        _functions(shell, [], {"f": ""})
+    _functions(shell, [], {"f": ""})
 
 
 def _functions(shell: Shell, arguments: list[Argument], options: dict[str, str]) -> int:
