@@ -45,9 +45,12 @@ LONG_FILES = {
     "languages/awk/expressions.py": "every operator of awk as code",
     "languages/awk/parser.py": "the grammar of awk",
     "languages/awk/runtime.py": "what running awk programs share",
+    "interpreter/shell.py": "the state of a shell",
+    "languages/calculator/program.py": "every statement and function of bc and dc",
     "languages/dates.py": "what `date -d` understands",
     "languages/jq/builtins.py": "the table of jq's functions",
     "languages/jq/compiler.py": "every node of jq as a closure",
+    "languages/jq/json_text.py": "reading and writing JSON as jq does",
     "languages/jq/parser.py": "the grammar of jq",
     "languages/sed/parser.py": "the grammar of sed",
     "syntax/parser.py": "the grammar of the shell",
@@ -86,7 +89,7 @@ DYNAMIC_GETATTR = {
     "syntax/nodes.py": "slots", "languages/awk": "fields of nodes", "languages/jq/dates.py": "fields of a date",
     "languages/printf.py": "a method per conversion", "regexps/matcher.py": "methods of the engine",
     "interpreter": "options and special variables by table", "commands/_jq_options.py": "options by table",
-    "commands/gzip.py": "options by table", "commands/tar.py": "options by table", "commands/zip.py": "options by table",
+    "commands/gzip.py": "options by table", "commands/_tar_options.py": "options by table", "commands/zip.py": "options by table",
 }  # fmt: skip
 """Modules that look attributes up by a computed name, and whose names those are: never a script's."""
 

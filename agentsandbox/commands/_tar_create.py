@@ -6,29 +6,34 @@ import os
 import posixpath
 import stat as stat_module
 
-from agentsandbox.commands._tar_format import Member, build_headers
-from agentsandbox.commands._tar_names import SafeNames, show
+from agentsandbox.commands._quoting import quote
+from agentsandbox.commands._tar_format import HeaderStyle, Member, NameTooLongError, build_headers
+from agentsandbox.commands._tar_names import Exclusions, SafeNames, show
 from agentsandbox.commands._times import nanoseconds
 from agentsandbox.languages.owners import Owners
+from agentsandbox.streams import decode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from agentsandbox.command import CommandContext
-    from agentsandbox.commands._tar_names import Exclusions, Transformation
+    from agentsandbox.commands._tar_names import Transformation
     from agentsandbox.commands._tar_stream import ArchiveWriter
     from agentsandbox.fs.base import Stat
 
 __all__ = ["Creation", "CreationOptions"]
+
+_CACHE_TAG = b"Signature: 8a477f597d28d172789f06886806bc55"
 
 
 class CreationOptions:
     """What the options ask of members that are written."""
 
     __slots__ = (
-        "absolute", "dereference", "exclusions", "group", "mode", "mtime", "owner", "recursive", "remove", "sorted", "transformation",
-        "verbose",
+        "absolute", "clamp", "confirm", "dereference", "exclusions", "forgiving", "group", "groups", "hard_links", "ignores",
+        "mode", "mtime", "newer", "newer_status", "owner", "recursive", "remove", "sorted", "style", "tags", "told", "transformation",
+        "users", "verbose", "warn",
     )  # fmt: skip
 
     def __init__(self, exclusions: Exclusions, transformation: Transformation) -> None:
@@ -44,6 +49,19 @@ class CreationOptions:
         self.mode: Callable[[int, bool], int] | None = None
         self.mtime: int | None = None
         self.verbose: Callable[[Member, str], None] = lambda member, name: None
+        self.warn: Callable[[str, str], None] = lambda keyword, message: None
+        self.confirm: Callable[[str], bool] | None = None
+        self.style = HeaderStyle()
+        self.told = False
+        self.clamp = False
+        self.forgiving = False
+        self.hard_links = True
+        self.newer: int | None = None
+        self.newer_status = False
+        self.tags: list[tuple[str, str]] = []
+        self.ignores: list[str] = []
+        self.users: dict[str, tuple[str, int]] = {}
+        self.groups: dict[str, tuple[str, int]] = {}
 
 
 class Creation:
@@ -57,11 +75,16 @@ class Creation:
         self.names = SafeNames(lambda message: ctx.warn(message, ctx.status), options.absolute)
         self.owners = Owners(ctx)
         self.linked: dict[int, str] = {}
+        self.link_counts: dict[int, list[int]] = {}
+        self.ignored: list[tuple[str, Exclusions]] = []
         self.newer_than: Callable[[str, int], bool] | None = None
         self.removals: list[tuple[str, bool]] = []
 
     def fail(self, name: str, doing: str, error: OSError) -> None:
         """Report a file that cannot be archived and go on."""
+        if self.options.forgiving and doing in ("open", "stat"):
+            self.options.warn("failed-read", f"{show(name)}: Warning: Cannot {doing}: {os.strerror(error.errno or 5)}")
+            return
         self.ctx.warn(f"{show(name)}: Cannot {doing}: {os.strerror(error.errno or 5)}", 2)
 
     def add(self, name: str, directory: str) -> None:
@@ -70,7 +93,7 @@ class Creation:
         while pending:
             self.ctx.budget.step()
             here = pending.pop()
-            if self.options.exclusions.match(here, self.ctx.budget):
+            if self.options.exclusions.match(here, self.ctx.budget) or (self.ignored and self._is_ignored(here)):
                 continue
             pending.extend(reversed(self._add_one(here, directory)))
 
@@ -83,7 +106,12 @@ class Creation:
             self.fail(name, "stat", error)
             return []
         if self.archive_path is not None and posixpath.normpath(path) == self.archive_path:
-            self.ctx.warn(f"{show(name)}: file is the archive; not dumped", self.ctx.status)
+            self.options.warn("ignore-archive", f"{show(name)}: file is the archive; not dumped")
+            return []
+        if self.options.newer is not None and not info.is_dir and self._is_old(info):
+            self.options.warn("file-unchanged", f"{show(name)}: file is unchanged; not dumped")
+            return []
+        if self.options.confirm is not None and not self.options.confirm(name):
             return []
         below: list[str] = []
         if info.is_dir and self.options.recursive:
@@ -92,6 +120,12 @@ class Creation:
             except OSError as error:
                 self.fail(name, "open", error)
                 return []
+            if self.options.ignores:
+                self._read_ignores(name, path)
+            kept = self._tagged(name, path, below)
+            if kept is None:
+                return []
+            below = kept
         if self.newer_than is not None and not info.is_dir and not self.newer_than(name, int(info.mtime)):
             return below
         member = self._member(name, path, info)
@@ -116,6 +150,7 @@ class Creation:
         if kind == "dir" and not shown.endswith("/"):
             shown += "/"
         member = Member(shown, kind, mode=info.permissions, mtime=nanoseconds(info.mtime))
+        member.atime, member.ctime = nanoseconds(info.atime), nanoseconds(info.ctime)
         if kind == "file":
             member.size = info.size
             self._link_to_earlier(member, info)
@@ -126,13 +161,69 @@ class Creation:
         self._own(member, info)
         if options.mode is not None and kind != "link":
             member.mode = options.mode(member.mode, kind == "dir")
-        if options.mtime is not None:
+        if options.mtime is not None and not (options.clamp and member.mtime <= options.mtime):
             member.mtime = options.mtime
         return member
+
+    def _is_old(self, info: Stat) -> bool:
+        limit = self.options.newer or 0
+        if nanoseconds(info.mtime) >= limit:
+            return False
+        return not (self.options.newer_status and nanoseconds(info.ctime) >= limit)
+
+    def _is_ignored(self, name: str) -> bool:
+        """Whether a pattern from an --exclude-ignore file above the name leaves it out."""
+        base = posixpath.basename(name)
+        for directory, patterns in self.ignored:
+            self.ctx.budget.step()
+            if name.startswith(f"{directory}/") and (patterns.match(base, self.ctx.budget) or patterns.match(name, self.ctx.budget)):
+                return True
+        return False
+
+    def _read_ignores(self, name: str, path: str) -> None:
+        for file in self.options.ignores:
+            try:
+                source = self.ctx.fs.open(posixpath.join(path, file), "r")
+            except OSError:
+                continue
+            patterns = Exclusions()
+            for line in source.lines():
+                self.ctx.budget.step()
+                text = decode(line.rstrip(b"\n"))
+                if text:
+                    patterns.add(text, anchored=True, wildcards=True, ignore_case=False, match_slash=True)
+            self.ignored.append((name, patterns))
+
+    def _tagged(self, name: str, path: str, below: list[str]) -> list[str] | None:
+        """What of a directory is archived when it holds a tag; None when not even the directory itself."""
+        for kind, tag in self.options.tags:
+            tag_path = posixpath.join(path, tag)
+            if not self.ctx.fs.exists(tag_path) or (tag == "CACHEDIR.TAG" and not self._is_cache_tag(tag_path)):
+                continue
+            if self.options.told:
+                what = "directory" if kind == "all" else "contents"
+                self.options.warn("cachedir", f"{show(name)}/: contains a cache directory tag {show(tag)}; {what} not dumped")
+            if kind == "all":
+                return None
+            return [posixpath.join(name, tag)] if kind == "contents" else []
+        return below
+
+    def _is_cache_tag(self, path: str) -> bool:
+        try:
+            source = self.ctx.fs.open(path, "r")
+        except OSError:
+            return False
+        try:
+            return source.read(len(_CACHE_TAG)) == _CACHE_TAG
+        finally:
+            source.release()
 
     def _link_to_earlier(self, member: Member, info: Stat) -> None:
         """A further name of a file that is already in the archive becomes a hard link."""
         if info.nlink < 2 or not info.ino:
+            return
+        self.link_counts.setdefault(info.ino, [info.nlink, 0])[1] += 1
+        if not self.options.hard_links:
             return
         earlier = self.linked.setdefault(info.ino, member.name)
         if earlier != member.name:
@@ -143,6 +234,14 @@ class Creation:
         options = self.options
         member.user, member.uid = options.owner or (self.owners.user(info.uid) if self.owners.has_user(info.uid) else "", info.uid)
         member.group, member.gid = options.group or (self.owners.group(info.gid) if self.owners.has_group(info.gid) else "", info.gid)
+        member.user, member.uid = options.users.get(f"+{info.uid}") or options.users.get(member.user) or (member.user, member.uid)
+        member.group, member.gid = options.groups.get(f"+{info.gid}") or options.groups.get(member.group) or (member.group, member.gid)
+
+    def tell_missing_links(self) -> None:
+        """`--check-links`: files of which not every name was archived."""
+        for ino, (links, seen) in self.link_counts.items():
+            if seen < links:
+                self.ctx.warn(f"Missing links to {quote(show(self.linked.get(ino, '')))}.", self.ctx.status)
 
     def _write(self, member: Member, name: str, path: str) -> bool:
         source = None
@@ -152,8 +251,15 @@ class Creation:
             except OSError as error:
                 self.fail(name, "open", error)
                 return False
+        try:
+            headers = build_headers(member, self.options.style)
+        except NameTooLongError as error:
+            self.ctx.warn(f"{show(member.name)}: {error}", 2)
+            if source is not None:
+                source.release()
+            return False
         self.options.verbose(member, name + "/" if member.kind == "dir" and not name.endswith("/") else name)
-        self.writer.write(build_headers(member))
+        self.writer.write(headers)
         if source is not None:
             left = member.size
             try:
@@ -163,7 +269,8 @@ class Creation:
             finally:
                 source.release()
             if left:
-                self.ctx.warn(f"{show(name)}: File shrank by {left} bytes; padding with zeros", 1)
+                self.options.warn("file-shrank", f"{show(name)}: File shrank by {left} bytes; padding with zeros")
+                self.ctx.status = max(self.ctx.status, 1)
                 while left:
                     self.writer.write(bytes(min(left, 262144)))
                     left -= min(left, 262144)

@@ -9,10 +9,12 @@ import posixpath
 from agentsandbox.commands._quoting import quote
 from agentsandbox.commands._tar_names import SafeNames, show, strip_components
 from agentsandbox.fs.base import Timestamp
+from agentsandbox.streams import BytesReader
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agentsandbox.command import CommandContext
+    from agentsandbox.commands._backups import Backups
     from agentsandbox.commands._tar_format import Member
     from agentsandbox.commands._tar_names import Transformation
     from agentsandbox.commands._tar_stream import ArchiveReader
@@ -24,7 +26,10 @@ __all__ = ["Extraction", "ExtractionOptions"]
 class ExtractionOptions:
     """What the options ask of an extraction. `existing`: replace, keep, skip, newer or overwrite."""
 
-    __slots__ = ("absolute", "existing", "keep_mtime", "one_directory", "permissions", "strip", "to_stdout", "transformation")
+    __slots__ = (
+        "absolute", "archive", "backups", "command", "existing", "forgive_command", "keep_directories", "keep_links",
+        "keep_mtime", "one_directory", "permissions", "record", "recursive_unlink", "strip", "to_stdout", "told", "transformation",
+    )  # fmt: skip
 
     def __init__(self, transformation: Transformation) -> None:
         self.existing = "replace"
@@ -35,6 +40,15 @@ class ExtractionOptions:
         self.absolute = False
         self.one_directory = ""
         self.transformation = transformation
+        self.backups: Backups | None = None
+        self.told = False
+        self.recursive_unlink = False
+        self.keep_links = False
+        self.keep_directories = False
+        self.command: str | None = None
+        self.forgive_command = False
+        self.archive = "-"
+        self.record = 10240
 
 
 class Extraction:
@@ -85,6 +99,12 @@ class Extraction:
                 for block in self.archive.content():
                     self.ctx.stdout.write(block)
             return
+        if self.options.command is not None:
+            if member.kind == "file":
+                self._pipe(member, name)
+            return
+        if member.kind == "label":
+            return
         makers = {"file": self._file, "dir": self._directory, "link": self._link, "hard": self._hard_link, "fifo": self._fifo}
         maker = makers.get(member.kind)
         if maker is None:
@@ -97,6 +117,25 @@ class Extraction:
         if self._may_replace(member, stripped):
             maker(member, stripped)
 
+    def _pipe(self, member: Member, name: str) -> None:
+        """`--to-command`: the content goes to a command that finds all about the member in its environment."""
+        ctx = self.ctx
+        parts = []
+        for block in self.archive.content():
+            ctx.budget.charge(len(block))
+            parts.append(block)
+        facts = {
+            "TAR_FILETYPE": "f", "TAR_MODE": f"{member.mode:04o}", "TAR_FILENAME": name, "TAR_REALNAME": member.name,
+            "TAR_UNAME": member.user, "TAR_GNAME": member.group, "TAR_SIZE": str(member.size), "TAR_UID": str(member.uid),
+            "TAR_GID": str(member.gid), "TAR_MTIME": str(member.mtime // 1_000_000_000), "TAR_VERSION": "1.34", "TAR_VOLUME": "1",
+            "TAR_ARCHIVE": self.options.archive, "TAR_BLOCKING_FACTOR": str(self.options.record // 512), "TAR_FORMAT": "gnu",
+        }  # fmt: skip
+        words = ["sh", "-c", self.options.command or ""]
+        process = ctx.start(words, stdin=BytesReader(b"".join(parts)), env={**ctx.env, **facts})
+        status = ctx.host.scheduler.wait(process)
+        if status and not self.options.forgive_command:
+            self.fail(f"{process.pid}: Child returned status {status}")
+
     def _existing(self, name: str) -> Stat | None:
         try:
             return self.ctx.fs.stat(self.path(name), follow=False)
@@ -105,6 +144,8 @@ class Extraction:
 
     def _may_replace(self, member: Member, name: str) -> bool:
         policy = self.options.existing
+        if self.options.backups and member.kind != "dir" and not self._back_up(name):
+            return False
         if policy in ("replace", "overwrite", "keep"):
             return True
         existing = self._existing(name)
@@ -115,6 +156,23 @@ class Extraction:
         if existing.mtime >= member.mtime / 1e9 and not existing.is_dir:
             self.ctx.warn(f"Current {quote(show(name))} is newer or same age", self.ctx.status)
             return False
+        return True
+
+    def _back_up(self, name: str) -> bool:
+        """Whether an existing file was moved away, or there is none."""
+        existing = self._existing(name)
+        backups = self.options.backups
+        if existing is None or existing.is_dir or backups is None:
+            return True
+        backup = backups.name(self.path(name))
+        try:
+            self.ctx.fs.rename(self.path(name), backup)
+        except OSError as error:
+            self.fail_os(name, "rename", error)
+            return False
+        if self.options.told:
+            shown = posixpath.join(posixpath.dirname(name), posixpath.basename(backup))
+            self.ctx.print(f"Renaming {quote(show(name))} to {quote(show(shown))}")
         return True
 
     def _make_room(self, name: str) -> bool:
@@ -134,7 +192,9 @@ class Extraction:
         if self.options.existing == "keep":
             return False
         try:
-            if existing.is_dir:
+            if existing.is_dir and self.options.recursive_unlink:
+                self._remove_tree(path)
+            elif existing.is_dir:
                 fs.rmdir(path)
             else:
                 fs.unlink(path)
@@ -142,6 +202,14 @@ class Extraction:
             return False
         self.delayed.pop(path, None)
         return True
+
+    def _remove_tree(self, path: str) -> None:
+        fs = self.ctx.fs
+        for here, _, files in reversed(list(fs.walk(path))):
+            self.ctx.budget.step()
+            for name in files:
+                fs.unlink(posixpath.join(here, name))
+            fs.rmdir(here)
 
     def _attempt(self, name: str, doing: str, make: object) -> bool:
         assert callable(make)
@@ -192,11 +260,11 @@ class Extraction:
         fs, path = self.ctx.fs, self.path(name)
         existing = self._existing(name)
         if existing is None or not existing.is_dir:
-            if existing is not None and name == "." and fs.is_dir(path):
+            if existing is not None and (name == "." or self.options.keep_links) and fs.is_dir(path):
                 return
             if not self._attempt(name, "mkdir", lambda: fs.mkdir(path, 0o755)):
                 return
-        elif self.options.existing in ("keep", "skip", "newer"):
+        elif self.options.keep_directories or self.options.existing in ("keep", "skip", "newer"):
             return
         self.directories.append((path, member))
 

@@ -8,17 +8,20 @@ from agentsandbox.streams import decode, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import re
     from collections.abc import Callable, Iterator
 
     from agentsandbox.commands._tar_stream import ArchiveReader
+    from agentsandbox.patterns import ExtendedGlob
 
-__all__ = ["BLOCK", "Member", "TarFormatError", "build_headers", "read_members"]
+__all__ = ["BLOCK", "HeaderStyle", "Member", "NameTooLongError", "TarFormatError", "build_headers", "read_members"]
 
 BLOCK = 512
 _MAX_EXTENSION = 1024 * 1024
 _ZEROS = bytes(BLOCK)
 _KINDS = {b"\0": "file", b"0": "file", b"7": "file", b"1": "hard", b"2": "link", b"3": "char", b"4": "block", b"5": "dir", b"6": "fifo"}
-_FLAGS = {"file": b"0", "hard": b"1", "link": b"2", "char": b"3", "block": b"4", "dir": b"5", "fifo": b"6"}
+_KINDS[b"V"] = "label"
+_FLAGS = {"file": b"0", "hard": b"1", "link": b"2", "char": b"3", "block": b"4", "dir": b"5", "fifo": b"6", "label": b"V"}
 _TYPE_BITS = {
     "file": stat_module.S_IFREG,
     "hard": stat_module.S_IFREG,
@@ -39,10 +42,26 @@ class TarFormatError(Exception):
         super().__init__(message)
 
 
-class Member:
-    """What a header says. `kind` is file, dir, link, hard, fifo, char, block, or "other"; `mtime` in nanoseconds."""
+class NameTooLongError(Exception):
+    """The format that was asked for has no room for the name."""
 
-    __slots__ = ("device", "gid", "group", "kind", "link", "mode", "mtime", "name", "offset", "size", "uid", "user")
+
+class HeaderStyle:
+    """How headers are written: `form` is gnu, oldgnu, ustar, pax or v7; the rest is what --pax-option says."""
+
+    __slots__ = ("deleted", "form", "header_name", "overrides")
+
+    def __init__(self, form: str = "gnu") -> None:
+        self.form = form
+        self.header_name = "%d/PaxHeaders/%f"
+        self.deleted: list[re.Pattern[str] | ExtendedGlob] = []
+        self.overrides: dict[str, str] = {}
+
+
+class Member:
+    """What a header says. `kind` is file, dir, link, hard, fifo, char, block, label, or "other"; times in nanoseconds."""
+
+    __slots__ = ("atime", "ctime", "device", "gid", "group", "kind", "link", "mode", "mtime", "name", "offset", "size", "uid", "user")
 
     def __init__(self, name: str, kind: str, *, mode: int = 0o644, size: int = 0, mtime: int = 0, link: str = "") -> None:
         self.name = name
@@ -50,6 +69,8 @@ class Member:
         self.mode = mode
         self.size = size
         self.mtime = mtime
+        self.atime: int | None = None
+        self.ctime: int | None = None
         self.link = link
         self.uid = self.gid = 0
         self.user = self.group = ""
@@ -242,8 +263,7 @@ def _header(name: bytes, flag: bytes, numbers: bytes, link: bytes, user: bytes, 
         name[:100].ljust(100, b"\0"), numbers, b"        ", flag, link[:100].ljust(100, b"\0"), b"ustar  \0",
         user[:31].ljust(32, b"\0"), group[:31].ljust(32, b"\0"), device,
     )  # fmt: skip
-    block = b"".join(fields).ljust(BLOCK, b"\0")
-    return block[:148] + b"%06o\0 " % sum(block) + block[156:]
+    return _with_checksum(b"".join(fields))
 
 
 def _long(text: bytes, flag: bytes) -> bytes:
@@ -253,14 +273,120 @@ def _long(text: bytes, flag: bytes) -> bytes:
     return header + text + b"\0" * (1 + -size % BLOCK)
 
 
-def build_headers(member: Member) -> bytes:
-    """All blocks that stand before the member's content."""
+def build_headers(member: Member, style: HeaderStyle | None = None) -> bytes:
+    """All blocks that stand before the member's content; `NameTooLongError` where the format has no room for its name."""
+    form = style.form if style is not None else "gnu"
     name, link = encode(member.name), encode(member.link)
+    if member.kind == "label":
+        zeros = b"\0" * 24 + b"\0" * 12 + _octal(member.mtime // 1_000_000_000, 12)
+        return _with_checksum(name[:99].ljust(100, b"\0") + zeros + b" " * 8 + b"V")
+    numbers = _numbers(member.mode, member.uid, member.gid, member.size, member.mtime // 1_000_000_000)
+    flag = _FLAGS[member.kind]
+    user, group = encode(member.user), encode(member.group)
+    if form == "v7":
+        if max(len(name), len(link)) > 99:
+            raise NameTooLongError("file name is too long (max 99); not dumped")
+        return _old_header(name, b"\0" if flag == b"0" else flag, numbers, link)
+    device = b"".join([_octal(number, 8) for number in member.device])
+    if form in ("ustar", "pax"):
+        return _posix_headers(member, style, (name, flag, numbers, link, user, group, device))
     blocks = b""
     if len(link) > 100:
         blocks += _long(link, b"K")
     if len(name) > 100:
         blocks += _long(name, b"L")
-    device = b"".join([_octal(number, 8) for number in member.device]) if member.kind in ("char", "block") else b""
-    numbers = _numbers(member.mode, member.uid, member.gid, member.size, member.mtime // 1_000_000_000)
-    return blocks + _header(name, _FLAGS[member.kind], numbers, link, encode(member.user), encode(member.group), device)
+    return blocks + _header(name, flag, numbers, link, user, group, device if member.kind in ("char", "block") else b"")
+
+
+def _old_header(name: bytes, flag: bytes, numbers: bytes, link: bytes) -> bytes:
+    """The header of before POSIX: no magic word, no names of owners."""
+    fields = (name[:100].ljust(100, b"\0"), numbers, b"        ", flag, link[:100].ljust(172, b"\0"), _octal(0, 8), _octal(0, 8))
+    return _with_checksum(b"".join(fields))
+
+
+def _with_checksum(block: bytes) -> bytes:
+    block = block.ljust(BLOCK, b"\0")
+    return block[:148] + b"%06o\0 " % sum(block) + block[156:]
+
+
+def _ustar(prefix: bytes, fields: tuple[bytes, ...]) -> bytes:
+    name, flag, numbers, link, user, group, device = fields
+    parts = (
+        name[:100].ljust(100, b"\0"), numbers, b"        ", flag, link[:100].ljust(100, b"\0"), b"ustar\00000",
+        user[:31].ljust(32, b"\0"), group[:31].ljust(32, b"\0"), device.ljust(16, b"\0"), prefix.ljust(155, b"\0"),
+    )  # fmt: skip
+    return _with_checksum(b"".join(parts))
+
+
+def _split(name: bytes) -> tuple[bytes, bytes] | None:
+    """Prefix and name as ustar holds them, None for a name that cannot be cut at a "/"."""
+    if len(name) <= 100:
+        return b"", name
+    at = name[:156].rfind(b"/", 0, len(name) - 1)
+    if at <= 0 or len(name) - at - 1 > 100:
+        return None
+    return name[:at], name[at + 1 :]
+
+
+def _posix_headers(member: Member, style: HeaderStyle | None, fields: tuple[bytes, ...]) -> bytes:
+    name, _, _, link, *_ = fields
+    parts = _split(name)
+    if style is None or style.form == "ustar":
+        if parts is None:
+            raise NameTooLongError("file name is too long (cannot be split); not dumped")
+        if len(link) > 100:
+            raise NameTooLongError("link name is too long; not dumped")
+        return _ustar(parts[0], (parts[1], *fields[1:]))
+    records = {}
+    if len(name) > 100 or not name.isascii():
+        records["path"] = member.name
+        parts = (b"", name)
+    if len(link) > 100 or (link and not link.isascii()):
+        records["linkpath"] = member.link
+    records |= _records_of(member) | style.overrides
+    for key in [key for key in records if any(pattern.match(key) for pattern in style.deleted)]:
+        del records[key]
+    blocks = b""
+    if records:
+        data = b"".join([_pax_record(key, value) for key, value in records.items()])
+        head = _numbers(0o644, 0, 0, len(data), member.mtime // 1_000_000_000)
+        blocks = _ustar(b"", (encode(_extended_name(style.header_name, member.name)), b"x", head, b"", b"", b"", b""))
+        blocks += data + bytes(-len(data) % BLOCK)
+    assert parts is not None
+    return blocks + _ustar(parts[0], (parts[1], *fields[1:]))
+
+
+def _records_of(member: Member) -> dict[str, str]:
+    """What does not fit the header: fractions of times, and the times that it has no place for."""
+    records = {}
+    for key, when in (("atime", member.atime), ("ctime", member.ctime)):
+        if when is not None:
+            records[key] = _decimal(when)
+    if member.mtime % 1_000_000_000:
+        records = {"mtime": _decimal(member.mtime), **records}
+    return records
+
+
+def _decimal(nanoseconds: int) -> str:
+    whole, fraction = divmod(nanoseconds, 1_000_000_000)
+    return f"{whole}.{fraction:09d}".rstrip("0").rstrip(".")
+
+
+def _pax_record(key: str, value: str) -> bytes:
+    """A record begins with its own length."""
+    body = encode(f" {key}={value}\n")
+    size = len(body) + len(str(len(body)))
+    size = len(body) + len(str(size))
+    return b"%d" % size + body
+
+
+def _extended_name(form: str, name: str) -> str:
+    """The name of the member that holds the records: %d is the directory, %f the name, %p a number."""
+    directory, _, base = name.rstrip("/").rpartition("/")
+    values = {"%d": directory or ".", "%f": base or "/", "%p": "1", "%%": "%"}
+    out, at = [], 0
+    while at < len(form):
+        word = form[at : at + 2]
+        out.append(values.get(word, form[at]))
+        at += 2 if word in values else 1
+    return "".join(out)

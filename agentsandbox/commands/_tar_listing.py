@@ -9,6 +9,8 @@ from agentsandbox.streams import encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from agentsandbox.command import CommandContext
     from agentsandbox.commands._tar_format import Member
     from agentsandbox.streams import ByteWriter
@@ -20,7 +22,8 @@ class Listing:
     """Writes one line a member; the columns widen as they must and stay wide."""
 
     def __init__(
-        self, ctx: CommandContext, stream: ByteWriter, verbose: int, *, zone: str, full_time: bool, numeric: bool, block_numbers: bool
+        self, ctx: CommandContext, stream: ByteWriter, verbose: int, *, zone: str, full_time: bool, numeric: bool, block_numbers: bool,
+        show: Callable[[str], str] = show,
     ) -> None:
         self._ctx = ctx
         self._stream = stream
@@ -30,25 +33,28 @@ class Listing:
         self._numeric = numeric
         self._block_numbers = block_numbers
         self._width = 19
+        self._show = show
 
     def write(self, member: Member, name: str) -> None:
         """Tell of a member under the given name."""
-        line = show(name)
+        line = self._show(name)
         if self._verbose > 0:
-            line = self._details(member) + line + self._link(member)
+            line = self._details(member) + line + ("--Volume Header--" if member.kind == "label" else self._link(member))
         if self._block_numbers:
             line = f"block {member.offset // 512}: {line}"
         self._stream.write(encode(line + "\n"))
 
     def _link(self, member: Member) -> str:
         if member.kind == "link":
-            return f" -> {show(member.link)}"
-        return f" link to {show(member.link)}" if member.kind == "hard" else ""
+            return f" -> {self._show(member.link)}"
+        return f" link to {self._show(member.link)}" if member.kind == "hard" else ""
 
     def _details(self, member: Member) -> str:
         mode = format_mode(member.type_bits())
         if member.kind == "hard":
             mode = "h" + mode[1:]
+        elif member.kind == "label":
+            mode = "V" + mode[1:]
         user = member.user if member.user and not self._numeric else str(member.uid)
         group = member.group if member.group and not self._numeric else str(member.gid)
         size = f"{member.device[0]},{member.device[1]}" if member.kind in ("char", "block") else str(member.size)

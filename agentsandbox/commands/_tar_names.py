@@ -14,16 +14,22 @@ if TYPE_CHECKING:
 
     from agentsandbox.limits import Budget
     from agentsandbox.patterns import ExtendedGlob
-    from agentsandbox.regexps import PosixRegex
+    from agentsandbox.regexps import Match, PosixRegex
 
-__all__ = ["VCS", "Choice", "Exclusions", "SafeNames", "Transformation", "show", "strip_components"]
+__all__ = ["BACKUPS", "VCS", "Choice", "Exclusions", "SafeNames", "Transformation", "show", "strip_components"]
 
 _VCS_NAMES = (
     "CVS RCS SCCS .git .gitignore .gitattributes .gitmodules .cvsignore .svn .arch-ids {arch} =RELEASE-ID =meta-update =update "
     ".bzr .bzrignore .bzrtags .hg .hgignore .hgtags _darcs"
 )
+_CASE = "\0"
+"""Marks a change of case among the parts of a replacement: no name holds a NUL."""
 VCS = _VCS_NAMES.split()
 """What --exclude-vcs leaves out."""
+
+
+BACKUPS = (".#*", "*~", "#*#")
+"""What --exclude-backups leaves out."""
 
 
 def show(name: str) -> str:
@@ -92,6 +98,9 @@ class Exclusions:
             compiled = compile_glob(text, ignore_case=ignore_case, pathname=not match_slash, extglob=False)
         self._patterns.append((compiled, anchored))
 
+    def __bool__(self) -> bool:
+        return bool(self._patterns)
+
     def match(self, name: str, budget: Budget) -> bool:
         """Whether the member is excluded."""
         if not self._patterns:
@@ -159,10 +168,13 @@ class _Replacement:
         self.every = "g" in flags
         self.kinds = {kind for kind in "rsh" if kind in flags} | {kind for kind in "rsh" if kind.upper() not in flags}
         self.number = number
+        self.cases = any(isinstance(part, str) and part[:1] == _CASE for part in parts)
 
     def apply(self, name: str, budget: Budget) -> str:
         pieces: list[str] = []
         end = count = 0
+        if self.cases:
+            return self._apply_cases(name, budget)
         for found in self.regex.finditer(name, 0, budget):
             count += 1
             if count < self.number:
@@ -173,6 +185,39 @@ class _Replacement:
             if not self.every:
                 break
         pieces.append(name[end:])
+        return "".join(pieces)
+
+    def _apply_cases(self, name: str, budget: Budget) -> str:
+        pieces: list[str] = []
+        end = count = 0
+        for found in self.regex.finditer(name, 0, budget):
+            count += 1
+            if count < self.number:
+                continue
+            pieces += (name[end : found.start()], self._converted(found))
+            end = found.end()
+            if not self.every:
+                break
+        return "".join([*pieces, name[end:]])
+
+    def _converted(self, found: Match) -> str:
+        """The replacement with its \\U \\L \\u \\l \\E at work."""
+        lasting, once = "E", ""
+        pieces = []
+        for part in self.parts:
+            if isinstance(part, str) and part[:1] == _CASE:
+                if part[1] in "ul":
+                    once = part[1]
+                else:
+                    lasting, once = part[1], ""
+                continue
+            text = part if isinstance(part, str) else found.group(part) or ""
+            if once and text:  # the rest of the piece stays as it is: so does tar
+                text = (text[0].upper() if once == "u" else text[0].lower()) + text[1:]
+                once = ""
+            else:
+                text = {"U": text.upper(), "L": text.lower(), "E": text}[lasting]
+            pieces.append(text)
         return "".join(pieces)
 
 
@@ -232,7 +277,8 @@ def _parts(text: str, mark: str) -> list[str | int]:
             parts.append(int(token[1]))
         elif token[0] == "\\":
             if token[1] in "LUluE":
-                raise CommandError(f"case conversion {token} in a transform expression is not available", 2)
+                parts.append(_CASE + token[1])
+                continue
             parts.append({"n": "\n", "t": "\t"}.get(token[1], token[1]) if token[1] != mark else mark)
         else:
             parts.append(token)

@@ -1,0 +1,444 @@
+"""What the options of `tar` ask for."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+
+from agentsandbox.commands import _tar_names
+from agentsandbox.commands._backups import Backups
+from agentsandbox.commands._block_sizes import parse_scaled
+from agentsandbox.commands._choices import choose
+from agentsandbox.commands._quoting import STYLES, quote
+from agentsandbox.commands._tar_create import CreationOptions
+from agentsandbox.commands._tar_extract import ExtractionOptions
+from agentsandbox.commands._tar_format import BLOCK, HeaderStyle
+from agentsandbox.commands._tar_names import Choice, Exclusions, Transformation
+from agentsandbox.commands._tar_stream import FORMAT_OF_SUFFIX
+from agentsandbox.errors import CommandError, UsageError
+from agentsandbox.languages.dates import format_date
+from agentsandbox.patterns import compile_glob
+from agentsandbox.streams import decode
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from agentsandbox.command import Arguments, CommandContext
+    from agentsandbox.streams import ByteWriter
+
+__all__ = ["TarOptions"]
+
+_FATAL = "Error is not recoverable: exiting now"
+_ACTIONS = {
+    "create": "c", "extract": "x", "list": "t", "append": "r", "update": "u", "diff": "d", "catenate": "A", "delete": "D",
+    "test-label": "T",
+}  # fmt: skip
+_FORMATS = {"gzip": "gzip", "bzip2": "bzip2", "xz": "xz", "lzma": "lzma", "zstd": "zstd"}
+_PROGRAMS = {"gzip": "gzip", "pigz": "gzip", "bzip2": "bzip2", "pbzip2": "bzip2", "xz": "xz", "pixz": "xz", "lzma": "lzma", "zstd": "zstd"}
+_EXISTING = {
+    "keep-old-files": "keep", "skip-old-files": "skip", "keep-newer-files": "newer", "overwrite": "overwrite", "unlink-first": "replace",
+}  # fmt: skip
+_WARNINGS = (
+    "all", "alone-zero-block", "bad-dumpdir", "cachedir", "contiguous-cast", "file-changed", "file-ignored", "file-removed",
+    "file-shrank", "file-unchanged", "filename-with-nuls", "ignore-archive", "ignore-newer", "new-directory", "rename-directory",
+    "symlink-cast", "timestamp", "unknown-cast", "unknown-keyword", "xdev", "decompress-program", "existing-file", "xattr-write",
+    "record-size", "failed-read",
+)  # fmt: skip
+_ESCAPE = re.compile(r"\\(?:([0-7]{1,3})|(.))", re.DOTALL)
+_ESCAPES = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v", "\\": "\\", "?": "\x7f"}
+
+
+def _unquote(name: str) -> str:
+    """A name from -T with its escapes read as C reads them."""
+    return _ESCAPE.sub(_unescape, name) if "\\" in name else name
+
+
+def _unescape(found: re.Match[str]) -> str:
+    return decode(bytes([int(found[1], 8) & 255])) if found[1] else _ESCAPES.get(found[2], found[0])
+
+
+class _Operand:
+    """A name on the command line (or from -T) and the directory it stands in."""
+
+    __slots__ = ("directory", "name", "recursive")
+
+    def __init__(self, name: str, directory: str, recursive: bool) -> None:
+        self.name = name
+        self.directory = directory
+        self.recursive = recursive
+
+
+class TarOptions:
+    """All options, read in order: -C, --exclude and their like apply to what comes after them."""
+
+    def __init__(self, ctx: CommandContext, args: Arguments) -> None:
+        self.ctx = ctx
+        self.action = ""
+        self.archive = "-"
+        self.format: str | None = None
+        self.verbose = 0
+        self.operands: list[_Operand] = []
+        self.exclusions = Exclusions()
+        self.transformation = Transformation()
+        self.directory = ctx.cwd
+        self.anchored = False
+        self.anchored_choice = True
+        self.wildcards: bool | None = None
+        self.ignore_case = False
+        self.match_slash = True
+        self.recursive = True
+        self.null = False
+        self.record = 20 * BLOCK
+        self.style = HeaderStyle()
+        self.tags: list[tuple[str, str]] = []
+        self.ignores: list[str] = []
+        self.newer: int | None = None
+        self.newer_status = False
+        self.quiet: set[str] = set()
+        self.dates: list[str] = []
+        self.index: ByteWriter | None = None
+        self.started = ctx.host.clock()
+        self.args = args
+        for key, value in args.given:
+            self._read(key, value or "")
+        self._check()
+        if args.flag("auto-compress") and self.format is None and self.action == "c":
+            self.format = FORMAT_OF_SUFFIX.get(posixpath.splitext(self.archive)[1])
+
+    def _read(self, key: str, value: str) -> None:
+        if key in _ACTIONS:
+            if self.action and self.action != _ACTIONS[key]:
+                raise UsageError("You may not specify more than one '-Acdtrux', '--delete' or  '--test-label' option", 2)
+            self.action = _ACTIONS[key]
+        elif key in _FORMATS:
+            self._compress(_FORMATS[key])
+        elif key in _SETTERS:
+            attribute, setting = _SETTERS[key]
+            setattr(self, attribute, setting)
+        elif key == "":
+            self.operands.append(_Operand(value, self.directory, self.recursive))
+        else:
+            reader = getattr(self, f"_{key.replace('-', '_')}", None)
+            if reader is not None:
+                reader(value)
+
+    def _check(self) -> None:
+        """Options that need or exclude others."""
+        args = self.args
+        if args.last("acls", "xattrs", "selinux", "pax-option") and not args.last("format", "posix", "old-archive"):
+            self.style.form = "pax"
+        if args.flag("o") and self.action == "c":
+            self.style.form = "v7"
+        if args.flag("pax-option") and self.action in ("c", "r", "u", "A") and self.style.form != "pax":
+            raise UsageError("--pax-option can be used only on POSIX archives", 2)
+        if args.flag("occurrence"):
+            if not self.operands and not args.flag("files-from"):
+                raise UsageError("--occurrence is meaningless without a file list", 2)
+            if self.action not in ("d", "x", "t", "D"):
+                raise UsageError("--occurrence cannot be used in the requested operation mode", 2)
+        if args.flag("clamp-mtime") and not args.flag("mtime"):
+            raise UsageError("--clamp-mtime needs a date specified using --mtime", 2)
+        if args.flag("verify") and (self.format is not None or args.flag("auto-compress")):
+            raise UsageError("Cannot verify compressed archives", 2)
+
+    def _format(self, value: str) -> None:
+        form = {"posix": "pax"}.get(value, value)
+        if form not in ("gnu", "oldgnu", "pax", "ustar", "v7"):
+            raise UsageError(f"{value}: Invalid archive format", 2)
+        self.style.form = form
+
+    def _posix(self, _value: str) -> None:
+        self._format("pax")
+
+    def _old_archive(self, _value: str) -> None:
+        self._format("v7")
+
+    def _pax_option(self, value: str) -> None:
+        for part in value.split(","):
+            key, equals, text = part.strip().partition("=")
+            if not equals:
+                raise UsageError(f"Keyword {key} is unknown or not yet implemented", 2)
+            if key == "delete":
+                self.style.deleted.append(compile_glob(text, extglob=False))
+            elif key == "exthdr.name":
+                self.style.header_name = text
+            elif key.endswith(":"):
+                self.style.overrides[key[:-1]] = text
+            else:
+                raise CommandError(f"--pax-option={key}: this keyword is not available here: use {key}:=", 2)
+
+    def _add_file(self, value: str) -> None:
+        self.operands.append(_Operand(value, self.directory, self.recursive))
+
+    def _exclude_backups(self, _value: str) -> None:
+        for pattern in _tar_names.BACKUPS:
+            self._exclude(pattern)
+
+    def _exclude_caches(self, _value: str) -> None:
+        self.tags.append(("contents", "CACHEDIR.TAG"))
+
+    def _exclude_caches_under(self, _value: str) -> None:
+        self.tags.append(("under", "CACHEDIR.TAG"))
+
+    def _exclude_caches_all(self, _value: str) -> None:
+        self.tags.append(("all", "CACHEDIR.TAG"))
+
+    def _exclude_tag(self, value: str) -> None:
+        self.tags.append(("contents", value))
+
+    def _exclude_tag_under(self, value: str) -> None:
+        self.tags.append(("under", value))
+
+    def _exclude_tag_all(self, value: str) -> None:
+        self.tags.append(("all", value))
+
+    def _exclude_ignore(self, value: str) -> None:
+        self.ignores.append(value)
+
+    def _exclude_ignore_recursive(self, value: str) -> None:
+        self.ignores.append(value)
+
+    def _newer(self, value: str) -> None:
+        self.newer, self.newer_status = self._date(value, "--after-date"), True
+
+    def _newer_mtime(self, value: str) -> None:
+        self.newer = self._date(value, "--newer-mtime")
+
+    def _hole_detection(self, value: str) -> None:
+        choose(value, "--hole-detection", (("raw",), ("seek",)))
+
+    def _atime_preserve(self, value: str) -> None:
+        if value:
+            choose(value, "--atime-preserve", (("replace",), ("system",)))
+
+    def _warning(self, value: str) -> None:
+        off = value.startswith("no-")
+        try:
+            keyword = choose(value[3:] if off else value, "--warning", [(word,) for word in _WARNINGS])
+        except UsageError as error:
+            raise CommandError(error.message, 2) from None
+        words = set(_WARNINGS) if keyword == "all" else {keyword}
+        self.quiet = self.quiet | words if off else self.quiet - words
+
+    def warn(self, keyword: str, message: str) -> None:
+        """A warning that --warning=no-KEYWORD turns off; the status stays."""
+        if keyword not in self.quiet:
+            self.ctx.warn(message, self.ctx.status)
+
+    def _record_size(self, value: str) -> None:
+        size = parse_scaled(value, "bBcGgkKMmPTtw")
+        if size is None or size > 4096 * BLOCK:
+            raise UsageError("Invalid record size", 2)
+        if size % BLOCK or not size:
+            raise UsageError(f"Record size must be a multiple of {BLOCK}.", 2)
+        self.record = size
+
+    def _quoting_style(self, value: str) -> None:
+        if value not in STYLES:
+            raise CommandError(f"Unknown quoting style '{value}'. Try 'tar --quoting-style=help' to get a list.\ntar: {_FATAL}", 2)
+
+    def _compress(self, format: str) -> None:
+        if self.format is not None and self.format != format:
+            raise UsageError("Conflicting compression options", 2)
+        self.format = format
+
+    def _file(self, value: str) -> None:
+        self.archive = value
+
+    def _verbose(self, _value: str) -> None:
+        self.verbose += 1
+
+    def _directory(self, value: str) -> None:
+        path = posixpath.join(self.directory, value)
+        try:
+            self.ctx.fs.listdir(path)
+        except OSError as error:
+            raise CommandError(f"{value}: Cannot open: {error.strerror}\ntar: {_FATAL}", 2) from None
+        self.directory = posixpath.normpath(path)
+
+    def _use_compress_program(self, value: str) -> None:
+        format = _PROGRAMS.get(posixpath.basename(value.partition(" ")[0]))
+        if format is None:
+            raise CommandError(f"{value}: this program is not available for compression: use gzip, bzip2 or xz", 2)
+        self._compress(format)
+
+    def _exclude(self, value: str) -> None:
+        self.exclusions.add(
+            value,
+            anchored=self.anchored,
+            wildcards=self.wildcards is not False,
+            ignore_case=self.ignore_case,
+            match_slash=self.match_slash,
+        )
+
+    def _exclude_vcs(self, _value: str) -> None:
+        for name in _tar_names.VCS:
+            self._exclude(name)
+
+    def _exclude_from(self, value: str) -> None:
+        for line in self._lines(value, b"\n"):
+            if line:
+                self._exclude(line)
+
+    def _files_from(self, value: str) -> None:
+        options = not self.null and not self.args.flag("verbatim-files-from")
+        for line in self._lines(value, b"\0" if self.null else b"\n"):
+            if options and line.startswith("--add-file="):
+                self._add_file(line.partition("=")[2])
+            elif options and (found := re.match(r"-C *(.+)|--directory=(.+)", line)):
+                self._directory(found[1] or found[2])
+            elif line:
+                name = line if self.null or self.args.flag("no-unquote") else _unquote(line)
+                self.operands.append(_Operand(name, self.directory, self.recursive))
+
+    def _lines(self, name: str, end: bytes) -> Iterator[str]:
+        try:
+            source = self.ctx.open_input(name)
+        except OSError as error:
+            raise CommandError(f"{name}: Cannot open: {error.strerror}\ntar: {_FATAL}", 2) from None
+        for line in source.lines(end):
+            self.ctx.budget.step()
+            yield decode(line[:-1] if line.endswith(end) else line)
+
+    def _transform(self, value: str) -> None:
+        self.transformation.add(value)
+
+    def _blocking_factor(self, value: str) -> None:
+        if not value.isdigit() or not 0 < int(value[:8]) <= 4096:
+            raise UsageError("Invalid blocking factor", 2)
+        self.record = int(value) * BLOCK
+
+    # what the actions need
+
+    def creation(self) -> CreationOptions:
+        args, ctx = self.args, self.ctx
+        made = CreationOptions(self.exclusions, self.transformation)
+        made.absolute = args.flag("absolute-names")
+        made.dereference = args.flag("dereference")
+        made.remove = args.flag("remove-files")
+        made.owner = self._owner(args.value("owner"))
+        made.group = self._owner(args.value("group"))
+        mode = args.value("mode")
+        if mode is not None:
+            from agentsandbox.languages.modes import compile_mode  # only --mode needs them
+
+            made.mode = compile_mode(mode, ctx.umask)
+            if made.mode is None:
+                raise UsageError("Invalid mode given on option", 2)
+        if args.value("sort") not in (None, "none", "name", "inode"):
+            raise UsageError(f"invalid argument {quote(args.value('sort') or '')} for {quote('--sort')}", 2)
+        text = args.value("mtime")
+        if text is not None:
+            made.mtime = self._date(text, "--mtime")
+        made.clamp = args.flag("clamp-mtime")
+        made.style = self.style
+        made.tags = self.tags
+        made.ignores = self.ignores
+        made.hard_links = not args.flag("hard-dereference")
+        made.newer, made.newer_status = self.newer, self.newer_status
+        made.forgiving = args.flag("ignore-failed-read")
+        made.users = self._map(args.value("owner-map"))
+        made.groups = self._map(args.value("group-map"))
+        made.warn = self.warn
+        made.told = self.verbose > 0
+        return made
+
+    def _map(self, name: str | None) -> dict[str, tuple[str, int]]:
+        """--owner-map and --group-map: lines of an old name (or +ID) and what it becomes."""
+        found: dict[str, tuple[str, int]] = {}
+        if name is None:
+            return found
+        for line in self._lines(name, b"\n"):
+            words = line.partition("#")[0].split()
+            if len(words) == 2:
+                text = words[1].lstrip("+") if words[1].startswith("+") else words[1]
+                owner = self._owner(text)
+                if owner is not None:
+                    found[words[0]] = owner
+            elif words:
+                raise CommandError(f"{name}: cannot read {quote(line)}\ntar: {_FATAL}", 2)
+        return found
+
+    def _owner(self, text: str | None) -> tuple[str, int] | None:
+        if text is None:
+            return None
+        name, colon, number = text.partition(":")
+        if colon and number.isdigit() and len(number) < 10:
+            return name, int(number)
+        if text.isdigit() and len(text) < 10:
+            return "", int(text)
+        return name, 0 if name == "root" else 1000
+
+    def _date(self, text: str, option: str) -> int:
+        when = self._mtime(text)
+        if not text.startswith(("/", ".")):
+            shown = format_date(when, "%Y-%m-%d %H:%M:%S", self.ctx.env.get("TZ", ""))
+            self.dates.append(f"Option {option}: Treating date '{text}' as {shown}")
+        return when
+
+    def _mtime(self, text: str) -> int:
+        from agentsandbox.commands._times import nanoseconds
+        from agentsandbox.languages.dates import DateError, parse_date  # only --mtime needs them
+
+        if text.startswith(("/", ".")):
+            try:
+                return nanoseconds(self.ctx.fs.stat(self.ctx.path(text)).mtime)
+            except OSError as error:
+                raise CommandError(f"{text}: Cannot stat: {error.strerror}\ntar: {_FATAL}", 2) from None
+        try:
+            return parse_date(text, self.ctx.host.clock(), self.ctx.env.get("TZ", ""))
+        except DateError:
+            raise CommandError(f"Invalid date given on option\ntar: {_FATAL}", 2) from None
+
+    def choice(self) -> Choice:
+        return Choice(
+            [*self.args.values("starting-file"), *[operand.name for operand in self.operands]],
+            wildcards=self.wildcards is True,
+            anchored=self.anchored_choice,
+            ignore_case=self.ignore_case,
+        )
+
+    def extraction(self) -> ExtractionOptions:
+        args = self.args
+        made = ExtractionOptions(self.transformation)
+        made.absolute = args.flag("absolute-names")
+        made.keep_mtime = not args.flag("touch")
+        made.permissions = args.last("preserve-permissions", "no-same-permissions") == "preserve-permissions"
+        made.to_stdout = args.flag("to-stdout")
+        policy = args.last(*_EXISTING)
+        made.existing = _EXISTING[policy] if policy is not None else "replace"
+        made.recursive_unlink = args.flag("recursive-unlink")
+        made.keep_links = args.flag("keep-directory-symlink")
+        made.keep_directories = args.last("overwrite-dir", "no-overwrite-dir") == "no-overwrite-dir"
+        if args.last("backup", "suffix"):
+            made.backups = Backups(self.ctx, args)
+            made.told = self.verbose > 0
+        made.command = args.value("to-command")
+        made.forgive_command = args.last("ignore-command-error", "no-ignore-command-error") == "ignore-command-error"
+        made.archive, made.record = self.archive, self.record
+        strip = args.value("strip-components")
+        if strip is not None:
+            if not strip.isdigit() or len(strip) > 6:
+                raise UsageError(f"{strip}: Invalid number of elements", 2)
+            made.strip = int(strip)
+        top = args.value("one-top-level")
+        if top is not None:
+            made.one_directory = top or re.sub(r"(\.tar)?\.[A-Za-z0-9]+$", "", posixpath.basename(self.archive))
+        return made
+
+
+_SETTERS: dict[str, tuple[str, bool]] = {
+    "anchored": ("anchored", True),
+    "no-anchored": ("anchored", False),
+    "wildcards": ("wildcards", True),
+    "no-wildcards": ("wildcards", False),
+    "ignore-case": ("ignore_case", True),
+    "no-ignore-case": ("ignore_case", False),
+    "wildcards-match-slash": ("match_slash", True),
+    "no-wildcards-match-slash": ("match_slash", False),
+    "recursion": ("recursive", True),
+    "no-recursion": ("recursive", False),
+    "null": ("null", True),
+    "no-null": ("null", False),
+}
