@@ -1,0 +1,54 @@
+"""Forks: the same files and the same shell, from then on apart, made without starting a shell."""
+
+from __future__ import annotations
+
+from agentsandbox import Sandbox
+
+STATE = """x=1; declare -A map=([a]=1); list=(1 2); f() { echo "f $1 $x"; }; set -f; shopt -s extglob; alias ll='ls -l'; set -- p q
+IFS=:; umask 077; mkdir -p /workspace/d; pushd /workspace/d > /dev/null"""
+SHOW = """echo "$x ${map[a]} ${list[0]} $1 $2 $PWD $(umask) $-"; f y; dirs; [[ aab == +(a)b ]] && alias ll
+v=a:b; set +f; printf '<%s>' $v"""
+
+
+def test_a_fork_has_the_shells_state() -> None:
+    with Sandbox() as sandbox:
+        sandbox.execute(STATE)
+        fork = sandbox.fork()
+        of_fork = fork.fork()
+        assert fork.cwd == of_fork.cwd == "/workspace/d"
+        expected = sandbox.execute(SHOW).stdout
+        assert expected.startswith("1 1 1 p q /workspace/d 0077 f")
+        assert of_fork.execute(SHOW).stdout == expected
+        assert fork.execute(SHOW).stdout == expected
+
+
+def test_forks_are_apart() -> None:
+    with Sandbox() as sandbox:
+        sandbox.execute(STATE)
+        fork, other = sandbox.fork(), sandbox.fork()
+        sandbox.execute("x=2; map[a]=2; list[0]=2; set -- z; echo 2 > file; cd /")
+        fork.execute("x=3; map[a]=3; list+=(3); unalias ll; unset -f f; echo 3 > file")
+        assert other.execute('echo "$x ${map[a]} ${list[*]} $1"; alias ll; ls').stdout == "1 1 1:2 p\nalias ll='ls -l'\n"
+        assert sandbox.execute('echo "$x ${map[a]} ${list[*]} $1"; cat /workspace/d/file').stdout == "2 2 2:2 z\n2\n"
+        assert fork.execute('echo "$x ${map[a]} ${list[*]} $1"; cat file; f').stdout == "3 3 1:2:3 p\n3\n"
+
+
+def test_a_fork_of_an_unused_sandbox() -> None:
+    with Sandbox(env={"A": "1"}, files={"a": "x"}) as sandbox:
+        assert sandbox.fork().execute("echo $A; cat a").stdout == "1\nx"
+
+
+def test_a_fork_goes_back_to_a_snapshot() -> None:
+    with Sandbox() as sandbox:
+        before = sandbox.snapshot()
+        sandbox.execute("mkdir d; cd d; x=1")
+        fork = sandbox.fork()
+        fork.restore(before)
+        assert fork.execute("pwd; echo $PWD $x; ls").stdout == "/workspace\n/workspace 1\n"
+        assert sandbox.execute("pwd").stdout == "/workspace/d\n"
+
+
+def test_the_environment_of_a_fork() -> None:
+    with Sandbox() as sandbox:
+        sandbox.execute("export A=1")
+        assert sandbox.fork().env["A"] == "1"
