@@ -59,13 +59,19 @@ class ExecutionError(SandboxError):
 
 
 class ShellSyntaxError(SandboxError):
-    """A script is not shell grammar. `line` and `column` count from 1; `message` is worded as bash words it."""
+    """A script is not shell grammar. `line` and `column` count from 1; `message` is worded as bash words it.
 
-    def __init__(self, message: str, line: int = 1, column: int = 1, *, source_line: str | None = None) -> None:
+    status  the status it ends the script with; None where bash takes it for the end of the script and keeps the status
+    """
+
+    def __init__(
+        self, message: str, line: int = 1, column: int = 1, *, source_line: str | None = None, status: int | None = 2
+    ) -> None:
         self.message = message
         self.line = line
         self.column = column
         self.source_line = source_line
+        self.status = status
         super().__init__(f"line {line}: {message}")
 
 

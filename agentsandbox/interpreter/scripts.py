@@ -123,8 +123,9 @@ def _syntax_error(shell: Shell, error: ShellSyntaxError, origin: str) -> int:
     stream = shell.fds.get(2)
     if stream is not None:
         stream.write(encode("".join(lines)))
-    shell.status = 2
-    return 2
+    if error.status is not None or origin == "eval: ":
+        shell.status = error.status or 2
+    return shell.status
 
 
 def child_shell(shell: Shell, environment: Mapping[str, str], name: str) -> Shell:

@@ -100,7 +100,7 @@ def _is_pure(body: Command) -> bool:
 
 def _has_no_side_effects(source: str) -> bool:
     """Whether expanding a word only reads; by its text, erring on the safe side."""
-    return not any(mark in source for mark in ("$(", "`", "=", "<(", ">(", "++", "--", "?}", ":?", "RANDOM", "SRANDOM"))
+    return not any(mark in source for mark in ("$(", "`", "=", "<(", ">(", "++", "--", "?}", ":?", "RANDOM", "BASHPID"))
 
 
 def _command_substitution(body: Command | None) -> Callable[[Shell], str]:
@@ -115,7 +115,7 @@ def _command_substitution(body: Command | None) -> Callable[[Shell], str]:
     if file is not None:
         return file
     run = compile_command(body)
-    pure = _is_pure(body)
+    pure = _is_pure(body) and not any(isinstance(word, Word) and "BASH_SUBSHELL" in word.source for word in body.words)  # type: ignore[attr-defined]
     name = body.words[0].source if pure else ""  # type: ignore[attr-defined]
 
     def expand(shell: Shell) -> str:

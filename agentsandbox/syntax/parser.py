@@ -530,11 +530,16 @@ class Parser(WordReader):
 
     def _conditional(self, start: int) -> Command:
         saved, self.extglob = self.extglob, True
-        test = self._cond_or(start)
+        try:
+            test = self._cond_or(start)
+            self._cond_blanks(start)
+            if not self._cond_closes():
+                raise self._cond_error(start)
+        except ShellSyntaxError as error:
+            if error.source_line is None and self.position < len(self.text):
+                error.status = None
+            raise
         self.extglob = saved
-        self._cond_blanks(start)
-        if not self._cond_closes():
-            raise self._cond_error(start)
         self.position += 2
         return Conditional(test, (), self.line_at(start))
 
@@ -756,7 +761,7 @@ class Parser(WordReader):
         while True:
             self.skip_newlines()
             if self.position >= len(self.text):
-                raise self.unclosed(")", opened)
+                raise self._array_error(self.unclosed(")", opened))
             if self.text[self.position] == ")":
                 self.position += 1
                 return ArrayLiteral(tuple(elements), self.text[opened : self.position])
@@ -767,8 +772,13 @@ class Parser(WordReader):
                     continue
             word = self.read_word()
             if word is None:
-                raise self.unexpected(self._token())
+                raise self._array_error(self.unexpected(self._token()))
             elements.append(ArrayElement(word))
+
+    def _array_error(self, error: ShellSyntaxError) -> ShellSyntaxError:
+        """Bash reads the list of an array with a reader of its own, whose errors have status 1."""
+        error.status = 1
+        return error
 
     def _keyed_element(self) -> ArrayElement | None:
         start = self.position
