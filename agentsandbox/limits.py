@@ -21,6 +21,12 @@ __all__ = ["DEFAULT_LIMITS", "SLICE", "Budget", "Limits"]
 SLICE = 1000
 """Steps between two looks at the clock."""
 
+VALUES = 6
+"""So many values of the largest size may all variables together take."""
+
+_MADE_IN_SLICE = 65536
+"""What a slice of small steps may leave behind."""
+
 _MIB = 1024 * 1024
 
 
@@ -35,6 +41,7 @@ class Limits:
     total_bytes   all files of the sandbox together                    → ENOSPC in the script
     files         files, directories and links of the sandbox          → ENOSPC in the script
     value_bytes   one value: a variable, a word, a line, a string      → 137
+                  (all variables together six times as much)
     """
 
     __slots__ = ("depth", "file_bytes", "files", "output_bytes", "steps", "timeout", "total_bytes", "value_bytes")
@@ -109,9 +116,11 @@ class Budget:
     `left`   steps until the next look at the clock.
     `depth`  nesting now.
     `turn`   called at every look at the clock: lets other processes and the event loop run.
+    `weigh`  what all values of the scripts at work take together, asked for when much was made.
+    `made`   bytes made since then, roughly.
     """
 
-    __slots__ = ("deadline", "depth", "left", "limits", "max_depth", "spent", "turn", "value_bytes")
+    __slots__ = ("deadline", "depth", "left", "limits", "made", "max_depth", "spent", "turn", "value_bytes", "weigh")
 
     def __init__(self, limits: Limits = DEFAULT_LIMITS, *, timeout: float | None = None) -> None:
         self.limits = limits
@@ -122,6 +131,8 @@ class Budget:
         self.spent = 0
         self.depth = 0
         self.turn: Callable[[], None] | None = None
+        self.made = 0
+        self.weigh: Callable[[], int] | None = None
 
     def tick(self) -> None:
         """Count the slice that was used up, look at the clock and give others a turn."""
@@ -130,6 +141,7 @@ class Budget:
         if self.spent > self.limits.steps:
             raise LimitReached("steps")
         self.check_time()
+        self.make(_MADE_IN_SLICE)
         if self.turn is not None:
             self.turn()
 
@@ -152,6 +164,16 @@ class Budget:
         """Refuse a value of `size` bytes (or characters, or 16-byte elements) before it is made."""
         if size > self.value_bytes:
             raise LimitReached("value_bytes")
+
+    def make(self, size: int) -> None:
+        """Charge a value that will be kept for a while; what all of them take together is weighed now and then."""
+        if size > self.value_bytes:
+            raise LimitReached("value_bytes")
+        self.made += size
+        if self.made > 2 * self.value_bytes:
+            self.made = 0
+            if self.weigh is not None and self.weigh() > VALUES * self.value_bytes:
+                raise LimitReached("value_bytes")
 
     def deeper(self) -> None:
         """Enter one level of nesting; pair it with `shallower` in a `finally`."""

@@ -15,6 +15,7 @@ from agentsandbox.errors import Exit, Interrupted, Killed, LimitReached, PipeClo
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
+    from types import FrameType
     from typing import Any
 
     from greenlet import greenlet
@@ -75,6 +76,10 @@ class Process:
     def finished(self) -> bool:
         """Whether it has ended."""
         return self.status is not None
+
+    def suspended_frame(self) -> FrameType | None:
+        """Where it waits, None while it runs or has not begun."""
+        return None if self._greenlet is None else self._greenlet.gr_frame
 
     def _runnable(self, now: float) -> bool:
         if self._ready is None or self.signals:

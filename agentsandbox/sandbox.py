@@ -248,7 +248,7 @@ class Sandbox:
             self.fs.uid = 0  # the host program may do everything
             self.is_executing = False
             machine = shell.machine
-            machine.scheduler.pause = None
+            machine.scheduler.pause = budget.weigh = None
             if limit is not None:
                 machine.scheduler.kill_all(jobs=False)
             machine.history.append(script)
@@ -274,8 +274,11 @@ class Sandbox:
         on_command: Policy | None,
         pause: Callable[..., Any] | None,
     ) -> Shell:
+        from agentsandbox.interpreter.census import weigh
+
         machine = shell.machine
         machine.budget = shell.budget = budget
+        budget.weigh = functools.partial(weigh, shell)
         shell.variables.limit = budget.value_bytes
         scheduler = machine.scheduler
         scheduler.pause = pause

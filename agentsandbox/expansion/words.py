@@ -12,7 +12,7 @@ from agentsandbox.expansion.arithmetic import compile_operation, compile_tree, e
 from agentsandbox.expansion.braces import expand_braces, has_braces
 from agentsandbox.expansion.errors import ExpansionError
 from agentsandbox.expansion.globbing import glob_paths
-from agentsandbox.expansion.parameters import ParameterReader, compile_parameter, join, unbound
+from agentsandbox.expansion.parameters import ParameterReader, compile_parameter, join, reader_for, unbound
 from agentsandbox.expansion.splitting import FieldBuilder, split_fields
 from agentsandbox.patterns import quote_glob
 from agentsandbox.syntax.arithmetic import OPERAND, ArithmeticSyntaxError, parse_arithmetic
@@ -31,7 +31,7 @@ from agentsandbox.syntax.nodes import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from typing import Any
 
     from agentsandbox.expansion.host import ExpansionHost
@@ -108,7 +108,7 @@ class WordCompiler:
             def two(host: ExpansionHost) -> str:
                 text = first(host) + second(host)
                 if len(text) > 65536:
-                    host.budget.charge(len(text))
+                    host.budget.make(len(text))
                 return text
 
             return two
@@ -118,7 +118,7 @@ class WordCompiler:
             def three(host: ExpansionHost) -> str:
                 text = first(host) + second(host) + third(host)
                 if len(text) > 65536:
-                    host.budget.charge(len(text))
+                    host.budget.make(len(text))
                 return text
 
             return three
@@ -127,7 +127,7 @@ class WordCompiler:
             pieces = [text(host) for text in texts]
             total = sum(map(len, pieces))
             if total > 65536:
-                host.budget.charge(total)
+                host.budget.make(total)
             return "".join(pieces)
 
         return concatenate
@@ -225,20 +225,27 @@ class WordCompiler:
 
     def _assigner(self, node: Parameter) -> Callable[[ExpansionHost, str], str]:
         name, subscript = node.name, node.subscript
-        key = self.string(subscript) if subscript is not None else None
-        indirect = node.prefix == "!"
+        if node.prefix == "!":
+            pointer = reader_for(name, subscript, self).single
 
-        def assign(host: ExpansionHost, value: str) -> str:
-            target = name
-            if indirect:
-                target = host.variables.get(name) or name
-            if not (target[0].isalpha() or target[0] == "_"):
-                raise ExpansionError(f"${target}: cannot assign in this way")
-            if key is not None:
-                host.variables.assign_element(target, key(host), value)
-            else:
+            def assign_target(host: ExpansionHost, value: str) -> str:
+                target = pointer(host) or name
+                if not target.isidentifier():
+                    raise ExpansionError(f"{target}: invalid variable name")
                 host.variables.assign(target, value)
                 return host.variables.get(target) or ""
+
+            return assign_target
+        key = self.string(subscript) if subscript is not None else None
+
+        def assign(host: ExpansionHost, value: str) -> str:
+            if not (name[0].isalpha() or name[0] == "_"):
+                raise ExpansionError(f"${name}: cannot assign in this way")
+            if key is not None:
+                host.variables.assign_element(name, key(host), value)
+            else:
+                host.variables.assign(name, value)
+                return host.variables.get(name) or ""
             return value
 
         return assign
@@ -371,7 +378,7 @@ class WordCompiler:
 
             def length(host: ExpansionHost) -> int | None:
                 value = host.values.get(name)
-                return len(value) if type(value) is str else None
+                return len(value) if type(value) is str and not host.bytewise else None
 
             return length
         if part.prefix not in ("", "#"):
@@ -469,8 +476,7 @@ class WordCompiler:
                 parameter = part.parts[0]
                 reader = compile_parameter(parameter, self) if parameter.operator not in _CHOICES else None
                 if reader is not None and reader.many is not None and not reader.star:
-                    many = reader.many
-                    return lambda host, out: out.extend(many(host))
+                    return _extend_with(reader.many)
             if not _has_list(part):
                 text = self._text(part)
                 return lambda host, out: out.append(text(host))
@@ -752,6 +758,17 @@ def _split_tildes(text: str, first: bool, last: bool, assignment: bool) -> list[
 _GLOBIGNORE = re.compile(r"(?:\[[!^]?\]?(?:\[:\w*:\]|[^\]])*\]|[^:])+")
 """One pattern of GLOBIGNORE: a colon inside a bracket expression does not end it."""
 _INTEGER = re.compile(r"-?(?:[1-9][0-9]{0,17}|0)")
+
+
+def _extend_with(many: Callable[[ExpansionHost], Sequence[str]]) -> Fields:
+    """All elements as words; so many words are charged as the largest list may hold."""
+
+    def extend(host: ExpansionHost, out: list[str]) -> None:
+        out.extend(many(host))
+        if len(out) > 4096:
+            host.budget.make(16 * len(out))
+
+    return extend
 
 
 def _positional_text(number: int, name: str) -> Text:

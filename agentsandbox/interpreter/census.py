@@ -60,10 +60,10 @@ def weigh(main: Shell) -> int:
     _weigh_shell(scale, main)
     scale.collection(main.machine.history)
     for frame in _frames(main):
-        names = frame.f_code.co_name
-        if names == "run_in_shell":
+        function = frame.f_code.co_name
+        if function == "run_in_shell":
             _weigh_shell(scale, frame.f_locals["shell"])
-        elif names == "call_function":
+        else:
             scale.collection(frame.f_locals["positional"])
     return scale.total
 
@@ -79,7 +79,7 @@ def _weigh_shell(scale: _Scale, shell: Shell) -> None:
     scale.texts(shell.traps.values())
     scale.texts(shell.hashed.values())
     scale.texts(shell.directories)
-    scale.texts(vars for alias in shell.aliases.values() for vars in (alias if isinstance(alias, tuple) else (alias,)))
+    scale.texts(shell.aliases.values())
     scale.texts(stream.data for stream in shell.fds.values() if isinstance(stream, BytesReader))
 
 
