@@ -170,9 +170,14 @@ class _Run:
             self.complain(f"jq: error (at {place}) (not a string): {dump(value)}\n")
 
     def _writer(self) -> Callable[[Value], None]:
-        options, text_of, pending = self.options, self.dumper.text, self.pending
+        options, text_of, pending, budget = self.options, self.dumper.text, self.pending, self.ctx.budget
         raw, end, start = options.raw_output, options.end, "\x1e" if options.seq else ""
         ascii_only = options.ascii_output
+
+        def spill(piece: str) -> None:
+            budget.step(len(piece) // 64 + 1)
+            pending.append(piece)
+            self.flush()
 
         def write(value: Value) -> None:
             self.last = value is not None and value is not False
@@ -183,7 +188,13 @@ class _Run:
             elif raw and type(value) is str:
                 text = text_of(value)[1:-1] if value.isascii() is False else value
             else:
-                text = text_of(value)
+                if start:
+                    pending.append(start)
+                text = text_of(value, spill)
+                pending.append(text + end)
+                if len(pending) > _HELD or len(text) > _HELD:
+                    self.flush()
+                return
             pending.append(start + text + end)
             if len(pending) > _HELD or len(text) > _HELD:
                 self.flush()

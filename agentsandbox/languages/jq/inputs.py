@@ -151,6 +151,9 @@ class Inputs:
                 elif not self._ended:  # a number may go on
                     return
             self._position = end
+            if end > _FIRST_TRY:
+                self._drop()  # the text of a large value is not needed beside it
+                text, size, end = self._text, len(self._text), 0
             yield value
             self._position = skip_blanks(text, end)
 

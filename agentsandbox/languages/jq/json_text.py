@@ -38,6 +38,7 @@ __all__ = [
 
 _PARSE_DEPTH = 10000
 _PRINT_DEPTH = 256
+_PIECES = 4096
 _TOO_DEEP = "<skipped: too deep>"
 
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
@@ -148,6 +149,22 @@ COLORS = ("0;90", "0;39", "0;39", "0;39", "0;32", "1;39", "1;39", "34;1")
 """Of null, false, true, numbers, strings, arrays, objects, object keys."""
 
 
+class _Parts(list[str]):
+    """The pieces of one value's text; the spilled ones as few long ones, or given away at once."""
+
+    __slots__ = ("sink", "spilled")
+
+    def __init__(self, sink: Callable[[str], None] | None) -> None:
+        super().__init__()
+        self.spilled: list[str] = []
+        self.sink = self.spilled.append if sink is None else sink
+
+    def spill(self) -> None:
+        """Make room."""
+        self.sink("".join(self))
+        self.clear()
+
+
 class Dumper:
     """Prints values in one style. `indent` is the text of one level, "" for everything on one line."""
 
@@ -159,8 +176,8 @@ class Dumper:
         self.quote: Callable[[str], str] = _quote_ascii if ascii_only else quote
         self.colors = tuple(f"\x1b[{color}m" for color in colors) if colors is not None else None
 
-    def text(self, value: Value) -> str:
-        """The value as JSON."""
+    def text(self, value: Value, sink: Callable[[str], None] | None = None) -> str:
+        """The value as JSON; of a long text all but the last piece goes to `sink`, if there is one."""
         kind = type(value)
         if self.colors is not None:
             parts: list[str] = []
@@ -172,12 +189,12 @@ class Dumper:
             return str(value)
         if kind is not dict and kind is not list:
             return self._scalar(value)
-        parts = []
+        pieces = _Parts(sink)
         if self.indent:
-            self._pretty(value, 0, parts.append, "\n")
+            self._pretty(value, 0, pieces, "\n")
         else:
-            self._compact(value, 0, parts.append)
-        return "".join(parts)
+            self._compact(value, 0, pieces)
+        return "".join([*pieces.spilled, *pieces])
 
     def _scalar(self, value: Value) -> str:
         if value is None:
@@ -188,7 +205,8 @@ class Dumper:
             return "false"
         return number_text(value)
 
-    def _compact(self, value: Value, level: int, out: Callable[[str], None]) -> None:
+    def _compact(self, value: Value, level: int, parts: _Parts) -> None:
+        out = parts.append
         if level > _PRINT_DEPTH:
             out(_TOO_DEEP)
             return
@@ -204,10 +222,12 @@ class Dumper:
                 else:
                     out(f"{separator}{quote_text(name)}:")
                     if kind is dict or kind is list:
-                        self._compact(item, level + 1, out)
+                        self._compact(item, level + 1, parts)
                     else:
                         out(self._scalar(item))
                 separator = ","
+                if len(parts) > _PIECES:
+                    parts.spill()
             out("}" if value else "{}")
             return
         separator = "["
@@ -220,13 +240,16 @@ class Dumper:
             else:
                 out(separator)
                 if kind is dict or kind is list:
-                    self._compact(item, level + 1, out)
+                    self._compact(item, level + 1, parts)
                 else:
                     out(self._scalar(item))
             separator = ","
+            if len(parts) > _PIECES:
+                parts.spill()
         out("]" if value else "[]")
 
-    def _pretty(self, value: Value, level: int, out: Callable[[str], None], newline: str) -> None:
+    def _pretty(self, value: Value, level: int, parts: _Parts, newline: str) -> None:
+        out = parts.append
         if level > _PRINT_DEPTH:
             out(_TOO_DEEP)
             return
@@ -243,10 +266,12 @@ class Dumper:
                 else:
                     out(f"{separator}{quote_text(name)}: ")
                     if kind is dict or kind is list:
-                        self._pretty(item, level + 1, out, inner)
+                        self._pretty(item, level + 1, parts, inner)
                     else:
                         out(self._scalar(item))
                 separator = "," + inner
+                if len(parts) > _PIECES:
+                    parts.spill()
             out(newline + "}" if value else "{}")
             return
         separator = "[" + inner
@@ -259,10 +284,12 @@ class Dumper:
             else:
                 out(separator)
                 if kind is dict or kind is list:
-                    self._pretty(item, level + 1, out, inner)
+                    self._pretty(item, level + 1, parts, inner)
                 else:
                     out(self._scalar(item))
             separator = "," + inner
+            if len(parts) > _PIECES:
+                parts.spill()
         out(newline + "]" if value else "[]")
 
     def _colored(self, value: Value, level: int, parts: list[str]) -> None:
@@ -320,21 +347,19 @@ def dump_prefix(value: Value, size: int) -> str:
         return quote(value[:size])
     if not isinstance(value, (list, dict)):
         return dump(value)
-    parts: list[str] = []
-    have = 0
+    found = ""
 
     def collect(text: str) -> None:
-        nonlocal have
-        parts.append(text)
-        have += len(text)
-        if have > size:
+        nonlocal found
+        found += text
+        if len(found) > size:
             raise _EnoughError
 
     try:
-        _COMPACT._compact(value, 0, collect)
+        rest = _COMPACT.text(value, collect)
     except _EnoughError:
-        pass
-    return "".join(parts)
+        return found
+    return found + rest
 
 
 # reading, the fast way
