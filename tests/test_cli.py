@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import select
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -166,6 +168,53 @@ def test_completion() -> None:
         assert complete(sandbox, "cat src/m") == ("src/m", ["src/main.py"])
         assert complete(sandbox, "cat /work") == ("/work", ["/workspace/"])
         assert complete(sandbox, "cat no/such/") == ("no/such/", [])
+
+
+class Terminal:
+    """`agentsandbox shell` on a terminal of its own."""
+
+    def __init__(self) -> None:
+        pty = pytest.importorskip("pty")
+        pytest.importorskip("prompt_toolkit")
+        self.master, slave = pty.openpty()
+        program = "import fcntl, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); from agentsandbox.cli import main; raise SystemExit(main())"
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", program, "shell"], stdin=slave, stdout=slave, stderr=slave, start_new_session=True,
+            env={**os.environ, "PYTHONPATH": str(ROOT), "TERM": "xterm", "PROMPT_TOOLKIT_NO_CPR": "1"},
+        )  # fmt: skip
+        os.close(slave)
+
+    def type(self, text: str) -> None:
+        os.write(self.master, text.encode())
+
+    def read_until(self, text: str) -> None:
+        """Wait for a text on the screen and forget what stood before it."""
+        seen, deadline = b"", time.monotonic() + 30
+        while text.encode() not in seen:
+            assert time.monotonic() < deadline, seen
+            if select.select([self.master], [], [], 0.1)[0]:
+                seen += os.read(self.master, 65536)
+
+
+def test_shell_on_a_terminal() -> None:
+    terminal = Terminal()
+    try:
+        terminal.read_until("$ ")
+        terminal.type("echo $((6*7))x\r")
+        terminal.read_until("42x")
+        terminal.type("for i in 1 2\rdo echo n$i\rdone\r")
+        terminal.read_until("n2")
+        terminal.type("basena\t /a/b; sleep 20\r")
+        terminal.read_until("\nb")
+        time.sleep(0.3)
+        terminal.type("\x03")
+        terminal.read_until("^C")
+        terminal.type("exit 5\r")
+        assert terminal.process.wait(30) == 5
+    finally:
+        terminal.process.kill()
+        terminal.process.wait()
+        os.close(terminal.master)
 
 
 # skills
