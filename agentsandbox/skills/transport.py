@@ -1,0 +1,111 @@
+"""HTTP that checks the address before it speaks: a policy decides on the connection itself, not on a name that may change."""
+
+from __future__ import annotations
+
+import time
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from agentsandbox.errors import SkillLimitError, SkillPolicyError, SkillStateError
+
+try:
+    import httpcore
+    import httpx
+except ImportError:
+    raise SkillStateError('fetching skills needs the extra "remote": pip install "agentsandbox[remote]"') from None
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from agentsandbox.network import NetworkPolicy
+
+__all__ = ["Client", "open_client"]
+
+
+class GuardedBackend(httpcore.NetworkBackend):
+    """Connects, looks where to, and hangs up unless the policy allows the address."""
+
+    def __init__(self, policy: NetworkPolicy) -> None:
+        self.policy = policy
+        self._backend = httpcore.SyncBackend()
+
+    def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,
+        local_address: str | None = None,
+        socket_options: Iterable[Any] | None = None,
+    ) -> httpcore.NetworkStream:
+        stream = self._backend.connect_tcp(host, port, timeout, local_address, socket_options)
+        peer = stream.get_extra_info("server_addr")
+        refusal = self.policy.refuses_address(str(peer[0])) if peer else "its address is not known"
+        if refusal:
+            stream.close()
+            raise SkillPolicyError(f"{host}: {refusal}")
+        return stream
+
+    def connect_unix_socket(
+        self, path: str, timeout: float | None = None, socket_options: Iterable[Any] | None = None
+    ) -> httpcore.NetworkStream:
+        raise SkillPolicyError("only TCP is allowed")
+
+    def sleep(self, seconds: float) -> None:
+        self._backend.sleep(seconds)
+
+
+class Client:
+    """Gets one address after the other, each within the policy's size and time."""
+
+    def __init__(self, policy: NetworkPolicy, pool: httpcore.ConnectionPool) -> None:
+        self.policy = policy
+        self._pool = pool
+
+    def fetch(
+        self, url: str, until: float, method: str = "GET", headers: Mapping[str, str] | None = None, body: bytes | None = None
+    ) -> tuple[httpx.Response, bytes]:
+        """The answer of a server and its content; redirections are answers. The policy was asked about the address before."""
+        target = httpx.URL(url)
+        fields = {name.lower(): value for name, value in (headers or {}).items()}
+        fields |= {"host": str(target.netloc, "ascii"), "accept-encoding": "identity", "user-agent": "agentsandbox"}
+        fields |= {name.lower(): value for name, value in self.policy.headers.get(target.host, {}).items()}
+        if body is not None:
+            fields["content-length"] = str(len(body))
+        seconds = max(0.1, min(self.policy.timeout, until - time.monotonic()))
+        request = httpcore.Request(
+            method,
+            httpcore.URL(scheme=target.raw_scheme, host=target.raw_host, port=target.port, target=target.raw_path),
+            headers=list(fields.items()),
+            content=body,
+            extensions={"timeout": {"connect": seconds, "read": seconds, "write": seconds, "pool": seconds}},
+        )
+        try:
+            answer = self._pool.handle_request(request)
+            try:
+                content = self._read(answer, url, until)
+            finally:
+                answer.close()
+        except (httpcore.TimeoutException, httpcore.NetworkError, httpcore.ProtocolError, httpcore.UnsupportedProtocol) as error:
+            raise SkillStateError(f"{url}: {type(error).__name__}: {error}") from None
+        return httpx.Response(answer.status, headers=answer.headers), content
+
+    def _read(self, answer: httpcore.Response, url: str, until: float) -> bytes:
+        encodings = [value for name, value in answer.headers if name.lower() == b"content-encoding"]
+        if any(value.strip().lower() not in (b"identity", b"") for value in encodings):
+            raise SkillPolicyError(f"{url}: the answer is compressed, though it was not asked to be")
+        chunks, size = [], 0
+        for chunk in answer.iter_stream():
+            size += len(chunk)
+            if size > self.policy.max_bytes:
+                raise SkillLimitError(f"{url}: more than {self.policy.max_bytes} bytes")
+            if time.monotonic() > until:
+                raise SkillLimitError(f"{url}: took longer than {self.policy.timeout} seconds")
+            chunks.append(chunk)
+        return b"".join(chunks)
+
+
+@contextmanager
+def open_client(policy: NetworkPolicy) -> Iterator[Client]:
+    """A client for a few requests."""
+    with httpcore.ConnectionPool(network_backend=GuardedBackend(policy), max_connections=4) as pool:
+        yield Client(policy, pool)

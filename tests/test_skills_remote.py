@@ -1,0 +1,406 @@
+"""Skills from elsewhere: a real HTTP server and real git repositories on this machine, and archives that lie."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import hashlib
+import io
+import json
+import lzma
+import subprocess
+import tarfile
+import threading
+import time
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("httpx", reason="the extra `remote` is not installed")
+pytest.importorskip("dulwich", reason="the extra `remote` is not installed")
+
+from agentsandbox import NetworkPolicy
+from agentsandbox.errors import InvalidSkillError, SkillError, SkillLimitError, SkillNotFoundError, SkillPolicyError
+from agentsandbox.skills.archives import skills_in, unpack
+from agentsandbox.skills.catalog import SkillCatalog
+from agentsandbox.skills.remote import RemoteSkills
+from agentsandbox.skills.repositories import check_pack
+
+HEAD = "---\nname: {0}\ndescription: About {0}\n---\nBody of {0}\n"
+Answer = tuple[int, dict[str, str], bytes]
+
+
+def head(name: str) -> bytes:
+    return HEAD.replace("{0}", name).encode()
+
+
+def digest_of(data: bytes) -> str:
+    return f"sha256:{hashlib.sha256(data).hexdigest()}"
+
+
+def zipped(files: dict[str, bytes]) -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in files.items():
+            archive.writestr(name, data)
+    return out.getvalue()
+
+
+def tarred(files: dict[str, bytes], change: Callable[[tarfile.TarInfo], None] = lambda info: None) -> bytes:
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w") as archive:
+        for name, data in files.items():
+            info = tarfile.TarInfo(name)
+            info.size = len(data)
+            change(info)
+            archive.addfile(info, io.BytesIO(data))
+    return out.getvalue()
+
+
+class Server:
+    """Answers GET by a table of paths, and counts."""
+
+    def __init__(self) -> None:
+        self.answers: dict[str, Answer | Callable[[], Iterator[bytes]]] = {}
+        self.asked: list[str] = []
+        outer = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                outer.asked.append(self.path)
+                answer = outer.answers.get(self.path, (404, {}, b"no"))
+                if callable(answer):
+                    self.send_response(200)
+                    self.end_headers()
+                    try:
+                        for chunk in answer():
+                            self.wfile.write(chunk)
+                    except OSError:
+                        pass
+                    return
+                status, fields, body = answer
+                self.send_response(status)
+                for name, value in {"Content-Length": str(len(body)), **fields}.items():
+                    self.send_header(name, value)
+                self.end_headers()
+                self.wfile.write(body)
+
+            def log_message(self, *arguments: object) -> None: ...
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.server.daemon_threads = True
+        self.url = f"http://127.0.0.1:{self.server.server_port}"
+
+    def serve(self, path: str, body: bytes, status: int = 200, **fields: str) -> str:
+        self.answers[path] = (status, {name.replace("_", "-"): value for name, value in fields.items()}, body)
+        return self.url + path
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    made = Server()
+    thread = threading.Thread(target=made.server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+    thread.start()
+    yield made
+    made.server.shutdown()
+    made.server.server_close()
+    thread.join(5)
+
+
+def remote(server: Server, tmp_path: Path, **options: object) -> RemoteSkills:
+    policy = NetworkPolicy([server.url], allow_private=True, methods=("GET", "POST"), **{"timeout": 5.0, "max_bytes": 1 << 20, **options})  # type: ignore[arg-type]
+    return RemoteSkills(policy, tmp_path / "cache")
+
+
+@pytest.mark.row("S2-54")
+def test_an_archive_is_fetched_once_and_pinned(server: Server, tmp_path: Path) -> None:
+    url = server.serve("/a.zip", zipped({"a/SKILL.md": head("a"), "a/scripts/x.sh": b"#!/bin/sh\n", "b/SKILL.md": head("b")}))
+    source = remote(server, tmp_path)
+    skills = source.archive(url)
+    assert list(SkillCatalog(skills=skills)) == ["a", "b"]
+    assert source.archive(url) == skills
+    assert server.asked == ["/a.zip"]
+    server.serve("/a.zip", zipped({"a/SKILL.md": head("a") + b"evil"}))
+    for kept in (tmp_path / "cache").glob("sha256-*"):
+        kept.write_bytes(b"changed on the disk")
+    with pytest.raises(SkillPolicyError, match="not what it was"):
+        source.archive(url)
+    source.forget(url)
+    assert "evil" in str(source.archive(url)[0].metadata.instructions)
+
+
+@pytest.mark.row("S2-54")
+@pytest.mark.parametrize("pack", [lambda data: data, gzip.compress, bz2.compress, lzma.compress])
+def test_tar_archives(server: Server, tmp_path: Path, pack: Callable[[bytes], bytes]) -> None:
+    url = server.serve("/a.tar", pack(tarred({"./SKILL.md": head("a"), "./references/r.md": b"r"})))
+    (skill,) = remote(server, tmp_path).archive(url, name="a")
+    assert [file.relative_path for file in skill.files] == ["SKILL.md", "references/r.md"]
+
+
+def test_digests(server: Server, tmp_path: Path) -> None:
+    data = zipped({"SKILL.md": head("a")})
+    url = server.serve("/a.zip", data)
+    source = remote(server, tmp_path)
+    with pytest.raises(SkillPolicyError, match="not what it was"):
+        source.archive(url, "sha256:" + "0" * 64)
+    with pytest.raises(SkillPolicyError, match="64 digits"):
+        source.archive(url, "md5:1")
+    assert source.archive(url, digest_of(data))[0].name == "a"
+    strict = RemoteSkills(source.policy, tmp_path / "other", require_digest=True)
+    with pytest.raises(SkillPolicyError, match="required"):
+        strict.archive(url)
+    assert strict.archive(url, digest_of(data))[0].name == "a"
+
+
+def test_what_is_invalid_leaves_nothing(server: Server, tmp_path: Path) -> None:
+    source = remote(server, tmp_path)
+    for body in (b"", b"no archive", zipped({"x": b""}), zipped({"SKILL.md": b"no front matter"}), zipped({"../SKILL.md": head("a")})):
+        with pytest.raises(InvalidSkillError):
+            source.archive(server.serve("/bad", body))
+    assert not (tmp_path / "cache").exists()
+    assert source.archive(server.serve("/bad", zipped({"SKILL.md": head("a")})))[0].name == "a"
+
+
+@pytest.mark.row("S2-54")
+def test_an_index(server: Server, tmp_path: Path) -> None:
+    document, archive = head("one"), zipped({"SKILL.md": head("two"), "x.txt": b"x"})
+    server.serve("/s/one.md", document)
+    server.serve("/s/two.zip", archive)
+    entries = [
+        {"name": "one", "type": "skill-md", "description": "d", "url": "/s/one.md", "digest": digest_of(document)},
+        {"name": "two", "type": "archive", "description": "d", "url": f"{server.url}/s/two.zip", "digest": digest_of(archive)},
+        {"name": "three", "type": "skill-md", "url": "/s/one.md", "digest": digest_of(document)},
+        {"name": "four", "type": "skill-md", "url": "/s/one.md"},
+        {"name": "five", "type": "skill-md", "url": "http://elsewhere.example/x", "digest": digest_of(b"")},
+        {"name": "six", "type": "skill-md", "url": "/s/one.md", "digest": digest_of(b"")},
+        {"name": "../seven", "type": "skill-md", "url": "/s/one.md", "digest": digest_of(document)},
+        {"name": "eight", "type": "magic", "url": "/s/one.md", "digest": digest_of(document)},
+        "nine",
+        {"name": "one", "type": "skill-md", "url": "/s/one.md", "digest": digest_of(document)},
+    ]
+    server.serve("/.well-known/agent-skills/index.json", json.dumps({"skills": entries}).encode())
+    found = remote(server, tmp_path).index(server.url)
+    assert [skill.name for skill in found.skills] == ["one", "two"]
+    assert len(found.diagnostics) == 8
+    assert not [each for each in found.diagnostics if str(tmp_path) in str(each)]
+    for body in (b"", b"[]", b"{}", b'{"skills": 1}', b"[" * 100_000, b'{"skills": [' + b"1," * 2000 + b"1]}"):
+        server.serve("/.well-known/agent-skills/index.json", body)
+        with pytest.raises(SkillError):
+            remote(server, tmp_path).index(server.url)
+
+
+def test_the_policy_decides(server: Server, tmp_path: Path) -> None:
+    url = server.serve("/a.zip", zipped({"SKILL.md": head("a")}))
+    denied = RemoteSkills(NetworkPolicy(), tmp_path / "cache")
+    with pytest.raises(SkillPolicyError, match="not on the list"):
+        denied.archive(url)
+    private = RemoteSkills(NetworkPolicy([server.url]), tmp_path / "cache")
+    with pytest.raises(SkillPolicyError, match="private or reserved"):
+        private.archive(url)
+    for wrong in ("file:///etc/passwd", "ftp://127.0.0.1/x", "http://user:pw@127.0.0.1/x", "nothing"):
+        with pytest.raises(SkillPolicyError):
+            remote(server, tmp_path).archive(wrong)
+    assert server.asked == []
+
+
+def test_redirections_are_asked_about_too(server: Server, tmp_path: Path) -> None:
+    url = server.serve("/here", b"", 302, Location="/there")
+    server.serve("/there", zipped({"SKILL.md": head("a")}))
+    source = remote(server, tmp_path)
+    assert source.archive(url)[0].name == "a"
+    with pytest.raises(SkillPolicyError, match="not on the list"):
+        source.archive(server.serve("/out", b"", 302, Location="http://elsewhere.example/x"))
+    with pytest.raises(SkillPolicyError):
+        source.archive(server.serve("/file", b"", 302, Location="file:///etc/passwd"))
+    with pytest.raises(SkillLimitError, match="redirections"):
+        source.archive(server.serve("/loop", b"", 302, Location="/loop"))
+    with pytest.raises(SkillNotFoundError, match="404"):
+        source.archive(f"{server.url}/gone")
+
+
+def test_size_and_time_are_limited(server: Server, tmp_path: Path) -> None:
+    def endless() -> Iterator[bytes]:
+        while True:
+            yield b"x" * 65536
+
+    def slow() -> Iterator[bytes]:
+        while True:
+            yield b"x"
+            time.sleep(0.05)
+
+    server.answers |= {"/endless": endless, "/slow": slow}
+    with pytest.raises(SkillLimitError, match="more than"):
+        remote(server, tmp_path).archive(f"{server.url}/endless")
+    started = time.monotonic()
+    with pytest.raises(SkillLimitError, match="longer"):
+        remote(server, tmp_path, timeout=0.5).archive(f"{server.url}/slow")
+    assert time.monotonic() - started < 4
+    with pytest.raises(SkillPolicyError, match="compressed"):
+        remote(server, tmp_path).archive(server.serve("/gzip", gzip.compress(b"x"), Content_Encoding="gzip"))
+
+
+def test_secrets_go_where_they_belong(server: Server, tmp_path: Path) -> None:
+    url = server.serve("/a.zip", zipped({"SKILL.md": head("a")}))
+    source = remote(server, tmp_path, headers={"127.0.0.1": {"Authorization": "Bearer t"}, "elsewhere.example": {"X": "y"}})
+    assert source.archive(url)[0].name == "a"
+
+
+def link(info: tarfile.TarInfo) -> None:
+    if info.name == "l":
+        info.type, info.linkname, info.size = tarfile.SYMTYPE, "/etc/passwd", 0
+
+
+def device(info: tarfile.TarInfo) -> None:
+    if info.name == "l":
+        info.type, info.size = tarfile.CHRTYPE, 0
+
+
+def hard_link(info: tarfile.TarInfo) -> None:
+    if info.name == "l":
+        info.type, info.linkname, info.size = tarfile.LNKTYPE, "SKILL.md", 0
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        pytest.param(tarred({"SKILL.md": head("a"), "l": b""}, link), id="link out"),
+        pytest.param(tarred({"SKILL.md": head("a"), "l": b""}, device), id="device"),
+        pytest.param(tarred({"SKILL.md": head("a"), "l": b""}, hard_link), id="hard link"),
+        pytest.param(tarred({"SKILL.md": head("a"), "../x": b""}), id="traversal"),
+        pytest.param(tarred({"SKILL.md": head("a"), "/etc/x": b""}), id="absolute"),
+        pytest.param(zipped({"SKILL.md": head("a"), "C:\\x": b""}), id="drive"),
+        pytest.param(zipped({"SKILL.md": head("a"), "bomb": bytes(80 << 20)}), id="zip bomb"),
+        pytest.param(gzip.compress(tarred({"SKILL.md": head("a"), "bomb": bytes(80 << 20)})), id="tar bomb"),
+        pytest.param(zipped({f"f{number}": b"" for number in range(6000)}), id="many files"),
+        pytest.param(zipped({"SKILL.md": head("a")})[:-10], id="cut"),
+        pytest.param(gzip.compress(tarred({"SKILL.md": head("a")}))[:-300], id="cut tar"),
+        pytest.param(zipped({"a/SKILL.md": head("x"), "b/SKILL.md": head("x")}).replace(b"q", b"q"), id="one name twice"),
+    ],
+)
+def test_archives_that_are_refused(data: bytes) -> None:
+    with pytest.raises(SkillError):
+        skills_in(unpack(data))
+
+
+def git(folder: Path, *words: str) -> str:
+    where = ["git", "-C", str(folder), "-c", "user.name=t", "-c", "user.email=t@example.com", "-c", "commit.gpgsign=false"]
+    return subprocess.run([*where, *words], check=True, capture_output=True, text=True).stdout.strip()
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    folder = tmp_path / "repo"
+    (folder / "skills" / "a" / "scripts").mkdir(parents=True)
+    git(folder, "init", "-q", "-b", "main")
+    (folder / "skills" / "a" / "SKILL.md").write_bytes(head("a"))
+    (folder / "skills" / "a" / "scripts" / "run.sh").write_text("#!/bin/sh\n")
+    (folder / "skills" / "a" / "link.md").symlink_to("SKILL.md")
+    hook = folder / ".git" / "hooks" / "post-checkout"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text(f"#!/bin/sh\ntouch {tmp_path}/executed\n")
+    hook.chmod(0o755)
+    git(folder, "add", ".")
+    git(folder, "commit", "-q", "-m", "one")
+    git(folder, "tag", "-a", "v1", "-m", "v1")
+    return folder
+
+
+@pytest.mark.row("S2-54")
+def test_a_local_repository(repository: Path, tmp_path: Path) -> None:
+    source = RemoteSkills(NetworkPolicy(), tmp_path / "cache")
+    (skill,) = source.git(str(repository), "main", below="skills")
+    assert [file.relative_path for file in skill.files] == ["SKILL.md", "link.md", "scripts/run.sh"]
+    (repository / "skills" / "a" / "SKILL.md").write_bytes(head("a") + b"two\n")
+    git(repository, "commit", "-qam", "two")
+    assert source.git(str(repository), "main", below="skills") == [skill]
+    assert source.git(str(repository), "v1", below="skills") == [skill]
+    source.forget(str(repository), "main")
+    (changed,) = source.git(str(repository), "main", below="skills")
+    assert changed != skill
+    assert source.git(f"file://{repository}", git(repository, "rev-parse", "HEAD~1"), below="skills") == [skill]
+    for wrong in ("nope", "0" * 40, "../../etc/passwd"):
+        with pytest.raises(SkillError):
+            source.git(str(repository), wrong, below="skills")
+    with pytest.raises(InvalidSkillError):
+        source.git(str(repository), "main", below="nothing")
+    with pytest.raises(SkillNotFoundError):
+        source.git(str(tmp_path), "main")
+    assert not (tmp_path / "executed").exists()
+
+
+@pytest.fixture
+def git_url(repository: Path) -> Iterator[str]:
+    from wsgiref.simple_server import WSGIRequestHandler, make_server
+
+    from dulwich.repo import Repo
+    from dulwich.server import DictBackend
+    from dulwich.web import make_wsgi_chain
+
+    class Quiet(WSGIRequestHandler):
+        def log_message(self, *arguments: object) -> None: ...
+
+    server = make_server("127.0.0.1", 0, make_wsgi_chain(DictBackend({"/repo.git": Repo(str(repository))})), handler_class=Quiet)
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}/repo.git"
+    server.shutdown()
+    server.server_close()
+    thread.join(5)
+
+
+@pytest.mark.row("S2-54")
+@pytest.mark.filterwarnings("ignore")
+def test_a_repository_over_http(git_url: str, repository: Path, tmp_path: Path) -> None:
+    policy = NetworkPolicy([git_url], methods=("GET", "POST"), allow_private=True, timeout=10)
+    source = RemoteSkills(policy, tmp_path / "cache")
+    (skill,) = source.git(git_url, "main", below="skills")
+    assert (skill.name, len(skill.files)) == ("a", 3)
+    assert source.git(git_url, "v1", below="skills") == [skill]
+    assert source.git(git_url, below="skills") == [skill]
+    with pytest.raises(SkillNotFoundError):
+        source.git(git_url, "nope")
+    with pytest.raises(SkillPolicyError):
+        RemoteSkills(NetworkPolicy([git_url], allow_private=True), tmp_path / "x").git(git_url, "main")
+    with pytest.raises(SkillPolicyError, match="private"):
+        RemoteSkills(NetworkPolicy([git_url], methods=("GET", "POST")), tmp_path / "x").git(git_url, "main")
+    with pytest.raises(SkillLimitError):
+        small = NetworkPolicy([git_url], methods=("GET", "POST"), allow_private=True, max_bytes=100)
+        RemoteSkills(small, tmp_path / "x").git(git_url, "main")
+
+
+def packed(*objects: tuple[int, int, bytes]) -> bytes:
+    out = b"PACK" + (2).to_bytes(4, "big") + len(objects).to_bytes(4, "big")
+    for kind, size, content in objects:
+        low, size = size & 15, size >> 4
+        header = bytearray([kind << 4 | low | (128 if size else 0)])
+        while size:
+            header.append(size & 127 | (128 if size > 127 else 0))
+            size >>= 7
+        out += bytes(header) + zlib.compress(content)
+    return out + hashlib.sha1(out).digest()
+
+
+def test_packs_are_measured_before_they_are_unpacked(repository: Path) -> None:
+    check_pack(packed((3, 5, b"hello"), (3, 0, b""), (3, 100_000, bytes(100_000))))
+    git(repository, "gc", "-q")
+    for path in (repository / ".git" / "objects" / "pack").glob("*.pack"):
+        check_pack(path.read_bytes())
+    for bad in (
+        b"",
+        b"PACK" + bytes(40),
+        packed((3, 4, b"hello")),
+        packed((3, 6, b"hello")),
+        packed((3, 5, b"hello"))[:-24],
+        packed((3, 1 << 40, b"x")),
+        packed(*[(3, 60 << 20, b"x")] * 5),
+        packed((7, 3, b"\x01\x80\x80")),
+    ):
+        if bad == b"PACK" + bytes(40):
+            check_pack(bad)  # no objects is no harm
+            continue
+        with pytest.raises((InvalidSkillError, SkillLimitError)):
+            check_pack(bad)
