@@ -31,6 +31,7 @@ __all__ = [
     "OutputLog",
     "Pipe",
     "Stream",
+    "bytewise",
     "decode",
     "encode",
 ]
@@ -53,6 +54,11 @@ def encode(text: str) -> bytes:
 def decode(data: bytes | bytearray | memoryview) -> str:
     """Bytes as text: UTF-8, invalid bytes as lone surrogates that `encode` turns back."""
     return str(data, "utf-8", "surrogateescape")
+
+
+def bytewise(text: str) -> str:
+    """Text with one character for each byte, as the locale C sees it: `encode` gives the same bytes."""
+    return text if text.isascii() else encode(text).decode("ascii", "surrogateescape")
 
 
 class ByteReader:

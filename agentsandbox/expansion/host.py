@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         nounset: bool
         noglob: bool
         braceexpand: bool
+        bytewise: bool
         extglob: bool
         shopt: Mapping[str, bool]
         cwd: str

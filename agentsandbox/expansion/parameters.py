@@ -12,6 +12,7 @@ from agentsandbox.expansion.arithmetic import evaluate_text
 from agentsandbox.expansion.errors import ExpansionError
 from agentsandbox.expansion.transformations import OPERATORS, slice_list, slice_text, transform
 from agentsandbox.expansion.variables import AssociativeArray, IndexedArray, NameReference
+from agentsandbox.streams import bytewise, decode, encode
 from agentsandbox.syntax.nodes import Literal, Parameter, Word
 from agentsandbox.syntax.words import NAME
 
@@ -233,7 +234,7 @@ def _length(reader: ParameterReader) -> ParameterReader:
             if host.nounset:
                 raise unbound(host, shown)
             return "0"
-        return str(len(text))
+        return str(len(bytewise(text) if host.bytewise else text))
 
     return ParameterReader(shown, length)
 
@@ -286,7 +287,10 @@ def _slice(node: Parameter, reader: ParameterReader, words: Words) -> ParameterR
             if host.nounset:
                 raise unbound(host, shown)
             return None
-        return slice_text(text, offset(host), length(host) if length is not None else None, length_source)
+        start, count = offset(host), length(host) if length is not None else None
+        if host.bytewise and not text.isascii():
+            return decode(encode(slice_text(bytewise(text), start, count, length_source)))
+        return slice_text(text, start, count, length_source)
 
     if many is None:
         return ParameterReader(shown, slice_single)

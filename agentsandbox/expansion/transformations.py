@@ -20,6 +20,7 @@ from agentsandbox.expansion.variables import (
 )
 from agentsandbox.patterns import compile_shell_pattern
 from agentsandbox.quoting import declare_quote_double, has_metacharacters, needs_ansi, shell_quote_single
+from agentsandbox.streams import bytewise, decode, encode
 from agentsandbox.syntax.words import decode_ansi_c
 
 TYPE_CHECKING = False
@@ -148,7 +149,18 @@ def _swap(text: str) -> str:
     return swapped if len(swapped) == len(text) else text
 
 
-OPERATORS: dict[str, Operator] = {
+def _in_locale(operator: Operator) -> Operator:
+    """The operator on the characters of the locale."""
+
+    def apply(host: ExpansionHost, text: str, pattern: str, replacement: str) -> str:
+        if not host.bytewise or text.isascii():
+            return operator(host, text, pattern, replacement)
+        return decode(encode(operator(host, bytewise(text), bytewise(pattern), bytewise(replacement))))
+
+    return apply
+
+
+_OPERATORS: dict[str, Operator] = {
     "#": _prefix(False),
     "##": _prefix(True),
     "%": _suffix(False),
@@ -164,6 +176,7 @@ OPERATORS: dict[str, Operator] = {
     "~": _case(_swap, True),
     "~~": _case(_swap, False),
 }
+OPERATORS = {symbol: _in_locale(operator) for symbol, operator in _OPERATORS.items()}
 
 
 def slice_text(text: str, start: int, length: int | None, length_source: str) -> str:

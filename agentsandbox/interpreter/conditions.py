@@ -9,6 +9,7 @@ from agentsandbox.interpreter.failures import command_failed, expansion_failed
 from agentsandbox.interpreter.redirections import redirected
 from agentsandbox.interpreter.substitutions import WORDS
 from agentsandbox.patterns import compile_shell_pattern
+from agentsandbox.streams import bytewise
 from agentsandbox.syntax.nodes import ArithmeticCommand, CondAnd, CondBinary, Conditional, CondNot, CondOr, CondTest, CondUnary, CondWord
 
 TYPE_CHECKING = False
@@ -254,6 +255,8 @@ def _matches(node: CondBinary, left: Callable[[Shell], str]) -> Test:
         text, source = left(shell), pattern(shell)
         if shell.slow:
             _traced(shell, _quoted_word(text), node.operator, source)
+        if shell.bytewise:
+            text, source = bytewise(text), bytewise(source)
         return compile_shell_pattern(source, shell.shopt["nocasematch"]).match(text) is wanted
 
     return matches

@@ -9,6 +9,7 @@ from agentsandbox.interpreter.failures import expansion_failed
 from agentsandbox.interpreter.redirections import redirected
 from agentsandbox.interpreter.substitutions import WORDS
 from agentsandbox.patterns import compile_shell_pattern
+from agentsandbox.streams import bytewise
 from agentsandbox.syntax.nodes import (
     AndOr,
     ArithmeticCommand,
@@ -423,7 +424,7 @@ def _case(node: Case) -> Run:
         if shell.slow:
             _trace_case(shell, node)
         try:
-            text = subject(shell)
+            text = bytewise(subject(shell)) if shell.bytewise else subject(shell)
             ignore_case = shell.shopt["nocasematch"]
             matched = fall_through = False
             status = 0
@@ -434,6 +435,8 @@ def _case(node: Case) -> Run:
                         source = fixed[position]
                         if source is None:
                             source = pattern(shell)
+                        if shell.bytewise:
+                            source = bytewise(source)
                         if compile_shell_pattern(source, ignore_case).match(text):
                             break
                     else:

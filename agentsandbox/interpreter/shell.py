@@ -126,6 +126,7 @@ class Shell:
         "braceexpand",
         "break_levels",
         "budget",
+        "bytewise",
         "check",
         "command_text",
         "completions",
@@ -277,6 +278,7 @@ class Shell:
         self.values = self.variables.values
         self.attributes = self.variables.attributes
         self._initial_variables(environment)
+        self.choose_locale()
         self.update_flags()
 
     if TYPE_CHECKING:
@@ -292,6 +294,7 @@ class Shell:
         seconds_base: float
         allexport: bool
         braceexpand: bool
+        bytewise: bool
         emacs: bool
         errexit: bool
         errtrace: bool
@@ -463,6 +466,11 @@ class Shell:
         self.ifs = " \t\n" if value is None else value
         self.default_ifs = self.ifs == " \t\n"
         self.plain_ifs = not any(char.isalnum() or char == "-" for char in self.ifs)
+
+    def choose_locale(self) -> None:
+        """Take over LC_ALL, LC_CTYPE or LANG: characters are bytes in the locale C, UTF-8 in every other."""
+        locale = next((value for name in ("LC_ALL", "LC_CTYPE", "LANG") if (value := self.variables.get(name))), "")
+        self.bytewise = locale in ("C", "POSIX")
 
     def arithmetic(self, text: str) -> int:
         """The value of an arithmetic expression."""

@@ -124,6 +124,11 @@ def _posix(shell: Shell, value: str | None) -> None:
     shell.posix = value is not None
 
 
+def _choose_locale(shell: Shell, value: str | None) -> None:
+    del value
+    shell.choose_locale()
+
+
 WRITERS: dict[str, Callable[[Shell, str | None], None]] = {
     "IFS": lambda shell, value: shell.set_ifs(value),
     "RANDOM": _seed,
@@ -132,6 +137,9 @@ WRITERS: dict[str, Callable[[Shell, str | None], None]] = {
     "BASH_ARGV0": _rename,
     "PATH": _forget_paths,
     "POSIXLY_CORRECT": _posix,
+    "LC_ALL": _choose_locale,
+    "LC_CTYPE": _choose_locale,
+    "LANG": _choose_locale,
 }
 
 SPECIAL_ATTRIBUTES: dict[str, int] = dict.fromkeys((*READERS, *WRITERS), SPECIAL)
