@@ -9,6 +9,7 @@ from pathlib import Path
 from agentsandbox import Sandbox
 from agentsandbox.commands import find_command, names
 from agentsandbox.commands._unavailable import GROUPS
+from agentsandbox.interpreter.builtins import NAMES
 
 PAGE = Path(__file__).with_name("commands.md")
 
@@ -56,7 +57,7 @@ def builtins() -> list[tuple[str, str]]:
     """The shell's builtins and what they do, as `help` lists them."""
     with Sandbox() as sandbox:
         listed = re.findall(r"^  (\S+) +(\S.*)$", sandbox.execute("help").check().stdout, re.MULTILINE)
-    return [(name, text.removesuffix(".")) for name, text in listed]
+    return [(name, text.removesuffix(".")) for name, text in listed if name in NAMES]
 
 
 def page() -> str:
