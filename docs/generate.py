@@ -56,8 +56,8 @@ def groups() -> list[tuple[list[str], str]]:
 def builtins() -> list[tuple[str, str]]:
     """The shell's builtins and what they do, as `help` lists them."""
     with Sandbox() as sandbox:
-        listed = re.findall(r"^  (\S+) +(\S.*)$", sandbox.execute("help").check().stdout, re.MULTILINE)
-    return [(name, text.removesuffix(".")) for name, text in listed if name in NAMES]
+        listed = re.findall(r"^  (\S+) +([A-Z].*)\.$", sandbox.execute("help").check().stdout, re.MULTILINE)
+    return [(name, text) for name, text in listed if name in NAMES]
 
 
 def page() -> str:
