@@ -27,8 +27,8 @@ def command_failed(shell: Shell, status: int, line: int | None = None) -> None:
 
 def expansion_failed(shell: Shell, error: ExpansionError) -> int:
     """Report it; the status of the command if only that fails, else the error goes on to the top level."""
+    shell.report(error)
     if error.fatal:
+        error.message = ""
         raise error
-    if error.message:
-        shell.complain(error.message)
     return error.status

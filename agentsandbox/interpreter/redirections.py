@@ -293,6 +293,10 @@ def redirected(nodes: tuple[Redirection, ...], run: Run) -> Run:
         saved, shell.fds = shell.fds, table
         try:
             return run(shell)
+        except ExpansionError as error:  # it goes where standard error goes here
+            shell.report(error)
+            error.message = ""
+            raise
         finally:
             shell.fds = saved
             release_all(opened)

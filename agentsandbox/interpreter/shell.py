@@ -553,7 +553,9 @@ class Shell:
                 return
 
     def report(self, error: ExpansionError) -> None:
-        """Report an error of an expansion at the place where it happened."""
+        """Report an error of an expansion at the place where it happened, unless that has been done."""
+        if not error.message:
+            return
         if error.place is None:
             self.complain(error.message)
             return

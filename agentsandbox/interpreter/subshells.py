@@ -35,8 +35,7 @@ def run_in_shell(shell: Shell, run: Run) -> int:
     except (Break, Continue):
         status = 0
     except ExpansionError as error:
-        if error.message:
-            shell.report(error)
+        shell.report(error)
         status = error.status if shell.source == "environment" and not shell.level and not shell.errexit else 1
     except PipeClosed:
         shell.traps = {}
