@@ -7,6 +7,7 @@ import posixpath
 from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.commands._backups import Backups
 from agentsandbox.commands._choices import choose
+from agentsandbox.commands._contexts import warn_of_context
 from agentsandbox.commands._copying import Copier, CopyOptions, join, strip_slashes
 from agentsandbox.commands._quoting import quote_always
 from agentsandbox.commands._targets import name_in, split_operands
@@ -55,10 +56,13 @@ _SPARSE = (("never",), ("auto",), ("always",))
       -u, --update                 copy only what is newer than its destination, or missing there
       -v, --verbose                say what is done
       -x, --one-file-system        stay on this filesystem (there is one)
+      -Z                           accepted: files here have no security context
+          --context[=CTX]          the same
           --help                   display this help and exit
     """,
 )
 def cp(ctx: CommandContext, args: Arguments) -> int:
+    warn_of_context(ctx, args)
     options = _read_options(ctx, args)
     sources, target, into = split_operands(ctx, args)
     parents = args.flag("parents")

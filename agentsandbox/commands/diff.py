@@ -11,6 +11,7 @@ from agentsandbox.errors import CommandError, UsageError
 from agentsandbox.languages.diff import formats
 from agentsandbox.languages.diff.columns import Columns
 from agentsandbox.languages.diff.lines import Sameness
+from agentsandbox.languages.diff.templates import Templates
 from agentsandbox.patterns import compile_glob
 from agentsandbox.quoting import quote_if_needed
 from agentsandbox.regexps import RegexError, compile_posix
@@ -36,6 +37,8 @@ _STYLES = {
     "rcs": "rcs",
     "side-by-side": "columns",
     "ifdef": "ifdef",
+    **dict.fromkeys([f"{kind}-group-format" for kind in ("old", "new", "unchanged", "changed")], "ifdef"),
+    **dict.fromkeys([f"{kind}line-format" for kind in ("old-", "new-", "unchanged-", "")], "ifdef"),
 }
 
 
@@ -140,6 +143,8 @@ def _printer(
             suppress_common=args.flag("suppress-common-lines"),
         )
         return columns.print
+    if name == "ifdef" and not args.flag("ifdef"):
+        return _templates(ctx, args, style).print
     if name == "ifdef":
         symbol = encode(args.value("ifdef") or "")
         return lambda pair, changes: formats.print_ifdef(pair, changes, style, symbol)
@@ -150,6 +155,22 @@ def _printer(
         "rcs": formats.print_rcs,
     }[name]
     return lambda pair, changes: simple(pair, changes, style)
+
+
+def _templates(ctx: CommandContext, args: Arguments, style: formats.Style) -> Templates:
+    """What --old-group-format, --line-format and their like ask for."""
+    groups: dict[str, bytes] = {}
+    lines: dict[str, bytes] = {}
+    for key, value in args.given:
+        kind, _, what = key.rpartition("-format")[0].rpartition("-")
+        table = {"group": groups, "line": lines}.get(what)
+        if table is None or not key.endswith("-format"):
+            continue
+        template = encode(value or "")
+        for name in [kind] if kind else ["old", "new", "unchanged"]:
+            if table.setdefault(name, template) != template:
+                raise UsageError(f"conflicting --{key} option value '{value}'", 2)
+    return Templates(style.write, ctx.budget, groups, lines)
 
 
 def _operands(args: Arguments, words: list[str]) -> list[tuple[str, str]]:
@@ -226,6 +247,14 @@ _OLD_CONTEXT = re.compile(r"(-[abBcdeEfHilnNpqrsTtuvwyZ]*[cu][abBcdeEfHilnNpqrsT
           --left-column             only the left column of common lines
           --suppress-common-lines   no common lines
       -D, --ifdef=NAME              one merged file with '#ifdef NAME'
+          --old-group-format=GFMT   how groups of lines only in the first file are shown
+          --new-group-format=GFMT   … only in the second file
+          --unchanged-group-format=GFMT  … in both files
+          --changed-group-format=GFMT  … that differ
+          --line-format=LFMT        how lines are shown
+          --old-line-format=LFMT    … only in the first file
+          --new-line-format=LFMT    … only in the second file
+          --unchanged-line-format=LFMT  … in both files
 
       -p, --show-c-function         the C function that each change is in
       -F, --show-function-line=RE   the last line before each change that matches RE
@@ -264,6 +293,8 @@ _OLD_CONTEXT = re.compile(r"(-[abBcdeEfHilnNpqrsTtuvwyZ]*[cu][abBcdeEfHilnNpqrsT
       -v, --version                 display the version and exit
           --help                    display this help and exit
 
+    GFMT has %< %> %= for lines, %(A=B?T:E), %[-][WIDTH][.PREC]{doxX}LETTER with e f l m n for the first file and capitals
+    for the second. LFMT has %L %l for a line and %[-][WIDTH][.PREC]{doxX}n for its number. Both have %% and %c'C'.
     Status is 0 if the files are the same, 1 if they differ, 2 if there was trouble.
     """,
 )

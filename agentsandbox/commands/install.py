@@ -6,6 +6,7 @@ import posixpath
 
 from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
 from agentsandbox.commands._backups import Backups
+from agentsandbox.commands._contexts import warn_of_context
 from agentsandbox.commands._copying import Copier, CopyOptions, join
 from agentsandbox.commands._quoting import quote, quote_always
 from agentsandbox.commands._targets import name_in, split_operands
@@ -39,6 +40,9 @@ _DIRECTORY = True
       -t, --target-directory=DIRECTORY  copy all SOURCEs into DIRECTORY
       -T, --no-target-directory    DEST is a normal file
       -v, --verbose                say what is done
+      -Z                           accepted: files here have no security context
+          --context[=CTX]          the same
+          --preserve-context       accepted: files here have no security context
           --help                   display this help and exit
     """,
 )
@@ -46,6 +50,9 @@ def install(ctx: CommandContext, args: Arguments) -> int:
     change = compile_mode(args.value("mode") or "0755", 0)
     if change is None:
         raise CommandError(f"invalid mode {quote(args.value('mode') or '')}")
+    warn_of_context(ctx, args)
+    if args.flag("preserve-context"):
+        ctx.warn("WARNING: ignoring --preserve-context; this kernel is not SELinux-enabled", ctx.status)
     _check_owner(ctx, args)
     verbose = args.flag("verbose")
     if args.flag("directory"):

@@ -29,6 +29,7 @@ class _Linker:
         self.verbose = args.flag("verbose")
         self.logical = args.last("logical", "physical") == "logical"
         self.backups = Backups(ctx, args)
+        self.directories = args.flag("directory")
         self._made: set[str] = set()
 
     def link(self, source: str, target: str) -> None:
@@ -39,7 +40,7 @@ class _Linker:
             except OSError as error:
                 ctx.warn(f"failed to access {quote_always(source)}: {describe_os_error(error, '')}")
                 return
-            if info.is_dir:
+            if info.is_dir and not self.directories:
                 ctx.warn(f"{source}: hard link not allowed for directory")
                 return
         else:
@@ -135,6 +136,7 @@ class _Linker:
 
           --backup[=CONTROL]       back up what is replaced: none, simple, existing, numbered
       -b                           like --backup
+      -d, -F, --directory          try to make hard links to directories (it never succeeds)
       -f, --force                  remove existing destination files
       -i, --interactive            ask whether to remove destinations
       -L, --logical                follow TARGETs that are symbolic links

@@ -7,6 +7,7 @@ import re
 from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
 from agentsandbox.commands._lines import read_all, shown_name, split_lines
 from agentsandbox.commands._quoting import quote
+from agentsandbox.commands._random_sources import FileChance, HostChance
 from agentsandbox.errors import CommandError, UsageError
 from agentsandbox.streams import encode
 
@@ -14,6 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from agentsandbox.commands._random_sources import Chance
     from agentsandbox.streams import ByteWriter
 
 _CHUNK = 4096
@@ -42,29 +44,27 @@ def _range(text: str) -> tuple[int, int]:
     return low, high
 
 
-def _repeated(ctx: CommandContext, items: Sequence[bytes] | range, count: int | None) -> Iterator[list[bytes]]:
+def _repeated(ctx: CommandContext, chance: Chance, items: Sequence[bytes] | range, count: int | None) -> Iterator[list[bytes]]:
     """`-r`: any item at any time, `count` times or for ever."""
     size, made = 16, 0
-    chance = ctx.host.random
     while count is None or made < count:
         here = size if count is None else min(size, count - made)
         ctx.budget.step(here)
-        picked = [items[chance.randrange(len(items))] for _ in range(here)]
+        picked = [items[chance.choose(len(items))] for _ in range(here)]
         yield [b"%d" % item if isinstance(item, int) else item for item in picked]
         made += here
         size = min(_CHUNK, size * 2)
 
 
-def _shuffled(ctx: CommandContext, items: Sequence[bytes] | range, count: int | None) -> Iterator[list[bytes]]:
+def _shuffled(ctx: CommandContext, chance: Chance, items: Sequence[bytes] | range, count: int | None) -> Iterator[list[bytes]]:
     """Each item once, the first `count` of them: a shuffle that moves only what is needed."""
-    chance = ctx.host.random
     wanted = len(items) if count is None else min(count, len(items))
     moved: dict[int, int] = {}
     for start in range(0, wanted, _CHUNK):
         picked = []
         for at in range(start, min(start + _CHUNK, wanted)):
             ctx.budget.step()
-            other = chance.randrange(at, len(items))
+            other = at + chance.choose(len(items) - at)
             picked.append(moved.get(other, other))
             moved[other] = moved.pop(at, at)
         ctx.budget.charge(len(moved) * 8)
@@ -95,6 +95,16 @@ def _items(ctx: CommandContext, args: Arguments, end: bytes) -> Sequence[bytes] 
         raise CommandError(describe_os_error(error, shown_name(name))) from None
 
 
+def _chance(ctx: CommandContext, args: Arguments) -> Chance:
+    name = args.value("random-source")
+    if name is None:
+        return HostChance(ctx.host.random)
+    try:
+        return FileChance(ctx.fs.open(ctx.path(name), "r"), shown_name(name))
+    except OSError as error:
+        raise CommandError(describe_os_error(error, shown_name(name))) from None
+
+
 @command(
     "shuf",
     usage="""
@@ -109,6 +119,7 @@ def _items(ctx: CommandContext, args: Arguments, end: bytes) -> Sequence[bytes] 
       -i, --input-range=LO-HI  take the numbers from LO to HI as input lines
       -n, --head-count=COUNT   at most COUNT lines
       -o, --output=FILE        write to FILE
+          --random-source=FILE  take chance from the bytes of FILE
       -r, --repeat             lines may be repeated
       -z, --zero-terminated    lines end with NUL, not newline
           --help               display this help and exit
@@ -130,7 +141,7 @@ def shuf(ctx: CommandContext, args: Arguments) -> int:
             out = opened = ctx.fs.open(ctx.path(outputs[0]), "w", permissions=0o666 & ~ctx.umask)
         except OSError as error:
             raise CommandError(describe_os_error(error, shown_name(outputs[0]))) from None
-    for part in (_repeated if args.flag("repeat") else _shuffled)(ctx, items, count):
+    for part in (_repeated if args.flag("repeat") else _shuffled)(ctx, _chance(ctx, args), items, count):
         part.append(b"")
         out.write(end.join(part))
     if opened is not None:

@@ -144,11 +144,17 @@ def _tab(given: list[str]) -> bytes | None:
     return tab
 
 
-def _check_resources(args: Arguments) -> None:
+def _check_resources(ctx: CommandContext, args: Arguments) -> None:
     """`-S`, `--parallel` and `-T` ask nothing of a sort in memory, but must be well formed."""
     for size in args.values("buffer-size"):
         if not _BUFFER_SIZE.match(size):
             raise CommandError(f"invalid -S argument '{size}'", 2)
+    for count in args.values("batch-size"):
+        if not count.isdecimal() or not count.isascii():
+            raise CommandError(f"invalid --batch-size argument '{count}'", 2)
+        if len(count) < 4 and int(count) < 2:
+            least = f"minimum --batch-size argument is {quote('2')}"
+            raise CommandError(f"invalid --batch-size argument {quote(count)}\n{ctx.name}: {least}", 2)
     for count in args.values("parallel"):
         if not count.isdecimal() or not count.isascii():
             raise CommandError(f"invalid --parallel argument '{count}'", 2)
@@ -319,6 +325,8 @@ def _check_mode(args: Arguments) -> str | None:
       -c                           check whether the input is sorted
       -C                           like -c, but do not show the first line out of order
           --check[=WHEN]           diagnose-first (-c) or quiet (-C)
+          --batch-size=NMERGE      files to merge at a time (nothing depends on it here)
+          --compress-program=PROG  for temporary files (none are used here)
           --files0-from=F          take the names of the files from F, each ended by NUL
       -k, --key=KEYDEF             sort by a key: F[.C][OPTS][,F[.C][OPTS]], counted from 1
       -m, --merge                  merge files that are sorted already
@@ -335,7 +343,7 @@ def _check_mode(args: Arguments) -> str | None:
 )
 def sort(ctx: CommandContext, args: Arguments) -> int:
     order = _Order(args)
-    _check_resources(args)
+    _check_resources(ctx, args)
     outputs = set(args.values("output"))
     if len(outputs) > 1:
         raise CommandError("multiple output files specified", 2)

@@ -7,6 +7,7 @@ from collections import deque
 
 from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.commands._lines import blocks
+from agentsandbox.commands._processes import running
 from agentsandbox.commands._quoting import quote, quote_always
 from agentsandbox.commands._sizes import parse_size
 from agentsandbox.errors import CommandError
@@ -185,14 +186,24 @@ class _Followed:
 class _Follower:
     """`tail -f`: prints what is appended to the files until the process is ended."""
 
-    __slots__ = ("by_name", "ctx", "files", "headers", "last", "retry", "seconds")
+    __slots__ = ("by_name", "ctx", "files", "headers", "last", "pid", "retry", "seconds")
 
     def __init__(
-        self, ctx: CommandContext, files: list[_Followed], last: str, *, headers: bool, by_name: bool, retry: bool, seconds: float
+        self,
+        ctx: CommandContext,
+        files: list[_Followed],
+        last: str,
+        *,
+        pid: int | None,
+        headers: bool,
+        by_name: bool,
+        retry: bool,
+        seconds: float,
     ) -> None:
         self.ctx = ctx
         self.files = files
         self.last = last
+        self.pid = pid
         self.headers = headers
         self.by_name = by_name
         self.retry = retry
@@ -207,6 +218,8 @@ class _Follower:
                 if self.by_name:
                     self._reopen(file)
                 grown = self._print_new(file) or grown
+            if not grown and self.pid is not None and all(process.pid != self.pid for process in running(ctx)):
+                return ctx.status
             if not grown:
                 ctx.host.scheduler.sleep(max(0.01, min(self.seconds, 0.1)))
         if self.files:
@@ -256,6 +269,14 @@ def _shown(name: str) -> str:
     return "standard input" if name == "-" else name
 
 
+def _number(text: str | None, what: str) -> int | None:
+    if text is None:
+        return None
+    if not text.isdecimal() or not text.isascii() or len(text) > 18:
+        raise CommandError(f"invalid {what}: {quote(text)}")
+    return int(text)
+
+
 def _seconds(text: str) -> float:
     if not _SECONDS.match(text):
         raise CommandError(f"invalid number of seconds: {quote(text)}")
@@ -276,6 +297,8 @@ def _seconds(text: str) -> float:
                                  print what is appended, until the command is ended
       -F                         same as --follow=name --retry
       -n, --lines=[+]NUM         print the last NUM lines; with '+', everything from line NUM on
+          --max-unchanged-stats=N  with --follow=name, when to look again (it always looks)
+          --pid=PID              with -f, end when the process PID has ended
       -q, --quiet, --silent      never print headers
           --retry                keep trying to open a file that cannot be opened
       -s, --sleep-interval=N     with -f, look at least every N seconds
@@ -290,6 +313,10 @@ def tail(ctx: CommandContext, args: Arguments) -> int:
     part = _Part(args)
     seconds = _seconds(args.value("sleep-interval", "1") or "")
     follow = args.last("follow", "F")
+    pid = _number(args.value("pid"), "PID")
+    _number(args.value("max-unchanged-stats"), "maximum number of unchanged stats between opens")
+    if pid is not None and follow is None:
+        ctx.stderr.write(b"tail: warning: PID ignored; --pid=PID is useful only when following\n")
     how = "name" if args.last("F", "follow") == "F" else (args.value("follow", "") or "descriptor")
     if how not in ("name", "descriptor"):
         raise _bad_follow(how)
@@ -326,7 +353,7 @@ def tail(ctx: CommandContext, args: Arguments) -> int:
     if not followed:
         ctx.warn("no files remaining")
         return 1
-    return _Follower(ctx, followed, last, headers=headers, by_name=how == "name", retry=retry, seconds=seconds).run()
+    return _Follower(ctx, followed, last, pid=pid, headers=headers, by_name=how == "name", retry=retry, seconds=seconds).run()
 
 
 def _bad_follow(how: str) -> CommandError:
