@@ -7,7 +7,12 @@ from itertools import count
 
 from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.commands._lines import inputs, line_blocks
+from agentsandbox.fs.base import File
 from agentsandbox.streams import BLOCK
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from agentsandbox.streams import ByteReader
 
 _CONTROL = {**{byte: "^" + chr(byte + 64) for byte in range(32)}, 127: "^?"}
 _BLANK_LINES = re.compile("\n{3,}")
@@ -69,6 +74,18 @@ class _Shape:
         return "\n".join(first + lines + last)
 
 
+def _is_output(ctx: CommandContext, source: ByteReader) -> bool:
+    """Whether reading would go on for ever, as each byte that is written can be read."""
+    out = ctx.stdout
+    if not isinstance(out, File) or not isinstance(source, File):
+        return False
+    try:
+        ours, theirs = source.stat(), out.stat()
+    except OSError:
+        return False
+    return ours.is_file and theirs.is_file and ours.ino == theirs.ino and ours.size > 0
+
+
 @command(
     "cat",
     usage="""
@@ -99,7 +116,10 @@ def cat(ctx: CommandContext, args: Arguments) -> int:
     number = args.flag("number") and not number_nonblank
     squeeze = args.flag("squeeze-blank")
     if not (ends or tabs or visible or number or number_nonblank or squeeze):
-        for _name, source in inputs(ctx, args.operands):
+        for name, source in inputs(ctx, args.operands):
+            if _is_output(ctx, source):
+                ctx.warn(f"{name}: input file is output file")
+                continue
             for block in source.blocks(4 * BLOCK):
                 ctx.budget.step()
                 ctx.stdout.write(block)
@@ -107,7 +127,10 @@ def cat(ctx: CommandContext, args: Arguments) -> int:
 
     shape = _Shape(number=number, number_nonblank=number_nonblank, squeeze=squeeze)
     table = {byte: shown for byte in range(256) if (shown := _visible(byte, tabs)) != chr(byte)} if visible else {9: "^I"} if tabs else {}
-    for _name, source in inputs(ctx, args.operands):
+    for name, source in inputs(ctx, args.operands):
+        if _is_output(ctx, source):
+            ctx.warn(f"{name}: input file is output file")
+            continue
         for block in line_blocks(ctx.budget, source):
             text = str(block, "latin-1")
             if table:
