@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+from itertools import islice
+from operator import le
+
 from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
-from agentsandbox.commands._lines import lines, shown_name
+from agentsandbox.commands._lines import is_regular, lines, shown_name, split_lines
 from agentsandbox.commands._quoting import quote
 from agentsandbox.errors import CommandError, UsageError
 from agentsandbox.streams import encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
-_BATCH = 256
+    from agentsandbox.streams import ByteReader
+
+_BATCH, _PIECE = 256, 4096
+_AT_ONCE = 1 << 24
+"""Files up to this size are compared as a whole."""
 
 
 class _Input:
@@ -97,6 +104,60 @@ def _compare(ctx: CommandContext, first: _Input, second: _Input, result: _Compar
                 ctx.warn(source.message)
 
 
+def _compare_sorted(ctx: CommandContext, first: list[bytes], second: list[bytes], result: _Comparison) -> None:
+    """As `_compare` for all lines of two files in order."""
+    ctx.budget.step((len(first) + len(second)) // 8 + 1)
+    only_first, only_second, both = [result.marks[column] if result.shown[column] else None for column in range(3)]
+    end, counts = result.end, [0, 0, 0]
+    parts: list[bytes] = []
+    at = other = 0
+    while at < len(first) and other < len(second):
+        line, opposite = first[at], second[other]
+        if line == opposite:
+            counts[2] += 1
+            at += 1
+            other += 1
+            if both is not None:
+                parts.append(both + line)
+        elif line < opposite:
+            at += 1
+            if only_first is not None:
+                parts.append(line)
+        else:
+            other += 1
+            if only_second is not None:
+                parts.append(only_second + opposite)
+    if only_first is not None:
+        parts += first[at:]
+    if only_second is not None:
+        parts += [only_second + line for line in islice(second, other, None)]
+    result.totals = [len(first) - counts[2], len(second) - counts[2], counts[2]]
+    for start in range(0, len(parts), _PIECE):
+        ctx.budget.step()
+        ctx.stdout.write(end.join([*parts[start : start + _PIECE], b""]))
+
+
+def _compare_sources(ctx: CommandContext, sources: list[ByteReader], result: _Comparison, checks: bool | None) -> list[_Input]:
+    """Compare, and give what knows whether the lines were in order: nothing when that was clear from the start."""
+    end = result.end
+    found: list[Iterable[bytes]] = []
+    if all(is_regular(source) and source.stat().size <= _AT_ONCE for source in sources) and sources[0] is not sources[1]:  # type: ignore[attr-defined]
+        one, two = [split_lines(source.read(), end) for source in sources]
+        if _in_order(one) and _in_order(two):
+            _compare_sorted(ctx, one, two, result)
+            return []
+        found = [one, two]
+    else:
+        found = [lines(ctx.budget, source, end) for source in sources]
+    files = [_Input(ctx, number, iter(source), checks) for number, source in enumerate(found, 1)]
+    _compare(ctx, files[0], files[1], result)
+    return files
+
+
+def _in_order(found: list[bytes]) -> bool:
+    return all(map(le, found, islice(found, 1, None)))
+
+
 def _delimiter(args: Arguments) -> bytes:
     given = args.values("output-delimiter")
     if len(set(given)) > 1:
@@ -134,18 +195,18 @@ def comm(ctx: CommandContext, args: Arguments) -> int:
     end = b"\0" if args.flag("zero-terminated") else b"\n"
     last = args.last("check-order", "nocheck-order")
     checks = None if last is None else last == "check-order"
-    files = []
-    for number, name in enumerate(words, 1):
+    sources = []
+    for name in words:
         try:
-            source = lines(ctx.budget, ctx.open_input(name), end)
+            source = ctx.open_input(name)
         except OSError as error:
             raise CommandError(describe_os_error(error, shown_name(name))) from None
-        files.append(_Input(ctx, number, source, checks))
+        sources.append(source)
     result = _Comparison(ctx, (not args.flag("1"), not args.flag("2"), not args.flag("3")), delimiter, end)
-    _compare(ctx, files[0], files[1], result)
+    files = _compare_sources(ctx, sources, result, checks)
     if args.flag("total"):
         result.parts.append(delimiter.join([b"%d" % total for total in result.totals]) + delimiter + b"total" + end)
     result.flush()
-    if files[0].complained or files[1].complained:
+    if any(file.complained for file in files):
         raise CommandError("input is not in sorted order")
     return ctx.status

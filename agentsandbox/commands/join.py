@@ -12,8 +12,9 @@ from agentsandbox.streams import encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
+_UNUSUAL = re.compile(rb"[\n\v\f\r]|[ \t]\Z")
 _BLANKS = re.compile(rb"[ \t\n]+")
 _SPEC = re.compile(r"([12])\.([0-9]+)\Z")
 _MAX_FIELD = 2**31
@@ -106,6 +107,14 @@ def _column(text: str) -> tuple[int, int]:
     return int(found[1]), _field_number(found[2])
 
 
+def _split_blanks(text: bytes) -> list[bytes]:
+    """Fields between runs of blanks; leading blanks do not count, trailing ones begin an empty field."""
+    if _UNUSUAL.search(text) is None:
+        return text.split()
+    stripped = text.lstrip(b" \t\n")
+    return _BLANKS.split(stripped) if stripped else []
+
+
 class _Input:
     """One file: lines with their fields, checked for order."""
 
@@ -130,7 +139,7 @@ class _Input:
     def _splitter(self) -> Callable[[bytes], list[bytes]]:
         tab = self.options.tab
         if tab is None:
-            return lambda text: _BLANKS.split(text.strip(b" \t\n")) if text.strip(b" \t\n") else []
+            return _split_blanks
         if not tab:
             return lambda text: [text]
         return lambda text: text.split(tab) if text else []
@@ -174,14 +183,16 @@ class _Joiner:
         self.counts = (0, 0)
         self.seen = False
 
-    def _fields(self, line: _Line | None, which: int) -> Iterator[bytes]:
+    def _fields(self, line: _Line | None, which: int) -> list[bytes]:
         """All fields but the one joined on."""
         found = line.fields if line is not None else []
-        count = self.counts[which] if self.options.auto else len(found)
         skipped = self.options.fields[which]
-        for at in range(count):
-            if at != skipped:
-                yield (found[at] if at < len(found) else b"") or self.options.empty
+        if self.options.auto:
+            count = self.counts[which]
+            found = found[:count] + [b""] * (count - len(found))
+        rest = found[:skipped] + found[skipped + 1 :]
+        empty = self.options.empty
+        return [field or empty for field in rest] if empty else rest
 
     def print(self, first: _Line | None, second: _Line | None) -> None:
         """One output line."""

@@ -179,6 +179,12 @@ class MemoryFileSystem(Grafts):
         return node.info.is_file if node.kind == INNER else node.kind == FILE
 
     def access(self, path: str, bits: int) -> bool:
+        if not bits & 2:
+            try:
+                found = self._find(path)
+            except OSError:
+                return False
+            return found.filesystem.access(found.path, bits) if isinstance(found, (Inner, InnerLink)) else self._may(found, bits)
         try:
             place = self._walk(path)
         except OSError:
