@@ -6,12 +6,15 @@ from pathlib import Path
 
 import pytest
 
+from agentsandbox import Sandbox
+from agentsandbox.errors import SkillPolicyError
 from agentsandbox.skills.allowed import AllowedTools
 from agentsandbox.skills.catalog import SkillCatalog
 from agentsandbox.skills.config import PRESETS, SkillsConfig
+from agentsandbox.skills.lockfile import SkillLock
 from agentsandbox.skills.session import SkillSession
 from agentsandbox.skills.skill import AgentSkill
-from agentsandbox.tools.profiles import Toolbox, skill_tools
+from agentsandbox.tools.profiles import Toolbox, skill_tools, tools_for
 
 
 @pytest.mark.row("S0-44", "S0-76", "V0-29")
@@ -107,3 +110,72 @@ def test_a_toolbox_takes_every_spelling() -> None:
     assert "Unknown tool" in box.call("nope", {})["error"]
     with pytest.raises(ValueError, match="unknown profile"):
         skill_tools(session, "nope")  # type: ignore[arg-type]
+
+
+def folder_of(tmp_path: Path) -> Path:
+    skill = tmp_path / "skills" / "a"
+    skill.mkdir(parents=True)
+    (skill / "SKILL.md").write_text("---\nname: a\ndescription: Reads invoices\n---\nBody\n")
+    return tmp_path / "skills"
+
+
+@pytest.mark.row("S0-12", "S0-42", "V0-32")
+def test_the_profile_makes_the_toolbox(tmp_path: Path) -> None:
+    directories = (str(folder_of(tmp_path)),)
+    names = {}
+    for name in PRESETS:
+        config = SkillsConfig.preset(name, directories=directories)
+        catalog = config.discover()
+        sandbox = Sandbox(skills=catalog.skills())
+        names[name] = [tool.name for tool in tools_for(config, config.session(catalog, sandbox), sandbox).tools]
+    assert names["remcochat"] == ["skills.activate", "skills.readResource"]
+    assert names["mux"] == ["agent_skill_read", "agent_skill_read_file"]
+    assert names["yodoca"] == ["list_skills", "read_skill", "read_skill_resource"]
+    assert names["agentsandbox"] == ["sandbox_execute", "get_skill"]
+    assert names["runtime"] == ["skills.load", "skills.unload", "skills.read", "skills.run_script"]
+    assert names["default"][0] == "skill_list"
+    off = SkillsConfig(enabled=False)
+    assert tools_for(off, off.session(off.discover())).tools == ()
+    with pytest.raises(ValueError, match="needs a sandbox"):
+        tools_for(SkillsConfig.preset("agentsandbox"), off.session(off.discover()))
+
+
+def test_a_preset_in_toml(tmp_path: Path) -> None:
+    file = tmp_path / "app.toml"
+    file.write_text('[app.skills]\npreset = "mux"\nenabled = true\nmax_skills = 7\n')
+    config = SkillsConfig.from_toml(file)
+    assert (config.profile, config.max_skills, config.enabled) == ("mux", 7, True)
+    for text, message in (
+        ('[app.skills]\npreset = "nope"\n', "unknown preset 'nope'"),
+        ("[app.skills]\nmax_skils = 1\n", "did you mean 'max_skills'"),
+        ("app = 1\n", "not a table"),
+        ('[app]\nskills = "x"\n', "not a table"),
+    ):
+        file.write_text(text)
+        with pytest.raises(ValueError, match=message):
+            SkillsConfig.from_toml(file)
+
+
+@pytest.mark.row("S0-49", "S0-62", "S0-63", "S0-64")
+def test_activation_makes_the_router(tmp_path: Path) -> None:
+    config = SkillsConfig(directories=(str(folder_of(tmp_path)),), activation="router", max_router_skills=1)
+    session = config.session(config.discover())
+    assert config.router(session, lambda message, skills: [skill.name for skill in skills]).route("x").loaded == ("a",)
+    hybrid = config.model_copy(update={"activation": "hybrid"})
+    assert hybrid.router(hybrid.session(config.discover())).route("which invoices are due?").shortlist == ("a",)
+
+
+def test_search_proposals_and_lock(tmp_path: Path) -> None:
+    directories = (str(folder_of(tmp_path)),)
+    config = SkillsConfig(
+        directories=directories, search="index", proposals=str(tmp_path / "proposals"), lock=str(tmp_path / "skills.lock")
+    )
+    SkillLock.of([AgentSkill.from_path(tmp_path / "skills" / "a")]).write(tmp_path / "skills.lock")
+    session = config.session(config.discover())
+    assert [record.name for record in session.search("invoice")] == ["a"]
+    assert session.propose_update("a", "@@ -5 +5 @@\n-Body\n+Better\n", "why").skill == "a"
+    session.load(["a"])
+    (tmp_path / "skills" / "a" / "new.md").write_text("x")
+    with pytest.raises(SkillPolicyError):
+        config.session(config.discover()).load(["a"])
+    assert SkillsConfig(directories=directories).session(config.discover()).search("invoice") == []

@@ -23,7 +23,7 @@ from agentsandbox.streams import encode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator
-    from typing import Literal
+    from typing import Any, Literal
 
     from agentsandbox.skills.lockfile import SkillLock
     from agentsandbox.skills.metadata import SkillMetadata
@@ -236,6 +236,30 @@ class SkillCatalog(Mapping[str, SkillRecord]):
         index.finish()
         self._index = index
         self._refreshed = time.monotonic()
+
+    def report(self, *, redact: bool = True) -> dict[str, Any]:
+        """All that is known, for an administrator's page: skills, what is wrong, collisions. Places on the host unless `redact`."""
+        index = self._now()
+        skills = [
+            {
+                "name": record.name,
+                "description": record.description,
+                "scope": record.scope,
+                "path": None if redact else record.location,
+                "loaded": record.digest is not None,
+                "tokens": record.est_tokens,
+            }
+            for record in index.records.values()
+        ]
+        found = {
+            kind: [{"code": each.code, "message": each.message, "path": each.path} for each in index.diagnostics if each.severity == kind]
+            for kind in ("error", "warning")
+        }
+        collisions = [
+            {"name": each.name, "losers": len(each.losers) if redact else list(each.losers), "winner": None if redact else each.winner}
+            for each in index.collisions
+        ]
+        return {"skills": skills, "invalid": found["error"], "warnings": found["warning"], "collisions": collisions}
 
     def view(
         self, *, include: Collection[str] | None = None, exclude: Collection[str] = (), where: Callable[[SkillRecord], bool] | None = None

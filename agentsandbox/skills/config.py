@@ -10,13 +10,18 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from agentsandbox.skills.catalog import SkillCatalog, SkillRoot
+from agentsandbox.skills.lockfile import SkillLock
+from agentsandbox.skills.matching import SkillRouter
 from agentsandbox.skills.prompts import render_catalog
+from agentsandbox.skills.proposals import ProposalStore
 from agentsandbox.skills.reading import ReadingRules
+from agentsandbox.skills.search import SkillIndex
 from agentsandbox.skills.session import SkillSession
 
 if TYPE_CHECKING:
     import os
 
+    from agentsandbox.skills.matching import Matcher, Router
     from agentsandbox.skills.scripts import Workplace
 
 __all__ = ["PRESETS", "SkillsConfig"]
@@ -35,6 +40,14 @@ class SkillsConfig(BaseModel):
     """Those of the directories that are looked for in the directories above, too."""
     profile: Profile = "native"
     activation: Literal["tool", "router", "hybrid"] = "tool"
+    """Who chooses skills: the model, the host's router before it, or keywords and the router when they leave it unclear."""
+    max_router_skills: int = Field(3, gt=0)
+    search: Literal["substring", "index"] = "substring"
+    """Where a query is looked for: in names and tags, or in an index of all words (`SkillIndex`)."""
+    proposals: str | None = None
+    """The directory for changes that agents propose; without one they cannot."""
+    lock: str | None = None
+    """A `skills.lock`: nothing else is loaded."""
     validation: Literal["strict", "lenient"] = "lenient"
     disabled: tuple[str, ...] = ()
     max_skills: int | None = Field(200, gt=0)
@@ -49,8 +62,10 @@ class SkillsConfig(BaseModel):
     catalog_location: bool = True
     catalog_order: Literal["name", "discovery"] = "name"
     catalog_max: int | None = Field(50, gt=0)
+    catalog_characters: int | None = Field(None, gt=0)
+    """How long the catalog may be: the least used skills lose their descriptions first."""
     require_active: bool = False
-    reload: Literal["manual", "mtime", "poll"] = "manual"
+    reload: Literal["manual", "mtime", "poll", "watch"] = "manual"
     poll_interval: float = Field(5.0, gt=0)
     scripts: bool = True
     script_workdir: Literal["sandbox", "skill"] = "sandbox"
@@ -75,9 +90,16 @@ class SkillsConfig(BaseModel):
 
     @classmethod
     def from_toml(cls, path: str | os.PathLike[str]) -> SkillsConfig:
-        """The table `[app.skills]` of a file; skills are off unless it says `enabled = true`."""
-        table = tomllib.loads(Path(path).read_text(encoding="utf-8")).get("app", {}).get("skills", {})
-        return cls(**{"enabled": False, **table})
+        """The table `[app.skills]` of a file; skills are off unless it says `enabled = true`, settings start from its `preset`."""
+        values: Any = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+        for key in ("app", "skills"):
+            values = values.get(key, {})
+            if not isinstance(values, dict):
+                raise ValueError(f"[app.skills]: {key} is not a table")
+        start = PRESETS.get(values.get("preset", "default"))
+        if start is None:
+            raise ValueError(f"unknown preset {values['preset']!r}; there are: {', '.join(PRESETS)}")
+        return cls(**{"enabled": False, **start, **{key: value for key, value in values.items() if key != "preset"}})
 
     def discover(self) -> SkillCatalog:
         """The catalog of the directories; an empty one when skills are off."""
@@ -90,6 +112,7 @@ class SkillsConfig(BaseModel):
             disabled=self.disabled,
             reload=self.reload,
             poll_interval=self.poll_interval,
+            lock=SkillLock.read(self.lock) if self.lock is not None else None,
         )
 
     def session(self, catalog: SkillCatalog, place: Workplace | None = None, **options: Any) -> SkillSession:
@@ -101,8 +124,14 @@ class SkillsConfig(BaseModel):
             "scripts": self.scripts,
             "script_workdir": self.script_workdir,
             "allowed_tools": self.allowed_tools,
+            "index": SkillIndex() if self.search == "index" else None,
+            "proposals": ProposalStore(self.proposals) if self.proposals is not None else None,
         }
         return SkillSession(catalog, place, **{**settings, **options})
+
+    def router(self, session: SkillSession, router: Router | None = None, *, matcher: Matcher | None = None) -> SkillRouter:
+        """What chooses skills for each message, by `activation`; the host's `router` is asked where that says so."""
+        return SkillRouter(session, self.activation, router, matcher=matcher, max_skills=self.max_router_skills)
 
     def reading_rules(self) -> ReadingRules:
         """How files are read."""
@@ -118,7 +147,13 @@ class SkillsConfig(BaseModel):
     def render_catalog(self, session: SkillSession) -> str | None:
         """The catalog as this host shows it."""
         return render_catalog(
-            session.search(), self.catalog_format, location=self.catalog_location, order=self.catalog_order, maximum=self.catalog_max
+            session.search(),
+            self.catalog_format,
+            location=self.catalog_location,
+            order=self.catalog_order,
+            maximum=self.catalog_max,
+            characters=self.catalog_characters,
+            uses=session.uses,
         )
 
 

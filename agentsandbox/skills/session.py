@@ -191,7 +191,7 @@ class SkillSession:
     def files(self, skill: str | None = None, directory: str = "") -> list[str]:
         """The paths of a skill's files, below one of its directories."""
         chosen = self.skill(skill)
-        prefix = f"{clean_path(directory.rstrip('/'))}/" if directory.strip("./") else ""
+        prefix = f"{clean_path(directory.rstrip('/'))}/" if directory not in ("", ".", "./") else ""
         return sorted(file.relative_path for file in chosen.files if file.relative_path.startswith(prefix))
 
     def skill(self, name: str | None = None) -> AgentSkill:

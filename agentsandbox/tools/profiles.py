@@ -10,9 +10,11 @@ from agentsandbox.tools.spec import Tool, wire_name
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from agentsandbox.sandbox import Sandbox
+    from agentsandbox.skills.config import SkillsConfig
     from agentsandbox.skills.session import SkillSession
 
-__all__ = ["Toolbox", "skill_tools"]
+__all__ = ["Toolbox", "skill_tools", "tools_for"]
 
 Profile = Literal["native", "remcochat", "runtime", "yodoca", "mux"]
 PROFILES: tuple[Profile, ...] = ("native", "remcochat", "runtime", "yodoca", "mux")
@@ -26,6 +28,22 @@ def skill_tools(session: SkillSession, *profiles: Profile) -> list[Tool]:
             raise ValueError(f"unknown profile {profile!r}; there are: {', '.join(PROFILES)}")
         found += importlib.import_module(f"agentsandbox.tools.{profile}").tools(session)
     return found
+
+
+def tools_for(config: SkillsConfig, session: SkillSession, sandbox: Sandbox | None = None) -> Toolbox:
+    """The toolbox that a host's settings mean: the profile's tools; none when skills are off.
+
+    The profile "agentsandbox" speaks through a sandbox, which has the skills mounted.
+    """
+    if not config.enabled:
+        return Toolbox(())
+    if config.profile == "agentsandbox":
+        if sandbox is None:
+            raise ValueError('the profile "agentsandbox" needs a sandbox')
+        from agentsandbox.tools import agentsandbox
+
+        return Toolbox(agentsandbox.tools(sandbox))
+    return Toolbox(skill_tools(session, config.profile))
 
 
 class Toolbox:

@@ -30,13 +30,26 @@ SOURCES = {
     "V4": ("validation of S4", 14),
 }
 
+CONTEXT = "about the source's own project"
 NO_TEST = {
+    "S0-35": "an explanation: both kinds of agents are served",
+    "S0-43": "what the source leaves out",
+    "S0-61": "an explanation",
+    "S0-75": "what the source leaves out",
+    "S3-1": CONTEXT,
+    "S3-2": CONTEXT,
+    "S3-30": CONTEXT,
+    "S3-31": CONTEXT,
+    "S3-32": CONTEXT,
+    "S3-46": CONTEXT,
+    "S3-49": "alternatives the source decided against",
+    "S4-32": "an alternative the source decided against",
     "S2-5": "the format itself: every test of skills",
     "S2-42": "an example in the source document",
     "S2-47": "a checklist in the source document",
     "S2-50": "future: `requires` is read and shown, nothing is loaded by itself",
 }
-"""Rows of S2 and V2 that are no demand on the library, or are answered otherwise."""
+"""Rows that are no demand on the library, or are answered otherwise."""
 
 
 def main() -> int:
