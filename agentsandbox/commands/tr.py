@@ -103,7 +103,10 @@ _WHITE = (b" ", b"\t", b"\n", b"\r", b"\v", b"\f")
 
 def _squeeze_one(block: bytes, byte: bytes) -> bytes:
     """Halve runs until none is left: `replace` is much faster than a pattern, and `split` where nothing else is white space."""
-    if byte in _WHITE and not any(other in block for other in _WHITE if other != byte):
+    pairs = block.count(byte + byte)
+    if not pairs:
+        return block
+    if pairs * 32 > len(block) and byte in _WHITE and not any(other in block for other in _WHITE if other != byte):
         words = block.split()
         if not words:
             return byte
