@@ -140,11 +140,11 @@ def test_ten_thousand_skills_answer_at_once() -> None:
     for query in ("extract tables from pdf", "use the data", "kubernets", "skill", words[0]):
         best = 1.0
         for _ in range(5):
-            started = time.perf_counter()
+            started = time.process_time()
             index.search(query)
-            best = min(best, time.perf_counter() - started)
+            best = min(best, time.process_time() - started)
         took.append(best)
-    assert max(took) <= 0.02 * 3, took  # the bar is 20 ms; a loaded machine gets three times that
+    assert max(took) <= 0.02 * 2, took  # the bar is 20 ms; a machine half as fast gets twice that
     many[3] = record("skill-3", "something else")
     assert index.update([*many, *RECORDS]) == 1
 
