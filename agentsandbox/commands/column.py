@@ -199,6 +199,9 @@ def _table(ctx: CommandContext, args: Arguments) -> None:
     _print_table(ctx, table, separator, headings=bool(names) and not args.flag("table-noheadings"))
 
 
+_OF_TABLES = ("table-name", "table-order", "table-columns", "table-hide", "table-right")
+
+
 def _number(text: str | None, what: str) -> int:
     if text is None or not re.fullmatch("[0-9]{1,9}", text) or not int(text):
         raise CommandError(f"invalid {what} argument: '{text}'")
@@ -240,6 +243,8 @@ def column(ctx: CommandContext, args: Arguments) -> int:
     if args.flag("table") or args.flag("json"):
         _table(ctx, args)
         return ctx.status
+    if any(args.flag(name) for name in _OF_TABLES):
+        raise CommandError("option --table required for all --table-*")
     kept = args.flag("keep-empty-lines")
     entries = [line for line in _read_lines(ctx, args.operands) if kept or line.strip(" \t")]
     if entries:

@@ -168,8 +168,8 @@ def _chosen_list(args: Arguments) -> tuple[str, str]:
     """,
 )
 def cut(ctx: CommandContext, args: Arguments) -> int:
-    name, text = _chosen_list(args)
     delimiter = _delimiter(args)
+    name, text = _chosen_list(args)
     ranges = parse_ranges(text, fields=name == "fields", complement=args.flag("complement"))
     given_output = args.value("output-delimiter")
     output = encode(given_output) if given_output is not None else None

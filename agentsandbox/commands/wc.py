@@ -138,6 +138,19 @@ def _number_width(ctx: CommandContext, names: Sequence[str], wanted: Sequence[st
     return max(smallest, len(str(total)))
 
 
+def _comes_from_a_pipe(ctx: CommandContext, args: Arguments) -> bool:
+    """Whether the list of names is no regular file: GNU then does not know the sizes when it prints the first counts."""
+    name = args.value("files0-from")
+    if name is None:
+        return False
+    if name == "-":
+        return not (hasattr(ctx.stdin, "stat") and stat_module.S_ISREG(ctx.stdin.stat().mode))
+    try:
+        return not stat_module.S_ISREG(ctx.fs.stat(ctx.path(name)).mode)
+    except OSError:
+        return False
+
+
 def _write(ctx: CommandContext, counts: _Counts, wanted: Sequence[str], width: int, name: str | None) -> None:
     numbers = {
         "lines": counts.lines,
@@ -174,7 +187,7 @@ def wc(ctx: CommandContext, args: Arguments) -> int:
     wanted = [column for column in _COLUMNS if args.flag(column)] or ["lines", "words", "bytes"]
     listed = listed_operands(ctx, args)
     names = listed if listed is not None else (args.operands or ["-"])
-    width = _number_width(ctx, names, wanted)
+    width = 1 if _comes_from_a_pipe(ctx, args) else _number_width(ctx, names, wanted)
     total = _Counts()
     for name in names:
         try:

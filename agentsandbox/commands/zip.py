@@ -289,8 +289,14 @@ class _Zip:
         if self.path and not self.ctx.fs.is_dir(posixpath.dirname(self.path)):
             self.output.write(b"zip I/O error: No such file or directory")
             raise _FailureError(f"Could not create output file ({self.archive})", 15)
+        for verb in ("delete", "freshen", "update"):
+            if self.args.flag(verb) and not self.old:
+                self.warn(f"{self.archive} not found or empty")
+        if self.args.flag("freshen") and not self.old:
+            return 12
         if self.args.flag("delete"):
-            self.delete(names)
+            if self.old:
+                self.delete(names)
         else:
             for name in names or (sorted(self.old) if self.args.flag("freshen") or self.args.flag("update") else ()):
                 self.add_operand(name)

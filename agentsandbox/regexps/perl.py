@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from agentsandbox.regexps.lookbehind import is_fixed
 from agentsandbox.regexps.matcher import PerlRegex
 from agentsandbox.regexps.parser import RegexError
 
@@ -45,12 +46,18 @@ _PLAIN = {
     "b": _BOUNDARY, "B": _NO_BOUNDARY,
 }  # fmt: skip
 _NEWLINE = "\\U0000000a"
+_NO_CASE = "PCRE2 does not support \\F, \\L, \\l, \\N{name}, \\U, or \\u"
+_REFUSED = {"F": _NO_CASE, "L": _NO_CASE, "l": _NO_CASE, "U": _NO_CASE, "u": _NO_CASE, "c": "\\c at end of pattern"}
 _COUNTS = re.compile(r"\{(\d+)(?:,(\d*))?\}")
 _CALL = re.compile(r"\(\?(?:R|0|[+-]?\d+|&\w+|P>\w+)\)")
+_GROUP = re.compile(r"(?<!\\)\((?![?*])|\(\?(?:P?<|')\w")
+_NAMED = re.compile(r"\(\?(?:P?<|')(\w+)[>']")
 _HEAD = re.compile(r"\(\?(?:[a-zA-Z-]*:|>|\|)")
 _MAX_SIZE = 20_000
+_MAX_COUNT = 65_535
 _MAX_NESTING = 200
 _CODE = re.compile(r"x\{([0-9A-Fa-f]+)\}|x([0-9A-Fa-f]{0,2})|o\{([0-7]+)\}|(0[0-7]{0,2})|c([ -~])")
+_CODE_IN_BRACES = re.compile(r"x\{[0-9A-Fa-f]+\}|o\{[0-7]+\}")
 _REFERENCE = re.compile(r"(\d+)|g\{?(-?\d+)\}?|g\{(\w+)\}|k(?:\{(\w+)\}|<(\w+)>|'(\w+)')")
 _PROPERTY = re.compile(r"[pP](?:\{\^?\w+\}|\w)")
 _VERB = re.compile(r"\(\*(?:UTF8?|UCP|LIMIT_\w+=\d+|NO_\w+|CRLF|LF|ANYCRLF|ANY|CR|BSR_\w+)\)")
@@ -95,6 +102,10 @@ _MESSAGES = {
     "unterminated character set": "missing terminating ] for character class",
     "bad character range": "range out of order in character class",
     "bad escape (end of pattern)": "\\ at end of pattern",
+    "min repeat greater than max repeat": "numbers out of order in {} quantifier",
+    "unknown extension": "unrecognized character after (? or (?-",
+    "unknown property": "unknown property after \\P or \\p",
+    "unknown verb": "(*VERB) not recognized or malformed",
     "invalid group reference": "reference to non-existent subpattern",
     "unknown group": "reference to non-existent subpattern",
 }
@@ -180,6 +191,7 @@ class _Translator:
         self.names_newline = False
         self.position = 0
         self.groups = 0
+        self.names: set[str] = set()
         self.out: list[str] = []
         self.meter = _Meter()
 
@@ -202,7 +214,10 @@ class _Translator:
                 self.meter.close(optional=self._is_optional(self.position))
                 self.out.append(character)
             elif character == "{" and (counts := _COUNTS.match(pattern, self.position)):
-                self.meter.repeat(int((counts[2] or counts[1])[:9]))
+                count = int((counts[2] or counts[1])[:9])
+                if count > _MAX_COUNT:
+                    raise RegexError("number too big in {} quantifier")
+                self.meter.repeat(count)
                 self.position = counts.end()
                 self.out.append(counts[0])
             elif character == "." and self.newline_safe:
@@ -239,15 +254,17 @@ class _Translator:
             self.out.append("(")
             self.position += 1
             return
-        named = re.compile(r"\(\?(?:P?<|')(\w+)[>']").match(pattern, start)
+        named = _NAMED.match(pattern, start)
         if named is not None:
-            self.groups += 1
+            self._name(named[1])
             self.meter.open(is_atom=True)
             self.out.append(f"(?P<{named[1]}>")
             self.position = named.end()
             return
         call = _CALL.match(pattern, start)
         if call is not None:
+            if not self._is_known(call[0]):
+                raise RegexError("reference to non-existent subpattern")
             self.meter.recurse()
             self.position = call.end()
             self.out.append(call[0])
@@ -257,11 +274,32 @@ class _Translator:
             self.position = comment.end()
             self.out.append(comment[0])
             return
+        if pattern.startswith("(?#", start):
+            raise RegexError("missing ) after (?# comment")
+        if pattern.startswith(("(?<=", "(?<!"), start) and not is_fixed(pattern, start + 4):
+            raise RegexError("lookbehind assertion is not fixed length")
+        if start + 2 == len(pattern):
+            raise RegexError("missing closing parenthesis")
         head = _HEAD.match(pattern, start)
         self.meter.open(is_atom=head is not None)
         taken = head[0] if head is not None else "(?"
         self.out.append(taken)
         self.position += len(taken)
+
+    def _name(self, name: str) -> None:
+        if name[0].isdigit():
+            raise RegexError("subpattern name must start with a non-digit")
+        if name in self.names:
+            raise RegexError("two named subpatterns have the same name (PCRE2_DUPNAMES not set)")
+        self.names.add(name)
+        self.groups += 1
+
+    def _is_known(self, call: str) -> bool:
+        """Whether the pattern has the group that (?1) or (?&name) calls."""
+        name = call[2:-1].lstrip("&P>")
+        if name.isdigit():
+            return int(name[:9]) <= len(_GROUP.findall(self.pattern))
+        return name[0] in "R+-" or any(found[1] == name for found in _NAMED.finditer(self.pattern))
 
     def _escape(self) -> None:
         pattern = self.pattern
@@ -299,12 +337,16 @@ class _Translator:
         if found := _PROPERTY.match(pattern, start):
             self.names_newline |= character == "P"
             self.out.append("\\" + found[0])
+        elif pattern.startswith(("x{", "o{"), start) and not _CODE_IN_BRACES.match(pattern, start):
+            raise RegexError(f"non-{'hex' if character == 'x' else 'octal'} character in \\{character}{{}} (closing brace missing?)")
         elif found := _CODE.match(pattern, start):
             piece = _coded(found)
             self.names_newline |= piece == _NEWLINE
             self.out.append(piece)
         elif found := _REFERENCE.match(pattern, start):
             self.out.append(self._reference(found))
+        elif character in _REFUSED:
+            raise RegexError(_REFUSED[character])
         else:
             found = None
             self.names_newline |= character == "n"
@@ -341,8 +383,13 @@ class _Translator:
                 pieces.append(_posix_class(found))
                 position = found.end()
             elif character == "\\" and position + 1 < len(pattern):
+                shorthand = pattern[position + 1].lower() in _SHORTHANDS
+                if shorthand and pieces[-1] == "-" and len(pieces) > 2:
+                    raise RegexError("invalid range in character class")
                 piece, position = _set_escape(pattern, position + 1)
                 pieces.append(piece)
+                if shorthand and pattern.startswith("-", position) and not pattern.startswith("-]", position):
+                    raise RegexError("invalid range in character class")
             else:
                 pieces.append("\\" + character if character in "[]&|~^\\" else character)
                 position += 1

@@ -334,7 +334,7 @@ class Expressions:
     def user_call(self, node: nodes.UserCall) -> str:
         function = self.scopes.functions.get(node.name)
         if function is None:
-            raise AwkSyntaxError(f"cmd. line:{node.line}: fatal: function `{node.name}' not defined")
+            return f"undefined_function({node.name!r})"
         if len(node.arguments) > len(function.parameters):
             self.warnings.append(f"cmd. line:{node.line}: warning: function `{node.name}' called with more arguments than declared")
         kinds = ["a" if (node.name, parameter) in self.scopes.arrays else "s" for parameter in function.parameters]

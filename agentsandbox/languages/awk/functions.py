@@ -205,8 +205,13 @@ def _elements() -> dict[str, Callable[..., Any]]:
             return value
         raise AwkFatal(f"attempt to use scalar parameter `{name}' as an array")
 
+    def undefined_function(name: str) -> object:
+        raise AwkFatal(f"function `{name}' not defined")
+
     def scalar(value: object, name: str) -> object:
         if isinstance(value, Array):
+            if not value and name == value.where:
+                raise array_as_scalar(value)
             shown = name if name == value.where else f"{name} (from {value.where})"
             raise AwkFatal(f"attempt to use array `{shown}' in a scalar context")
         return value
@@ -246,8 +251,8 @@ def _elements() -> dict[str, Callable[..., Any]]:
 
     return {
         "array_of": array_of, "scalar": scalar, "element": element, "element_or_array": element_or_array, "set_element": set_element,
-        "step_element": step_element, "count_element": count_element, "peek": peek, "is_array": is_array,
-        "kind_of": _kind_of, "not_an_array": not_an_array,
+        "undefined_function": undefined_function, "step_element": step_element, "count_element": count_element, "peek": peek,
+        "is_array": is_array, "kind_of": _kind_of, "not_an_array": not_an_array,
     }  # fmt: skip
 
 

@@ -20,7 +20,7 @@ def format_time(template: str, seconds: float, utc: bool, env: Mapping[str, str]
     if seconds != seconds:
         seconds = 0.0
     moment = int(max(-_FARTHEST, min(_FARTHEST, seconds)))
-    return strftime(moment, template, "UTC0" if utc else env.get("TZ", ""))
+    return strftime(moment, template, "GMT0" if utc else env.get("TZ", ""))
 
 
 def make_time(text: str, utc: bool, env: Mapping[str, str]) -> float:

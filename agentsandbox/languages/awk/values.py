@@ -91,7 +91,9 @@ def to_number(value: object) -> float:
 
 
 def array_as_scalar(value: object) -> AwkFatal:
-    """The error for an array where a scalar must be."""
+    """The error for an array where a scalar must be; one that is still empty was first a scalar, for gawk."""
+    if not value:
+        return AwkFatal(f"attempt to use scalar `{getattr(value, 'where', '')}' as an array")
     return AwkFatal(f"attempt to use array `{getattr(value, 'where', '')}' in a scalar context")
 
 
