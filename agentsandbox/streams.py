@@ -39,6 +39,9 @@ __all__ = [
 BLOCK = 65536
 """Bytes that a command reads or writes at a time."""
 
+_LONGEST_LINE = 64 * 1024 * 1024
+"""A line without end, from /dev/zero for one, is given up here at the latest; commands charge shorter ones to their budget."""
+
 PIPE_BYTES = 65536
 """What a pipe holds before its writer waits for the reader: the kernel's capacity on Linux."""
 
@@ -87,6 +90,7 @@ class ByteReader:
     def line_blocks(self) -> Iterator[bytes]:
         """Large blocks that end at a newline (the last may lack it): for kernels that work on many lines at once."""
         rest: list[bytes] = []
+        waiting = 0
         while block := self.read(4 * BLOCK):
             if not rest and len(block) == 4 * BLOCK:  # the rest of its last line is there, or nearly
                 yield block if block.endswith(b"\n") else block + self.readline()
@@ -94,11 +98,15 @@ class ByteReader:
             cut = block.rfind(b"\n") + 1
             if not cut:
                 rest.append(block)
+                waiting += len(block)
+                if waiting > _LONGEST_LINE:
+                    raise LimitReached("value_bytes")
                 continue
             if rest:
                 rest.append(block[:cut])
                 yield b"".join(rest)
                 rest = []
+                waiting = 0
             else:
                 yield block if cut == len(block) else block[:cut]
             if cut < len(block):

@@ -18,12 +18,14 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from agentsandbox.limits import Budget
+
     Run = Callable[[Shell], int]
 
 __all__ = ["run_commands", "run_script_text", "run_shell_command"]
 
 _CHANGES_GRAMMAR = re.compile(r"\b(?:alias|unalias|extglob|expand_aliases|set -v|verbose|posix)\b|-[a-zA-Z]*v")
-MAX_CACHED = 65536
+MAX_CACHED = 4096
 
 
 class Program:
@@ -37,8 +39,9 @@ class Program:
         self.warnings = warnings
 
 
-def _compile_program(text: str, extglob: bool, first_line: int) -> Program:
+def _compile_program(text: str, extglob: bool, first_line: int, budget: Budget | None = None) -> Program:
     parser = Parser(text, first_line=first_line, extglob=extglob)
+    parser.meter = budget
     units: list[Run] = []
     try:
         while (command := parser.next_command()) is not None:
@@ -48,7 +51,7 @@ def _compile_program(text: str, extglob: bool, first_line: int) -> Program:
     return Program(units, None, parser.warnings)
 
 
-_cached_program = functools.lru_cache(maxsize=512)(_compile_program)
+_cached_program = functools.lru_cache(maxsize=256)(_compile_program)
 
 
 def run_commands(shell: Shell, text: str, *, first_line: int = 1, origin: str = "") -> int:
@@ -58,7 +61,12 @@ def run_commands(shell: Shell, text: str, *, first_line: int = 1, origin: str = 
     """
     if _CHANGES_GRAMMAR.search(text) or shell.verbose or (shell.aliases and shell.shopt["expand_aliases"]):
         return _run_incrementally(shell, text, first_line, origin)
-    program = (_cached_program if len(text) <= MAX_CACHED else _compile_program)(text, shell.extglob, first_line)
+    shell.budget.step(len(text) >> 6)
+    if len(text) <= MAX_CACHED:
+        program = _cached_program(text, shell.extglob, first_line)
+    else:
+        shell.budget.charge(len(text))
+        program = _compile_program(text, shell.extglob, first_line, shell.budget)
     if program.warnings:
         _warn(shell, program.warnings)
     status = 0
@@ -88,7 +96,9 @@ def _run_unit(shell: Shell, unit: Run) -> int:
 
 def _run_incrementally(shell: Shell, text: str, first_line: int, origin: str) -> int:
     """Parse each command only when those before it have run: they may change aliases and the grammar."""
+    shell.budget.charge(len(text))
     parser = Parser(text, first_line=first_line)
+    parser.meter = shell.budget
     status = 0
     while True:
         parser.extglob = shell.shopt["extglob"]
@@ -393,6 +403,7 @@ def _is_complete(shell: Shell, text: str) -> bool:
     if text.endswith("\\\n"):
         return False
     parser = Parser(text, extglob=shell.extglob, aliases=shell.aliases if shell.shopt["expand_aliases"] else None)
+    parser.meter = shell.budget
     try:
         while parser.next_command() is not None:
             pass

@@ -8,12 +8,16 @@ from bisect import bisect_left
 from agentsandbox.errors import LimitReached, ShellSyntaxError
 from agentsandbox.syntax.nodes import HereDocument
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from agentsandbox.limits import Budget
+
 __all__ = ["MAX_NESTING", "Lexer"]
 
 MAX_NESTING = 300
 """Constructs inside one another before the limit `depth` is reached."""
 
-_BLANKS = re.compile(r"(?:[ \t]|\\\n)*")
+_BLANKS = re.compile(r"[ \t]*(?:(?:\\\n)+[ \t]*)*")
 
 
 _SKIPPED = frozenset((" ", "\t", "\\", "#"))
@@ -31,6 +35,8 @@ class Lexer:
         self.pending: list[tuple[HereDocument, bool]] = []
         self.warnings: list[tuple[int, str]] = []
         self.nesting = 0
+        self.meter: Budget | None = None
+        """Drawn on by each word and part of a word, where the text may be long."""
         self.scanned = 0
         """Characters looked at more than once, in search of a closing ))."""
         self._newlines: list[int] | None = None
@@ -115,6 +121,8 @@ class Lexer:
             self.skip_blanks()
             if text[self.position : self.position + 1] != "\n":
                 return
+            if self.meter is not None:
+                self.meter.step()
             self.skip_newline()
 
     # here-documents
@@ -138,6 +146,8 @@ class Lexer:
                     )
                 )
                 break
+            if self.meter is not None:
+                self.meter.step()
             end = text.find("\n", self.position)
             line = text[self.position : end] if end >= 0 else text[self.position :]
             self.position = end + 1 if end >= 0 else len(text)

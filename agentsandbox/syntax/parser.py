@@ -850,6 +850,7 @@ class Parser(WordReader):
     def parse_text(self, text: str, first_line: int) -> Command | None:
         inner = Parser(text, first_line=first_line, extglob=self.extglob, aliases=self.aliases)
         inner.nesting = self.nesting
+        inner.meter = self.meter
         commands: list[Command] = []
         while (command := inner.next_command()) is not None:
             commands.append(command)

@@ -52,6 +52,8 @@ _ESCAPABLE = {
 }
 _PLAIN = re.compile(r"[^\0- \"#$&'();<>\\`|\x7f][^\0- \"$&'();<>\\`|\x7f]*")
 """A whole word without quotes or expansions, if what follows ends it and no extended pattern begins in it."""
+_QUOTE_OR_BACKSLASH = re.compile(r"['\\]")
+_BACKQUOTE_OR_BACKSLASH = re.compile(r"[`\\]")
 _ENDS_WORD = frozenset(" \t\n|&;()<>")
 
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -130,6 +132,8 @@ class WordReader(Lexer):
         """The word that begins here, or None where an operator, a blank or the end is."""
         text = self.text
         start = self.position
+        if self.meter is not None:
+            self.meter.step(4)
         match = _PLAIN.match(text, start)
         if match is not None:
             end = match.end()
@@ -159,7 +163,10 @@ class WordReader(Lexer):
                 parts.append(Quoted(joined) if quoted else Literal(joined))
                 pending.clear()
 
+        meter = self.meter
         while self.position < size:
+            if meter is not None:
+                meter.step(4)
             match = run.match(text, self.position)
             if match is not None:
                 pending.append(match[0])
@@ -335,9 +342,10 @@ class WordReader(Lexer):
         end = start + 2
         text = self.text
         while True:
-            end = min((at for at in (text.find("'", end), text.find("\\", end)) if at >= 0), default=-1)
-            if end < 0:
+            found = _QUOTE_OR_BACKSLASH.search(text, end)
+            if found is None:
                 raise self.unclosed("'", start)
+            end = found.start()
             if text[end] == "'":
                 break
             end += 2
@@ -349,9 +357,10 @@ class WordReader(Lexer):
         start = self.position
         end = start + 1
         while True:
-            end = min((at for at in (text.find("`", end), text.find("\\", end)) if at >= 0), default=-1)
-            if end < 0 or end >= len(text):
+            found = _BACKQUOTE_OR_BACKSLASH.search(text, end)
+            if found is None:
                 raise self.unclosed("`", start)
+            end = found.start()
             if text[end] == "`":
                 break
             end += 2

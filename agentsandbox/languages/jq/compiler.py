@@ -179,6 +179,21 @@ def _mentions(body: Node, name: str, arity: int) -> bool:
     return False
 
 
+_CLOSURE = 3
+"""Frames of a closure's call."""
+
+
+def _height(body: Node) -> int:
+    """Python frames that one call of a body takes at most: how deeply its expressions nest, and the call itself."""
+    deepest = 0
+    pending = [(body, 3)]
+    while pending:
+        node, height = pending.pop()
+        deepest = max(deepest, height)
+        pending.extend((child, height + 1) for child in node.children())
+    return deepest
+
+
 class Compiler:
     """Compiles the expressions of one program for one machine."""
 
@@ -902,8 +917,31 @@ class Compiler:
             body = self.compile(definition.body, inside, function)
         self._optimistic = not hopeful
         function.compiling = False
-        function.body = self._looping(function, body) if function.tail_called else body
+        function.body = self._guarded(self._looping(function, body) if function.tail_called else body, _height(definition.body))
         return outside
+
+    def _guarded(self, body: Code, height: int) -> Code:
+        """The body of a recursive function: nested too deeply, it would overflow the stack of the host's thread."""
+        machine = self.machine
+
+        def many(value: Value, environment: Environment) -> Iterator[Value]:
+            return machine.nested(body.many(value, environment), height)
+
+        def paths(path: Path, value: Value, environment: Environment) -> Iterator[tuple[Path, Value]]:
+            return machine.nested(body.paths(path, value, environment), height)
+
+        inner = body.one
+        if inner is None:
+            return Code(many=many, paths=lambda: paths)
+
+        def one(value: Value, environment: Environment) -> Value:
+            machine.deeper(height)
+            try:
+                return inner(value, environment)
+            finally:
+                machine.frames -= height
+
+        return Code(one, total=body.total, paths=lambda: paths)
 
     def _looping(self, function: _Function, body: Code) -> Code:
         """A body whose tail calls go round a loop instead of deeper."""
@@ -955,15 +993,15 @@ class Compiler:
         return self._call_builtin(name, node, scope)
 
     def _call_closure(self, index: int) -> Code:
-        def many(value: Value, environment: Environment) -> Iterable[Value]:
-            code, outer = environment[index]
-            found: Iterable[Value] = code.many(value, outer)
-            return found
+        machine = self.machine
 
-        def run(path: Path, value: Value, environment: Environment) -> Iterable[tuple[Path, Value]]:
+        def many(value: Value, environment: Environment) -> Iterator[Value]:
             code, outer = environment[index]
-            found: Iterable[tuple[Path, Value]] = code.paths(path, value, outer)
-            return found
+            return machine.nested(code.many(value, outer), _CLOSURE)
+
+        def run(path: Path, value: Value, environment: Environment) -> Iterator[tuple[Path, Value]]:
+            code, outer = environment[index]
+            return machine.nested(code.paths(path, value, outer), _CLOSURE)
 
         return Code(many=many, paths=lambda: run)
 

@@ -7,12 +7,19 @@ from agentsandbox.languages.jq.values import JqError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from typing import TypeVar
 
     from agentsandbox.languages.jq.values import Value
     from agentsandbox.limits import Budget
 
+    T = TypeVar("T")
+
 __all__ = ["Break", "Halt", "Machine"]
+
+
+_FRAMES = 9000
+"""Generators within generators take stack of the host's thread: half of what 8 MiB bear."""
 
 
 class Break(Exception):
@@ -54,8 +61,33 @@ class Machine:
         self.line: Callable[[], int | None] = lambda: None
         self.search_list: list[str] = []
         self.collecting = 0
+        self.frames = 0
+        """Python frames that recursion takes now, roughly."""
         self._held = 0
         self._most = budget.value_bytes // 4
+
+    def deeper(self, frames: int) -> None:
+        """A call nests so many frames deeper; the caller takes them back."""
+        self.frames += frames
+        if self.frames > _FRAMES:
+            self.frames -= frames
+            raise LimitReached("depth")
+
+    def nested(self, outputs: Iterable[T], frames: int) -> Iterator[T]:
+        """The same outputs; `frames` counts while they are being made, not while they are used."""
+        self.budget.step()
+        self.deeper(frames)
+        running = True
+        try:
+            for output in outputs:
+                self.frames -= frames
+                running = False
+                yield output
+                self.frames += frames
+                running = True
+        finally:
+            if running:
+                self.frames -= frames
 
     # what one value may hold together, elements of inner arrays included
 
