@@ -58,7 +58,7 @@ class Arguments:
 
     def flag(self, key: str) -> bool:
         """Whether the option was given at all."""
-        return any(name == key for name, _ in self.given)
+        return bool(self.given) and any(name == key for name, _ in self.given)
 
     def value(self, key: str, default: str | None = None) -> str | None:
         """The last value given for the option, `default` if it was not given ("" for an omitted optional value)."""
