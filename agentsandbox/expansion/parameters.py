@@ -391,7 +391,7 @@ def _indirect(node: Parameter, words: Words) -> ParameterReader:
         if text is None:
             if host.nounset and not node.operator:
                 raise ExpansionError(f"{node.name}: unbound variable", status=127)
-            if node.operator in ("-", ":-", "+", ":+", "=", ":=") or node.name in ("@", "*"):
+            if node.name in ("@", "*"):
                 return ParameterReader("", lambda _: None)
             raise ExpansionError(f"{pointer.shown}: invalid indirect expansion")
         found = cache.get(text)

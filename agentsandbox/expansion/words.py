@@ -322,6 +322,7 @@ class WordCompiler:
             )
         except (ArithmeticSyntaxError, ExpansionError):
             return None
+        again = not _CHANGES.search(source)  # an error shows the text with the values in it
         readers = [self._operand_reader(part) for part in operands]
         texts = [self._text(part) for part in operands]
         plain = all(reader is not None for reader in readers)
@@ -332,7 +333,12 @@ class WordCompiler:
                 value = only(host)
                 if value is None:
                     return evaluate_text(host, as_text(host))
-                return evaluate(host, (value,))
+                try:
+                    return evaluate(host, (value,))
+                except ExpansionError:
+                    if not again:
+                        raise
+                    return evaluate_text(host, as_text(host))
 
             return one_operand
         if plain:
@@ -341,7 +347,12 @@ class WordCompiler:
                 values = [reader(host) for reader in readers]  # type: ignore[misc]
                 if None in values:
                     return evaluate_text(host, as_text(host))
-                return evaluate(host, values)  # type: ignore[arg-type]
+                try:
+                    return evaluate(host, values)  # type: ignore[arg-type]
+                except ExpansionError:
+                    if not again:
+                        raise
+                    return evaluate_text(host, as_text(host))
 
             return plain_operands
 
@@ -424,6 +435,8 @@ class WordCompiler:
         def all_fields(host: ExpansionHost, out: list[str]) -> None:
             for alternative in alternatives:
                 alternative(host, out)
+                if len(out[-1:] and out[-1]) > _LONG:
+                    _weigh_words(host, out)
 
         return all_fields
 
@@ -439,6 +452,8 @@ class WordCompiler:
                 self._fields(parts)(host, out)
                 size += 64
             budget.charge(size >> 2)
+            if len(out) & 15 == 0:
+                _weigh_words(host, out)
 
     def _fields(self, parts: tuple[Part, ...]) -> Fields:
         parts = self._tildes(parts, False)
@@ -680,6 +695,7 @@ class WordCompiler:
         return tuple(replaced)
 
 
+_CHANGES = re.compile(r"\+\+|--|(?<![=<>!])=(?!=)|<<=|>>=")
 _PLAIN = re.compile(r"[A-Za-z0-9_/.,:%^=@+-]+")
 
 
@@ -758,6 +774,15 @@ def _split_tildes(text: str, first: bool, last: bool, assignment: bool) -> list[
 _GLOBIGNORE = re.compile(r"(?:\[[!^]?\]?(?:\[:\w*:\]|[^\]])*\]|[^:])+")
 """One pattern of GLOBIGNORE: a colon inside a bracket expression does not end it."""
 _INTEGER = re.compile(r"-?(?:[1-9][0-9]{0,17}|0)")
+
+
+_LONG = 65536
+
+
+def _weigh_words(host: ExpansionHost, words: list[str]) -> None:
+    """Refuse words that are too large together."""
+    if words and len(words[-1]) > _LONG and sum(map(len, words)) > 4 * host.budget.value_bytes:
+        host.budget.charge(sum(map(len, words)))
 
 
 def _extend_with(many: Callable[[ExpansionHost], Sequence[str]]) -> Fields:

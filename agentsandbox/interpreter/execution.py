@@ -9,6 +9,7 @@ from agentsandbox.command import CommandContext
 from agentsandbox.errors import CommandError, Exit, Interrupted, PipeClosed
 from agentsandbox.expansion.errors import ExpansionError
 from agentsandbox.fs.skeleton import COMMAND_MARK, command_of
+from agentsandbox.quoting import ansi_quote, needs_ansi
 from agentsandbox.streams import Stream, decode, encode
 
 TYPE_CHECKING = False
@@ -85,7 +86,7 @@ def _not_found(shell: Shell, name: str) -> int:
         from agentsandbox.interpreter.functions import call_function
 
         return call_function(shell, handler, [name])
-    shell.complain(f"{name}: command not found")
+    shell.complain(f"{ansi_quote(name) if needs_ansi(name) else name}: command not found")
     from agentsandbox.interpreter.suggestions import suggest
 
     hint = suggest(shell, name)

@@ -336,6 +336,7 @@ def _arithmetic_for(node: ArithmeticFor) -> Run:
     def run_arithmetic_for(shell: Shell) -> int:
         budget = shell.budget
         status = 0
+        in_body = False
         shell.line = line
         shell.loops += 1
         try:
@@ -353,12 +354,14 @@ def _arithmetic_for(node: ArithmeticFor) -> Run:
                     budget.tick()
                     if shell.pending_traps:
                         _run_pending(shell)
+                in_body = True
                 try:
                     status = body(shell)
                 except Continue:
                     if leave_loop(shell):
                         raise Continue from None
                     status = 0
+                in_body = False
                 if shell.slow:
                     _before_expression(shell, node.step.source, line)
                 if step is not None:
@@ -368,7 +371,7 @@ def _arithmetic_for(node: ArithmeticFor) -> Run:
                 raise Break from None
             status = 0
         except ExpansionError as error:
-            if error.status == 1 and error.fatal:
+            if error.status == 1 and error.fatal and not in_body:
                 shell.complain(f"((: {error.message}")
                 status = 1
             else:

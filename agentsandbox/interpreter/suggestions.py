@@ -11,6 +11,8 @@ __all__ = ["suggest"]
 
 def suggest(shell: Shell, name: str) -> str | None:
     """What to tell about a name that is no command; None where there is nothing helpful to say."""
+    if name.endswith("\r"):
+        return "the script has the line ends of Windows: remove them, for instance with sed -i 's/\\r$//' FILE"
     from agentsandbox.commands._unavailable import unavailable_hint
 
     hint = unavailable_hint(name)

@@ -40,7 +40,9 @@ def source(shell: Shell, words: list[str]) -> int:
     shell.frames.append(Frame("source", name, shell.line, is_function=False))
     line = shell.line
     shell.budget.deeper()
+    shell.trace_level += 1
     try:
+        shell.budget.charge(len(content))
         status = run_commands(shell, decode(content))
         if shell.traps and "RETURN" in shell.traps:
             _trap(shell)
@@ -54,6 +56,7 @@ def source(shell: Shell, words: list[str]) -> int:
         raise
     finally:
         shell.budget.shallower()
+        shell.trace_level -= 1
         shell.frames.pop()
         shell.line = line
         if arguments and given(shell.positional) is arguments:  # `set` in the file lasts
