@@ -8,6 +8,7 @@ import hashlib
 import io
 import json
 import lzma
+import os
 import subprocess
 import tarfile
 import threading
@@ -15,7 +16,7 @@ import time
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler, HTTPServer, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -332,8 +333,43 @@ def test_a_local_repository(repository: Path, tmp_path: Path) -> None:
     assert not (tmp_path / "executed").exists()
 
 
-@pytest.fixture
-def git_url(repository: Path) -> Iterator[str]:
+class GitBackend(BaseHTTPRequestHandler):
+    """git's own server for HTTP."""
+
+    root = ""
+
+    def do_GET(self) -> None:
+        path, _, query = self.path.partition("?")
+        length = int(self.headers.get("Content-Length") or 0)
+        environment = {
+            **os.environ,
+            "GIT_PROJECT_ROOT": self.root,
+            "GIT_HTTP_EXPORT_ALL": "1",
+            "PATH_INFO": path,
+            "QUERY_STRING": query,
+            "REQUEST_METHOD": self.command,
+            "CONTENT_TYPE": self.headers.get("Content-Type", ""),
+            "CONTENT_LENGTH": str(length),
+            "HTTP_CONTENT_ENCODING": self.headers.get("Content-Encoding", ""),
+            "GIT_PROTOCOL": self.headers.get("Git-Protocol", ""),
+        }
+        ran = subprocess.run(["git", "http-backend"], input=self.rfile.read(length), env=environment, capture_output=True, check=False)
+        head, _, body = ran.stdout.partition(b"\r\n\r\n")
+        fields = dict(line.split(": ", 1) for line in head.decode().split("\r\n") if ": " in line)
+        self.send_response(int(fields.pop("Status", "200").split()[0]))
+        for name, value in {**fields, "Content-Length": str(len(body))}.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(body)
+
+    def do_POST(self) -> None:
+        self.do_GET()
+
+    def log_message(self, *arguments: object) -> None: ...
+
+
+@pytest.fixture(params=["git", "dulwich"])
+def git_url(request: pytest.FixtureRequest, repository: Path) -> Iterator[str]:
     from wsgiref.simple_server import WSGIRequestHandler, make_server
 
     from dulwich.repo import Repo
@@ -343,10 +379,18 @@ def git_url(repository: Path) -> Iterator[str]:
     class Quiet(WSGIRequestHandler):
         def log_message(self, *arguments: object) -> None: ...
 
-    server = make_server("127.0.0.1", 0, make_wsgi_chain(DictBackend({"/repo.git": Repo(str(repository))})), handler_class=Quiet)
+    class Backend(GitBackend):
+        root = str(repository.parent)
+
+    server: HTTPServer
+    if request.param == "git":
+        server, path = HTTPServer(("127.0.0.1", 0), Backend), "/repo/.git"
+    else:
+        application = make_wsgi_chain(DictBackend({"/repo.git": Repo(str(repository))}))
+        server, path = make_server("127.0.0.1", 0, application, handler_class=Quiet), "/repo.git"
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
     thread.start()
-    yield f"http://127.0.0.1:{server.server_port}/repo.git"
+    yield f"http://127.0.0.1:{server.server_port}{path}"
     server.shutdown()
     server.server_close()
     thread.join(5)
@@ -361,6 +405,7 @@ def test_a_repository_over_http(git_url: str, repository: Path, tmp_path: Path) 
     assert (skill.name, len(skill.files)) == ("a", 3)
     assert source.git(git_url, "v1", below="skills") == [skill]
     assert source.git(git_url, below="skills") == [skill]
+    assert source.git(git_url, git(repository, "rev-parse", "HEAD"), below="skills") == [skill]
     with pytest.raises(SkillNotFoundError):
         source.git(git_url, "nope")
     with pytest.raises(SkillPolicyError):
