@@ -19,7 +19,7 @@ __all__ = ["Options"]
 _FORMATS = (
     ("long", "verbose"), ("commas",), ("horizontal", "across"), ("vertical",), ("single-column",),
 )  # fmt: skip
-_FORMAT_WORDS = (("verbose",), ("long",), ("commas",), ("horizontal",), ("across",), ("vertical",), ("single-column",))
+_FORMAT_WORDS = (("verbose", "long"), ("commas",), ("horizontal", "across"), ("vertical",), ("single-column",))
 _SORTS = (("none",), ("time",), ("size",), ("extension",), ("version",), ("width",))
 _TIMES = (("atime", "access", "use"), ("ctime", "status"), ("birth", "creation"))
 _WHEN = (("always", "yes", "force"), ("never", "no", "none"), ("auto", "tty", "if-tty"))

@@ -17,16 +17,18 @@ _EDITOR = "there is no terminal for an editor; write files with 'cat > FILE <<EO
 _GIT = "version control is not available in this sandbox; diff, patch and cp keep and compare versions"
 
 GROUPS = {
-    _PACKAGES: "apk apt apt-cache apt-get aptitude brew bundle cargo-install conda dnf dpkg easy_install gem mamba npm npx pacman pip pip3 "
+    _PACKAGES: "apk apt apt-cache apt-get aptitude brew bundle cargo-install composer conda dnf dpkg easy_install gem "
+    "mamba npm npx pacman pip pip3 "
     "pipenv pipx pnpm poetry rpm snap uv yarn yum zypper",
     _PYTHON: "ipython jupyter pypy3 pytest python python2 python3 virtualenv",
     _RUNTIME: "bun deno java julia kotlin lua luajit node nodejs perl php Rscript ruby scala swift tclsh",
     _COMPILER: "as c++ cargo cc clang cmake g++ gcc go javac ld make ninja rustc tsc",
     _NETWORK: "aws az dig ftp gcloud gh host http ifconfig ip kubectl lynx nc ncat netcat netstat nmap nslookup ping psql redis-cli rsync "
-    "scp sftp socat ss ssh ssh-keygen telnet traceroute whois",
+    "rclone s3cmd scp sftp socat ss ssh ssh-keygen telnet traceroute whois",
     _SERVICES: "at atd cron crontab init initctl journalctl launchctl nginx service systemctl",
     _ROOT: "adduser chpasswd deluser doas gpasswd groupadd passwd runuser su sudo useradd userdel usermod visudo",
-    _DEVICES: "blkid chroot dmesg fdisk fsck insmod losetup lsblk lsmod mkfs modprobe mount mountpoint parted swapon sysctl umount unshare",
+    _DEVICES: "blkid chroot dmesg fdisk fsck insmod losetup lsblk lsmod mkfs modprobe mount mountpoint "
+    "mkswap parted swapoff swapon sysctl umount unshare lspci lsusb hdparm ethtool",
     _CONTAINERS: "buildah docker docker-compose helm minikube podman",
     _EDITOR: "code ed emacs ex joe micro nano pico vi view vim",
     _GIT: "cvs git hg svn",
@@ -34,7 +36,18 @@ GROUPS = {
     "there are no terminals to divide; start a background job with '&'": "screen tmux script expect",
     "zstd is not available in this sandbox; use gzip, bzip2 or xz": "zstd unzstd zstdcat zstdmt",
     "this format is not available in this sandbox; use tar or zip": "7z 7za rar unrar cpio ar lz4 lzop compress",
-    "ps shows the processes": "top htop pstree",
+    "ps shows the processes": "top htop pstree atop iotop pidof vmstat",
+    "commands run once here; repeat one with 'while sleep 2; do COMMAND; done' under timeout": "watch inotifywait entr",
+    "indexes of words are not made here; use grep -ow, sort and uniq -c": "ptx",
+    "there is no index of files; use find": "locate mlocate plocate updatedb",
+    "xargs -P runs commands side by side": "parallel",
+    "there is no mail, clipboard, browser or printer here; write a file": "mail "
+    "mailx sendmail pbcopy pbpaste xclip xsel xdg-open lp lpr open",
+    "documents and images are not converted here; write text or Markdown": "pandoc convert ffmpeg ffprobe identify magick latex pdflatex "
+    "pdftotext soffice wkhtmltopdf",
+    "keys and secrets are not kept here; openssl dgst and sha256sum make digests": "gpg gpg2 pass vault",
+    "linters and formatters do not run in this sandbox; bash -n checks a script's syntax": "shellcheck shfmt eslint "
+    "prettier black ruff mypy flake8 pylint",
 }
 _HINTS = {name: sentence for sentence, names in GROUPS.items() for name in names.split()}
 

@@ -32,6 +32,8 @@ _INTERACTIVE = (("never", "no", "none"), ("once",), ("always", "yes"))
     """,
 )
 def rm(ctx: CommandContext, args: Arguments) -> int:
+    if any(len(word) > 2 and word != "--no-preserve-root" and "--no-preserve-root".startswith(word) for word in ctx.words):
+        raise CommandError("you may not abbreviate the --no-preserve-root option")
     force, interactive, once = _read_prompting(args)
     recursive = args.flag("recursive")
     if not args.operands:

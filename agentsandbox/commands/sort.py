@@ -37,7 +37,7 @@ _LONG_ORDERINGS = {
     "version-sort": "V",
 }
 _SORT_WORDS = {"general-numeric": "g", "human-numeric": "h", "month": "M", "numeric": "n", "random": "R", "version": "V"}
-_BUFFER_SIZE = re.compile(r"[0-9]+[%bkKmMgGtTPEZY]?\Z")
+_BUFFER_SIZE = re.compile(r"([0-9]+)(?:([%bkKmMgGtTPEZY]?)\Z)?")
 _OBSOLETE = re.compile(r"\+([0-9]+)(?:\.([0-9]+))?([bdfghiMnRrV]*)\Z")
 _OBSOLETE_END = re.compile(r"-([0-9]+)(?:\.([0-9]+))?([bdfghiMnRrV]*)\Z")
 _WRITE_LINES = 1 << 13
@@ -147,8 +147,14 @@ def _tab(given: list[str]) -> bytes | None:
 def _check_resources(ctx: CommandContext, args: Arguments) -> None:
     """`-S`, `--parallel` and `-T` ask nothing of a sort in memory, but must be well formed."""
     for size in args.values("buffer-size"):
-        if not _BUFFER_SIZE.match(size):
-            raise CommandError(f"invalid -S argument '{size}'", 2)
+        found = _BUFFER_SIZE.match(size)
+        option = "--buffer-size" if any(word.startswith("--b") for word in ctx.words) else "-S"
+        if found is None:
+            raise CommandError(f"invalid {option} argument '{size}'", 2)
+        if found[2] is None:
+            raise CommandError(f"invalid suffix in {option} argument '{size}'", 2)
+        if len(found[1].lstrip("0")) > 19:
+            raise CommandError(f"{option} argument '{size}' too large", 2)
     for count in args.values("batch-size"):
         if not count.isdecimal() or not count.isascii():
             raise CommandError(f"invalid --batch-size argument '{count}'", 2)
@@ -356,6 +362,9 @@ def sort(ctx: CommandContext, args: Arguments) -> int:
         if len(names) > 1:
             raise CommandError(f"extra operand {quote_always(names[1])} not allowed with -{mode}", 2)
         return _check(ctx, names[0], order, quiet=mode == "C")
+    for name in names:
+        if name != "-" and name and not ctx.fs.exists(ctx.path(name)):
+            _open(ctx, name)  # what is missing is told before anything is read
     sources = [_open(ctx, name) for name in names]
     pieces = _merge(ctx, sources, order) if args.flag("merge") else _sorted_pieces(ctx, _read_lines(ctx, sources, order), order)
     out: ByteWriter = ctx.stdout

@@ -6,6 +6,7 @@ import re
 
 from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
 from agentsandbox.commands._block_sizes import BLOCK_SIZE, disk_usage
+from agentsandbox.commands._choices import choose
 from agentsandbox.commands._paths import canonicalize
 from agentsandbox.commands._quoting import STYLES, quote, quote_always, quote_as
 from agentsandbox.commands._space import Space
@@ -73,8 +74,8 @@ def stat(ctx: CommandContext, args: Arguments) -> int:
     if not args.operands:
         raise UsageError("missing operand")
     cached = args.value("cached")
-    if cached not in (None, "always", "never", "default"):
-        raise UsageError(f"invalid argument ‘{cached}’ for ‘--cached’")
+    if cached is not None:
+        choose(cached, "--cached", (("default",), ("never",), ("always",)))
     printer = _Printer(ctx, args)
     for name in args.operands:
         ctx.budget.step()

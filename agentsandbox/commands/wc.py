@@ -190,6 +190,9 @@ def wc(ctx: CommandContext, args: Arguments) -> int:
     width = 1 if _comes_from_a_pipe(ctx, args) else _number_width(ctx, names, wanted)
     total = _Counts()
     for name in names:
+        if not name:
+            ctx.warn("invalid zero-length file name")
+            continue
         try:
             source = ctx.open_input(name)
         except IsADirectoryError as error:

@@ -54,7 +54,7 @@ class _Options:
             self._exclude(ctx, "--max-args/-n")
             self.max_args = number
         elif key in ("L", "max-lines"):
-            number = _number(ctx, value or "1", "L" if key == "L" else "l", 1)
+            number = _number(ctx, "1" if value is None else value, "L" if key == "L" else "l", 1)
             self._exclude(ctx, "-L" if key == "L" else "--max-lines/-l")
             self.max_lines = number
         elif key in ("I", "replace"):
