@@ -15,5 +15,7 @@ from agentsandbox.command import Arguments, CommandContext, command
     """,
 )
 def clear(ctx: CommandContext, args: Arguments) -> int:
+    if ctx.env.get("TERM") == "dumb":  # it cannot be cleared
+        return 1
     ctx.stdout.write(b"\x1b[H\x1b[2J" if args.flag("x") else b"\x1b[H\x1b[2J\x1b[3J")
     return 0

@@ -20,6 +20,13 @@ _STRINGS = {
 _MOVES = {"cuu": "A", "cud": "B", "cuf": "C", "cub": "D", "il": "L", "dl": "M", "dch": "P", "ich": "@", "ech": "X"}
 
 
+_DUMB = {
+    "bel": "\a", "cols": "80\n", "colors": "-1\n", "cr": "\r", "cud1": "\n", "ind": "\n", "longname": "80-column dumb tty",
+    "lines": "24\n",
+}  # fmt: skip
+"""All that the terminal "dumb" can do; what else is asked for has status 1 and prints nothing."""
+
+
 def _capability(name: str, parameters: list[str], columns: int) -> str | None:
     numbers = [int(text) if text.isascii() and text.isdigit() and len(text) < 7 else 0 for text in parameters] + [0, 0]
     if name == "cols":
@@ -46,7 +53,7 @@ def _capability(name: str, parameters: list[str], columns: int) -> str | None:
     Print a capability of the terminal: cols, lines, colors, bold, sgr0, setaf N, setab N, cup ROW COLUMN, clear, …
 
       -S       read commands from standard input
-      -T TERM  accepted: every terminal is taken for an xterm
+      -T TERM  the terminal: "dumb", or anything else for an xterm
           --help  display this help and exit
     """,
     permute=False,
@@ -55,6 +62,7 @@ def _capability(name: str, parameters: list[str], columns: int) -> str | None:
 def tput(ctx: CommandContext, args: Arguments) -> int:
     if not ctx.env.get("TERM") and args.value("T") is None:
         raise CommandError("No value for $TERM and no -T specified", 2)
+    dumb = (args.value("T") or ctx.env.get("TERM")) == "dumb"
     requests = [args.operands]
     if args.flag("S"):
         requests = [decode(line).split() for line in ctx.stdin.lines()]
@@ -69,6 +77,8 @@ def tput(ctx: CommandContext, args: Arguments) -> int:
             text = _capability(name, words[at + 1 : at + 1 + count], ctx.host.columns)
             if text is None:
                 raise CommandError(f"unknown terminfo capability '{name}'", 4)
-            ctx.print(text, end="")
+            if dumb and name not in _DUMB:
+                return 1
+            ctx.print(_DUMB[name] if dumb else text, end="")
             at += 1 + count
     return 0
