@@ -300,7 +300,7 @@ class LineSearch:
         self.budget.step(len(places) // 8 + 1)
         return places
 
-    def _is_dense(self, text: str, places: list[tuple[int, int]], share: float = 0.15) -> bool:
+    def _is_dense(self, text: str, places: list[tuple[int, int]], share: float = 0.18) -> bool:
         """Whether more than this share of the lines so far match; remembered for the blocks to come."""
         self._sample = min(2 * self._sample, _MANY)
         lines = text.count("\n", 0, places[-1][1]) + 1
