@@ -53,8 +53,8 @@ class Limits:
         steps: int = 50_000_000,
         depth: int = 1000,
         output_bytes: int = 16 * _MIB,
-        file_bytes: int = 128 * _MIB,
-        total_bytes: int = 512 * _MIB,
+        file_bytes: int = 64 * _MIB,
+        total_bytes: int = 128 * _MIB,
         files: int = 100_000,
         value_bytes: int = 16 * _MIB,
     ) -> None:

@@ -26,6 +26,7 @@ _FORBIDDEN_PRAGMAS = frozenset(
 )  # fmt: skip
 _FORBIDDEN_FUNCTIONS = frozenset(("load_extension", "readfile", "writefile", "edit", "fts3_tokenizer", "fsdir", "lsdir"))
 _PAGE = 4096
+_WIDTH = re.compile("[0-9]{7,}")
 
 
 class SqlError(Exception):
@@ -88,6 +89,22 @@ class Database:
         connection.setlimit(sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 1000)
         connection.setlimit(sqlite3.SQLITE_LIMIT_WORKER_THREADS, 0)
         connection.set_progress_handler(self._progress, _STEPS)
+
+        def format_values(*values: object) -> str | None:
+            """SQLite's own function pads without end before it finds the result too long: widths are looked at first."""
+            template = str(values[0]) if values else ""
+            given = "*" in template and any(isinstance(value, int) and abs(value) > most for value in values[1:])
+            if given or any(int(width[:12]) > most for width in _WIDTH.findall(template)):
+                raise sqlite3.DataError("string or blob too big")
+            formatter = sqlite3.connect(":memory:", cached_statements=0)
+            formatter.text_factory = decode
+            formatter.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, most)
+            marks = ",".join("?" * len(values))
+            result: str | None = formatter.execute(f"SELECT printf({marks})", values).fetchone()[0]
+            return result
+
+        for name in ("printf", "format"):
+            connection.create_function(name, -1, format_values, deterministic=True)
 
     def _progress(self) -> int:
         try:

@@ -167,7 +167,10 @@ def _strings(rt: Runtime, text: Callable[[object], str]) -> dict[str, Callable[.
         if start != start or not count >= 1.0 or start > len(subject) + 1.0:
             return ""
         first = int(start) - 1 if start >= 1.0 else 0
-        return subject[first : first + int(count)] if count < _BIGGEST else subject[first:]
+        made = subject[first : first + int(count)] if count < _BIGGEST else subject[first:]
+        if len(made) > 65536:
+            rt.account(len(made))
+        return made
 
     def length_of(value: object, text: Callable[[object], str]) -> float:
         return float(len(value)) if isinstance(value, Array) else float(len(text(value)))

@@ -6,6 +6,7 @@ import base64
 import binascii
 import re
 
+from agentsandbox.errors import LimitReached
 from agentsandbox.languages.jq.json_text import dump, number_text
 from agentsandbox.languages.jq.values import JqError, describe, is_number
 from agentsandbox.streams import encode
@@ -68,12 +69,17 @@ def _html(value: Value) -> str:
     return text_of(value).translate(_HTML)
 
 
-_SAFE = re.compile(rb"[^A-Za-z0-9._~-]")
+_SAFE = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._~-"
+_ESCAPED = [chr(byte) if byte in _SAFE else f"%{byte:02X}" for byte in range(256)]
+_LONGEST = 4 << 20
+"""Characters that an escaped text may have: longer ones take too long in one piece."""
 
 
 def _uri(value: Value) -> str:
-    made = _SAFE.sub(lambda found: b"%%%02X" % found[0][0], encode(text_of(value)))
-    return str(made, "ascii")
+    data = encode(text_of(value))
+    if len(data) + 2 * len(data.translate(None, _SAFE)) > _LONGEST:
+        raise LimitReached("value_bytes")
+    return "".join(map(_ESCAPED.__getitem__, data))
 
 
 _PERCENT = re.compile(rb"%(?:([0-9A-Fa-f]{2})|)")
