@@ -59,8 +59,11 @@ def fetch_tree(url: str, ref: str, policy: NetworkPolicy, *, local: bool, below:
     """The commit that `ref` is now, and its files (below a directory) as a zip archive."""
     try:
         repo, named = _opened(url, ref) if local else _fetched(url, ref, policy)
-        commit = _commit(repo, named, ref)
-        return str(commit.id, "ascii"), _archive(repo, commit.tree, below)
+        try:
+            commit = _commit(repo, named, ref)
+            return str(commit.id, "ascii"), _archive(repo, commit.tree, below)
+        finally:
+            repo.close()
     except dulwich.errors.NotGitRepository:
         raise SkillNotFoundError(f"{url}: not a git repository") from None
     except (dulwich.errors.GitProtocolError, dulwich.errors.ObjectFormatException, dulwich.errors.ChecksumMismatch, KeyError) as error:

@@ -130,6 +130,15 @@ class SkillIndex:
         best = min(near, default=None)
         return best[2] if best is not None and best[0] <= (1 if len(word) < 6 else 2) else None
 
+    def close(self) -> None:
+        """Let go of the database; an index that nobody holds does so by itself."""
+        if self._database is not None:
+            self._database.close()
+            self._database = None
+
+    def __del__(self) -> None:
+        self.close()
+
     def _opened(self) -> sqlite3.Connection:
         if self._database is None:
             import sqlite3
