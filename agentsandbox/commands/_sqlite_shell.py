@@ -133,18 +133,20 @@ class Shell:
         """A command given as an operand; its status, 0 to go on."""
         if word.startswith("."):
             return 0 if self.run_dot(word) else 1
-        for statement, _start in statements(word, self.ctx):
+        for statement, start in statements(word, self.ctx):
             try:
                 self.run_sql(statement)
             except SqlError as error:
                 kind = "stepping" if error.running else "in prepare"
                 code = f" ({error.code})" if error.code > 1 else ""
-                self.complain(f"Error: {kind}, {error.message}{code}{_pointer(error, statement.lstrip())}")
+                self.complain(f"Error: {kind}, {error.message}{code}{_pointer(error, word[start:].lstrip())}")
                 return error.code
         return 0
 
     def run_text(self, text: str) -> None:
         """Commands of a file or of stdin, line by line; an error does not stop it without .bail."""
+        import sqlite3
+
         lines = text.split("\n")
         pending = ""
         first = 0
@@ -164,23 +166,20 @@ class Shell:
             else:
                 pending += "\n" + line
             if ";" in line:
-                pending = self._run_complete(pending, first)
-        if pending.strip():
-            self._run_statement(pending, first)
+                self.ctx.budget.step(len(pending) // 1000)
+                if sqlite3.complete_statement(pending):
+                    self._run_lines(pending, first)
+                    pending = ""
+        self._run_lines(pending, first)
 
-    def _run_complete(self, text: str, line: int) -> str:
-        """Run the statements that are complete; what is left over."""
-        import sqlite3
-
-        done = 0
+    def _run_lines(self, text: str, line: int) -> None:
+        """Run the statements of the lines that belong together, up to one that fails."""
         for statement, start in statements(text, self.ctx):
-            if not sqlite3.complete_statement(statement):
-                return text[done:]
-            self._run_statement(statement, line)
-            done = start + len(statement)
-        return ""
+            if not self._run_statement(statement, line, text[start:]):
+                break
 
-    def _run_statement(self, statement: str, line: int) -> None:
+    def _run_statement(self, statement: str, line: int, rest: str) -> bool:
+        """Run one statement, which an error shows with the `rest` of its lines; whether it worked."""
         if self.echo:
             self.write(statement.strip() + "\n")
         try:
@@ -191,9 +190,11 @@ class Shell:
         except SqlError as error:
             kind = "Runtime" if error.running else "Parse"
             code = f" ({error.code})" if error.code > 1 else ""
-            self.complain(f"{kind} error near line {line}: {error.message}{code}{_pointer(error, statement.lstrip())}")
+            self.complain(f"{kind} error near line {line}: {error.message}{code}{_pointer(error, rest.lstrip())}")
             if self.bail:
                 raise Quit(1) from None
+            return False
+        return True
 
     def run_sql(self, statement: str) -> None:
         """One statement, its rows printed. Raises `SqlError`."""
