@@ -423,7 +423,9 @@ class Sandbox:
             self._shell.policy = as_rule(policy)
             self._shell.update_flags()
         if self._inherited is not None:
-            _take_over(self._shell, self._inherited, self._cwd)
+            from agentsandbox.interpreter.inheritance import take_over
+
+            take_over(self._shell, self._inherited, self._cwd)
             self._inherited = None
 
     # state
@@ -465,7 +467,11 @@ class Sandbox:
             twin.fs.uid = 0
             twin._cwd = self.cwd
             twin._shell = None
-            twin._inherited = self._inherited if self._shell is None else _shell_state(self._shell)
+            twin._inherited = self._inherited
+            if self._shell is not None:
+                from agentsandbox.interpreter.inheritance import shell_state
+
+                twin._inherited = shell_state(self._shell)
             twin._observation = twin._observe()
             if self._observation is not None:
                 self._observation.lifecycle("forked", twin.id)
@@ -503,40 +509,6 @@ class Sandbox:
 
     def __repr__(self) -> str:
         return f"<Sandbox {self.id} cwd={self.cwd!r}{' closed' if self._closed else ''}>"
-
-
-_INHERITED = ("functions", "shopt", "umask", "readonly_functions", "exported_functions", "status", "cwd", "ifs")
-
-
-def _shell_state(shell: Shell) -> dict[str, Any]:
-    """What a fork takes over: variables, functions, options, traps and directory, as they are now."""
-    from agentsandbox.interpreter.shell import OPTIONS
-
-    state = {name: getattr(shell, name) for name in _INHERITED}
-    state["options"] = [(attribute, getattr(shell, attribute)) for _, attribute in OPTIONS.values()]
-    state["positional"] = shell.positional.copy()
-    state["traps"] = shell.traps.copy()
-    state["aliases"] = shell.aliases.copy()
-    state["directories"] = shell.directories.copy()
-    state["variables"] = shell.variables.fork(None)
-    return state
-
-
-def _take_over(shell: Shell, state: Mapping[str, Any], cwd: str) -> None:
-    """Make a new shell like the one whose state this was; other forks may take over the same."""
-    variables = state["variables"].fork(shell)
-    shell.variables, shell.values, shell.attributes = variables, variables.values, variables.attributes
-    for name in _INHERITED:
-        if name != "ifs":
-            setattr(shell, name, state[name])
-    for attribute, value in state["options"]:
-        setattr(shell, attribute, value)
-    for name in ("positional", "traps", "aliases", "directories"):
-        setattr(shell, name, state[name].copy())
-    shell.set_ifs(state["ifs"])
-    shell.update_flags()
-    if cwd != shell.cwd:
-        shell.change_directory(cwd)
 
 
 def _set_rule(shell: Shell, rule: Rule | None) -> None:
