@@ -40,7 +40,7 @@ def release_of(name: str) -> str:
 def version_option(name: str, usage: str) -> str:
     """The usage text with a line for --version after the one for --help, unless it has one or the tool has no such option."""
     entry = _BY_NAME.get(name)
-    if entry is None or "--version" in usage:
+    if entry is None or any(f"--version{end}" in usage for end in " \n,"):
         return usage
     start = usage.rfind("--help")
     if start < 0:

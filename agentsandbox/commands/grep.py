@@ -227,7 +227,7 @@ class _Grep:
                 self.ctx.budget.charge(len(data) + len(more))
                 data += more
         except OSError as error:
-            raise CommandError(describe_os_error(error, name), 2) from None
+            raise CommandError(f"{name}: {describe_os_error(error, '')}", 2) from None
         return decode(data).removesuffix("\n").split("\n") if data else []
 
     # patterns
@@ -332,7 +332,7 @@ class _Grep:
     def _complain(self, error: OSError, name: str) -> None:
         self.failed = True
         if not self.silent:
-            self.ctx.stderr.write(encode(f"{self.ctx.name}: {describe_os_error(error, name)}\n"))
+            self.ctx.stderr.write(encode(f"{self.ctx.name}: {name}: {describe_os_error(error, '')}\n"))
 
     def _tree(self, operand: str, path: str, *, implicit: bool) -> bool:
         """Search everything below a directory, by name."""

@@ -19,7 +19,7 @@ _INVALID = re.compile("[\udc80-\udcff]")
     Usage: rev [OPTION]... [FILE]...
     Write each line with its characters in reverse.
 
-    With no FILE, or when FILE is -, read standard input.
+    With no FILE, read standard input.
 
           --help   display this help and exit
     """,
@@ -27,7 +27,7 @@ _INVALID = re.compile("[\udc80-\udcff]")
 def rev(ctx: CommandContext, args: Arguments) -> int:
     for name in args.operands or ["-"]:
         try:
-            source = ctx.open_input(name)
+            source = ctx.fs.open(ctx.path(name), "r") if args.operands else ctx.stdin
         except IsADirectoryError as error:
             ctx.warn(f"{name}: 0: {error.strerror}")
             continue

@@ -85,6 +85,9 @@ def strings(ctx: CommandContext, args: Arguments) -> int:
         except FileNotFoundError:
             ctx.warn(f"'{name}': No such file")
             continue
+        except PermissionError as error:
+            ctx.warn(f"{name}: {error.strerror}")
+            continue
         except OSError as error:
             ctx.warn(f"Warning: could not locate '{name}'.  reason: {error.strerror}")
             continue

@@ -117,7 +117,10 @@ def real_options(name: str) -> list[tuple[list[str], bool]]:
                 continue
             spellings.append(match[1])
             takes = takes or bool(match[3]) or declaration[match.end() :].startswith("=")
-        if spellings:
+        if spellings and "TYPE-" in spellings[0]:
+            kinds = ("old", "new", "unchanged", "changed")[: 4 if "GTYPE" in spellings[0] else 3]
+            options += [([re.sub("[GL]TYPE", kind, spellings[0])], True) for kind in kinds]
+        elif spellings:
             options.append((list(dict.fromkeys(spellings)), takes))
     return options
 
