@@ -53,7 +53,7 @@ def _safe_length(walk: _Walk, root: Node) -> int:
     if exponent == 1:
         return UNBOUNDED
     literals = _literal_lengths(parts)
-    return int((_STEPS / walk.factor * math.factorial(exponent) * literals) ** (1 / exponent))
+    return int(math.exp((math.log(_STEPS / walk.factor * literals) + math.lgamma(exponent + 1)) / exponent))
 
 
 def _literal_lengths(parts: list[Node]) -> int:

@@ -22,4 +22,8 @@ def builtin(shell: Shell, words: list[Any]) -> int:
     if found is None:
         raise CommandError(f"{name}: not a shell builtin", 1)
     texts = [word if isinstance(word, str) else word.text() for word in operands]
-    return found.call(shell, operands if found.declares else texts)
+    shell.budget.deeper()
+    try:
+        return found.call(shell, operands if found.declares else texts)
+    finally:
+        shell.budget.shallower()

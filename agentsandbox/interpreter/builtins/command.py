@@ -30,7 +30,11 @@ def command(shell: Shell, words: list[Any]) -> int:
     name = texts[position]
     found = find_builtin(name)
     if found is not None and name not in shell.disabled:
-        return found.call(shell, operands if found.declares else texts[position:])
+        shell.budget.deeper()
+        try:
+            return found.call(shell, operands if found.declares else texts[position:])
+        finally:
+            shell.budget.shallower()
     if "p" in options:
         from agentsandbox.interpreter.execution import DEFAULT_PATH, refusal_of, run_external
 
