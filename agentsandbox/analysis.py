@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from agentsandbox.errors import LimitReached, ShellSyntaxError
 from agentsandbox.syntax.nodes import (
     AndOr,
     ArithmeticFor,
@@ -107,9 +108,15 @@ class Analysis:
 
 
 def analyze(script: str) -> Analysis:
-    """The commands, redirections and functions of a script, and what is opaque; `ShellSyntaxError` if it is not shell grammar."""
+    """The commands, redirections and functions of a script, and what is opaque.
+
+    Raises `ShellSyntaxError` if it is not shell grammar or is nested too deeply to read.
+    """
     analysis = Analysis()
-    pending: list[Node] = [parse(script, extglob="extglob" in script)]
+    try:
+        pending: list[Node] = [parse(script, extglob="extglob" in script)]
+    except (RecursionError, LimitReached):
+        raise ShellSyntaxError("nested too deeply") from None
     while pending:
         node = pending.pop()
         if isinstance(node, SimpleCommand):
@@ -184,7 +191,11 @@ def _children(node: Node) -> Iterator[Node]:
             yield command
     elif isinstance(node, Background):
         yield node.command
-    elif isinstance(node, (Subshell, Group, FunctionDefinition, Coproc, ArithmeticFor)):
+    elif isinstance(node, (Subshell, Group, FunctionDefinition, Coproc)):
+        yield node.body
+    elif isinstance(node, ArithmeticFor):
+        for expression in (node.start, node.condition, node.step):
+            yield from expression.parts
         yield node.body
     elif isinstance(node, If):
         for condition, body in node.clauses:
@@ -202,6 +213,8 @@ def _children(node: Node) -> Iterator[Node]:
     elif isinstance(node, Case):
         yield from node.word.parts
         for clause in node.clauses:
+            for pattern in clause.patterns:
+                yield from pattern.parts
             if clause.body is not None:
                 yield clause.body
     elif isinstance(node, Conditional):
@@ -222,8 +235,12 @@ def _children(node: Node) -> Iterator[Node]:
 
 
 def _value_parts(assignment: Assignment) -> Iterator[Node]:
+    if assignment.subscript is not None:
+        yield from assignment.subscript.parts
     if isinstance(assignment.value, ArrayLiteral):
         for element in assignment.value.elements:
+            if element.subscript is not None:
+                yield from element.subscript.parts
             yield from element.value.parts
     else:
         yield from assignment.value.parts

@@ -149,7 +149,7 @@ class _Numbering:
         width = self.width if self.format == "rn" else -self.width
         separator = self.separator
         self.ctx.budget.step(len(lines) // 16 + 1)
-        parts = []
+        parts: list[bytes] = []
         most = max(1, _MOST // (self.width + len(separator) + 1))
         for line in lines:
             if len(parts) >= most:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from agentsandbox.analysis import analyze
-from agentsandbox.errors import LimitReached, ShellSyntaxError
+from agentsandbox.errors import ShellSyntaxError
 from agentsandbox.skills.reading import as_text
 from agentsandbox.skills.scripts import INTERPRETERS, interpreter_of
 
@@ -143,10 +143,9 @@ def _note_script(census: Census, path: str, start: int, script: str, *, quiet: b
     """Note what a script does; instructions show templates often (`quiet`), which are no scripts and no finding."""
     try:
         analysis = analyze(script)
-    except (ShellSyntaxError, RecursionError, LimitReached) as error:  # the last two: nested too deeply
+    except ShellSyntaxError as error:
         if not quiet:
-            line = error.line if isinstance(error, ShellSyntaxError) else 1
-            _note(census.opaque, "no-shell-grammar", path, start + line - 1, str(error))
+            _note(census.opaque, "no-shell-grammar", path, start + error.line - 1, str(error))
         return
     lines = script.split("\n")
     for found in analysis.opaque:
