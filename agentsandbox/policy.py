@@ -25,7 +25,7 @@ class CommandRequest:
     """A command that is about to run: its words, where, and for which skill's script (None for none).
 
     `is_function` says that the name can only be one of the script's own functions, whose commands are asked about in turn.
-    A command that was called by another name (a link, a copy) is asked about once more by its own.
+    A command that was called by another name (a path, a link, a copy) is asked about once more by its own.
     """
 
     __slots__ = ("argv", "cwd", "is_function", "line", "skill")

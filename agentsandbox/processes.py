@@ -250,7 +250,7 @@ class Scheduler:
             for other in others:
                 if other._runnable(now):
                     process._ready = process._wake = None
-                    self._switch(other)
+                    self._switch(self._earliest(other, now))
                     self._deliver(process)
                     break
         if self.pause is not None and monotonic() - self._yielded > EVENT_LOOP_SECONDS:
@@ -305,7 +305,7 @@ class Scheduler:
             now = monotonic()
             for other in self._others(process):
                 if other._runnable(now):
-                    return other
+                    return self._earliest(other, now)
             if process.status is None and process._runnable(now):
                 return process
             if self.deferred:
@@ -313,6 +313,13 @@ class Scheduler:
                 deferred.process = self.start(deferred.run, deferred.name, deferred.pid or None)
                 continue
             self._idle([self.main, *self.processes])
+
+    def _earliest(self, found: Process, now: float) -> Process:
+        """Of those whose time has come, the one whose time came first, however late it is by now."""
+        if found._wake is None or now < found._wake or found is self.main:
+            return found
+        due = [process for process in self.processes if process._wake is not None and now >= process._wake]
+        return min(due, key=lambda process: process._wake or 0.0)
 
     def _idle(self, everyone: list[Process]) -> None:
         wakes = [process._wake for process in everyone if process._wake is not None]
@@ -350,7 +357,7 @@ class Scheduler:
             for other in self.processes:
                 if other._runnable(now):
                     self.main._ready = None
-                    self._switch(other)
+                    self._switch(self._earliest(other, now))
                     self._deliver(self.main)
                     break
             else:

@@ -240,7 +240,7 @@ class Sandbox:
         status: int = 130
         limit: str | None = "cancelled"
         try:
-            status, limit = _run_guarded(shell, script, self._settings["jobs"])
+            status, limit = _run_guarded(shell, script, self._settings["jobs"], goes_on=not isolated)
         except BaseException as error:  # the host's task was cancelled: what there is must not be lost
             error.add_note(f"output of the script so far:\n{decode(b''.join(data for _, data in log.entries))}")
             raise
@@ -496,6 +496,7 @@ class Sandbox:
             self._closed = True
             if self._shell is not None:
                 self._shell.machine.scheduler.kill_all()
+                self._shell.finish()
                 self._shell.variables.owner = None
                 self._shell = None
             if self._observation is not None:
@@ -532,7 +533,7 @@ def _skeleton(user: str, hostname: str, custom: tuple[str, ...]) -> FrozenTree:
     return debian_skeleton(user, hostname, sorted({*names(), *custom, "sh", "bash", "["}))
 
 
-def _run_guarded(shell: Shell, script: str, jobs: Jobs) -> tuple[int, str | None]:
+def _run_guarded(shell: Shell, script: str, jobs: Jobs, *, goes_on: bool) -> tuple[int, str | None]:
     """Run a script; (status, limit). Nothing that a script does comes out of here as an exception."""
     from agentsandbox.interpreter.scripts import run_commands
     from agentsandbox.interpreter.subshells import run_in_shell
@@ -546,7 +547,7 @@ def _run_guarded(shell: Shell, script: str, jobs: Jobs) -> tuple[int, str | None
             if sys.getrecursionlimit() < RECURSION:
                 sys.setrecursionlimit(RECURSION)
     try:
-        status = run_in_shell(shell, lambda inner: run_commands(inner, script, origin="-c: "))
+        status = run_in_shell(shell, lambda inner: run_commands(inner, script, origin="-c: "), goes_on=goes_on)
         if scheduler.processes:
             _settle(shell, jobs)
     except LimitReached as reached:

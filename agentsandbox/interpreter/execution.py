@@ -183,7 +183,7 @@ def context_for(
 
 
 def _run_tool(shell: Shell, tool: Command, argv: Sequence[str], environment: Mapping[str, str]) -> int:
-    if shell.policy is not None and argv[0].rpartition("/")[2] != tool.name:  # a link, a copy, an entry of `hash`
+    if shell.policy is not None and argv[0] != tool.name:  # a path, a link, a copy, an entry of `hash`
         refused = refusal_of(shell, [tool.name, *argv[1:]])
         if refused is not None:
             return refused

@@ -24,8 +24,11 @@ if TYPE_CHECKING:
 __all__ = ["run_in_shell", "run_subshell", "start_subshell"]
 
 
-def run_in_shell(shell: Shell, run: Run) -> int:
-    """Run something as all that a shell does: what unwinds to its top ends it, and its EXIT trap runs."""
+def run_in_shell(shell: Shell, run: Run, *, goes_on: bool = False) -> int:
+    """Run something as all that a shell does: what unwinds to its top ends it, and its EXIT trap runs.
+
+    A shell that goes on, as a terminal does, keeps the descriptors that `exec` opened.
+    """
     try:
         status = run(shell)
     except Exit as end:
@@ -39,13 +42,14 @@ def run_in_shell(shell: Shell, run: Run) -> int:
         status = error.status if shell.source == "environment" and not shell.level and not shell.errexit else 1
     except PipeClosed:
         shell.traps = {}
-        shell.finish()
+        if not goes_on:
+            shell.finish()
         raise
     if shell.traps:
         from agentsandbox.interpreter.traps import run_exit_trap
 
         status = run_exit_trap(shell, status)
-    if shell.owned:
+    if shell.owned and not goes_on:
         shell.finish()
     return status & 255
 
