@@ -169,6 +169,9 @@ class Budget:
         """Charge a value that will be kept for a while; what all of them take together is weighed now and then."""
         if size > self.value_bytes:
             raise LimitReached("value_bytes")
+        self.left -= size >> 12
+        if self.left < 0:
+            self.tick()
         self.made += size
         if self.made > 2 * self.value_bytes:
             self.made = 0

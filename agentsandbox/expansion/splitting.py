@@ -30,6 +30,10 @@ def _delimiters(ifs: str) -> re.Pattern[str]:
     return re.compile(f"{blank}*(?P<hard>[{others}]){blank}*|{blank}+")
 
 
+_LONG = 65536
+"""Characters from which on the fields of a text are counted before they are made."""
+
+
 def split_fields(text: str, ifs: str) -> list[str]:
     """The fields of an unquoted expansion that stands alone."""
     if ifs == " \t\n":
@@ -129,6 +133,9 @@ class FieldBuilder:
             self._piece(text)
             return
         position = 0
+        if len(text) > _LONG:
+            host.budget.make(len(text))
+            host.budget.charge(16 * sum(map(text.count, set(ifs))))
         for match in _delimiters(ifs).finditer(text):
             start = match.start()
             if start > position:

@@ -232,6 +232,9 @@ def transform(host: ExpansionHost, name: str, text: str | None, letter: str, *, 
         return attribute_letters(host.attributes.get(host.variables.resolve(name) or name, 0))
     if text is None:
         return None
+    if len(text) > 65536:
+        host.budget.charge(8 * len(text))
+        host.budget.make(len(text))
     return _TRANSFORMATIONS[letter](host, text)
 
 

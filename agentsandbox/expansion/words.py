@@ -524,6 +524,9 @@ class WordCompiler:
             if host.plain_ifs and value.isalnum():
                 out.append(value)
                 return
+            if len(value) > _LONG:
+                host.budget.make(len(value))
+                host.budget.charge(16 * sum(map(value.count, set(host.ifs))))
             fields = split_fields(value, host.ifs)
             if host.noglob or not _MAGIC.search(value):
                 out.extend(fields)

@@ -326,9 +326,9 @@ def _run_command_string(
 
 def _run_script_file(shell: Shell, name: str, parsed: _Invocation, environment: Mapping[str, str], prepare: Callable[[Shell], None]) -> int:
     file, *arguments = parsed.arguments
-    path = shell.path(file)
     fs = shell.fs
     try:
+        path = shell.path(file)
         if not fs.exists(path) and "/" not in file:
             from agentsandbox.interpreter.execution import find_on_path
 

@@ -330,7 +330,7 @@ class Rendering:
         if directive.conversion == "Q":
             text = str(encode(text)[:precision], "utf-8", "surrogateescape")
             precision = None
-        self.budget.charge(4 * len(text))
+        self.budget.charge(8 * len(text))
         return pad(encode(backslash_quote(text))[:precision], flags, width)
 
     def signed(self, directive: Directive) -> bytes:
