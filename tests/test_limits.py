@@ -16,7 +16,7 @@ ENDLESS = {
     "a while loop": "while :; do :; done",
     "a for loop": "for ((;;)); do ((n += 1)); done",
     "a sleep": "sleep 9",
-    "a catastrophic regular expression": "x=$(printf 'a%.0s' {1..60}); while :; do [[ ${x}b =~ ^(a+)+$ ]]; echo ${x}b | grep -cE '^(a|aa)+$'; done",
+    "a catastrophic regular expression": "x=$(printf 'a%.0s' {1..60})b; while :; do [[ $x =~ ^(a+)+$ ]]; grep -cE '^(a|aa)+$' <<< $x; done",
     "a catastrophic regular expression of Perl": "x=$(printf 'a%.0s' {1..60}); while :; do echo ${x}b | grep -cP '^(a+)+$'; done",
     "sort": "seq 1000000 | sort -r | sort -n | sort -k1,1 | sort -R | sort",
     "a device without an end": "cat /dev/zero > /dev/null",
@@ -45,7 +45,8 @@ def test_a_timeout_is_kept(script: str) -> None:
             began = monotonic()
             result = sandbox.execute(f"echo begun; rm -f p; {script}", timeout=TIMEOUT)
             took.append(monotonic() - began)
-            assert (result.exit_code, result.limit, result.stdout[:6]) == (124, "timeout", "begun\n")
+            assert (result.exit_code, result.limit) in ((124, "timeout"), (137, "value_bytes"))  # whichever is reached first
+            assert result.stdout[:6] == "begun\n"
             assert sandbox.execute("echo alive").stdout == "alive\n"
             if took[-1] < LATEST:
                 break
@@ -107,7 +108,8 @@ def test_a_text_that_nests_too_deeply_is_refused(script: str) -> None:
 
 @pytest.mark.parametrize(
     "script",
-    ["echo " + "a" * 5_000_000, "echo " + "a " * 2_500_000, ":;" * 2_500_000, "echo '" + "a" * 5_000_000, "x=" + "$x" * 2_500_000, "#" * 5_000_000],
+    ["echo " + "a" * 5_000_000, "echo " + "a " * 2_500_000, ":;" * 2_500_000, "echo '" + "a" * 5_000_000, "x=" + "$x" * 2_500_000,
+    "#" * 5_000_000],
     ids=["a word", "words", "commands", "a quote", "expansions", "a comment"],
 )  # fmt: skip
 def test_a_script_of_five_megabytes(script: str) -> None:
@@ -140,7 +142,8 @@ def test_output() -> None:
 
 def test_values() -> None:
     with Sandbox(limits=Limits(value_bytes=10_000)) as sandbox:
-        for script in ("x=a; while :; do x+=$x$x; done", "printf -v x %99999d 1", "x=$(yes)", "echo {1..100000} > f", "read -r x < /dev/zero"):
+        for script in ("x=a; while :; do x+=$x$x; done", "printf -v x %99999d 1", "x=$(yes)", "echo {1..100000} > f",
+        "read -r x < /dev/zero"):
             result = sandbox.execute(f"echo begun; {script}", timeout=10)
             assert (reached(result), result.stdout) == ((137, "value_bytes"), "begun\n"), script
         assert sandbox.execute("echo alive").stdout == "alive\n"

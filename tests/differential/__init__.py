@@ -1,0 +1,1 @@
+"""Small random scripts, in real bash and in the sandbox: every byte must be the same."""

@@ -1,0 +1,108 @@
+"""Background jobs across calls: detached, waited for or ended, and with nothing of the host held between calls."""
+
+from __future__ import annotations
+
+import os
+import threading
+from time import monotonic
+
+import pytest
+
+from agentsandbox import Sandbox
+
+
+def test_a_detached_job_goes_on_during_later_calls() -> None:
+    with Sandbox() as sandbox:
+        assert sandbox.execute("(sleep 0.05; echo late > f) & echo started").stdout == "started\n"
+        assert sandbox.execute("cat f").exit_code == 1
+        assert sandbox.execute("sleep 0.2; cat f").stdout == "late\n"
+
+
+def test_a_detached_job_can_be_waited_for_and_killed_later() -> None:
+    with Sandbox() as sandbox:
+        sandbox.execute("(exit 7) & p=$!; sleep 60 & q=$!")
+        result = sandbox.execute("wait $p; echo $?; jobs | wc -l; kill $q; wait $q 2> /dev/null; echo $?; jobs")
+        assert result.stdout == "7\n1\n143\n"
+
+
+def test_jobs_wait() -> None:
+    with Sandbox(jobs="wait") as sandbox:
+        assert sandbox.execute("(sleep 0.05; echo late) & echo started").stdout == "started\nlate\n"
+
+
+def test_jobs_wait_no_longer_than_the_timeout() -> None:
+    with Sandbox(jobs="wait") as sandbox:
+        began = monotonic()
+        result = sandbox.execute("sleep 60 & echo started", timeout=0.2)
+        assert (result.exit_code, result.limit, result.stdout) == (124, "timeout", "started\n")
+        assert monotonic() - began < 5
+
+
+def test_jobs_kill() -> None:
+    with Sandbox(jobs="kill") as sandbox:
+        sandbox.execute("(sleep 0.05; echo late > f) &")
+        assert sandbox.execute("sleep 0.2; ls").stdout == ""
+
+
+def test_nothing_is_held_between_calls() -> None:
+    threads = threading.active_count()
+    descriptors = len(os.listdir("/proc/self/fd")) if os.path.isdir("/proc/self/fd") else 0
+    with Sandbox() as sandbox:
+        sandbox.execute("sleep 60 & yes > /dev/null & coproc cat")
+        assert threading.active_count() == threads
+        if descriptors:
+            assert len(os.listdir("/proc/self/fd")) == descriptors
+
+
+def test_closing_ends_the_jobs() -> None:
+    sandbox = Sandbox()
+    sandbox.execute("sleep 60 &")
+    sandbox.close()
+    assert sandbox.closed
+
+
+def test_a_script_with_jobs_prints_the_same_every_time() -> None:
+    script = """
+for i in 3 1 2; do (sleep 0.$i; echo $i) & done; wait
+seq 5 | xargs -P 3 -n 1 sh -c 'echo $0' | sort
+{ echo a; echo b; } | while read x; do echo $x & wait; done
+tail -f log & p=$!; echo line >> log; sleep 0.3; kill $p
+"""
+    outputs = set()
+    for _ in range(3):
+        with Sandbox(files={"log": "first\n"}) as sandbox:
+            outputs.add(sandbox.execute(script).stdout)
+    assert len(outputs) == 1
+
+
+def test_eight_threads_queue_on_one_sandbox() -> None:
+    with Sandbox() as sandbox:
+        results: list[int] = []
+
+        def work(number: int) -> None:
+            for _ in range(20):
+                results.append(sandbox.execute(f"n=$((n + 1)); echo {number} >> log").exit_code)
+
+        workers = [threading.Thread(target=work, args=(number,)) for number in range(8)]
+        for worker in workers:
+            worker.start()
+        for worker in workers:
+            worker.join(30)
+        assert results == [0] * 160
+        assert sandbox.execute("echo $n; wc -l < log").stdout == "160\n160\n"
+
+
+def test_a_job_of_another_thread_waits_for_a_call_from_there() -> None:
+    with Sandbox() as sandbox:
+        starter = threading.Thread(target=lambda: sandbox.execute("(sleep 0.01; echo late > f) & p=$!"))
+        starter.start()
+        starter.join(10)
+        result = sandbox.execute("wait; echo on", timeout=5)
+        assert (result.stdout, result.limit) == ("on\n", None)
+
+
+@pytest.mark.parametrize("jobs", ["detach", "wait", "kill"])
+def test_a_limit_does_not_break_what_follows(jobs: str) -> None:
+    with Sandbox(jobs=jobs) as sandbox:
+        assert sandbox.execute("sleep 60 & while :; do :; done", timeout=0.1).limit == "timeout"
+        assert sandbox.execute("kill %1 2> /dev/null; echo alive").stdout == "alive\n"

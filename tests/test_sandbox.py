@@ -1,0 +1,91 @@
+"""The sandbox as an object: what a call leaves behind, what its options do, and snapshots, forks and differences."""
+
+from __future__ import annotations
+
+import pytest
+
+from agentsandbox import ClosedError, Sandbox, SandboxError
+
+
+def test_one_terminal() -> None:
+    with Sandbox() as sandbox:
+        sandbox.execute("x=1; cd /tmp; f() { echo f$x; }; set -- a b; alias q=echo; export E=e; shopt -s nullglob; exec 3> log; umask 077")
+        result = sandbox.execute("f; pwd; echo $# $E; shopt nullglob; umask; echo x >&3; cat log")
+        assert result.stdout == "f1\n/tmp\n2 e\nnullglob       \ton\n0077\nx\n"
+        assert (sandbox.cwd, sandbox.env["E"]) == ("/tmp", "e")
+
+
+def test_an_isolated_call_leaves_no_trace_but_files() -> None:
+    with Sandbox() as sandbox:
+        sandbox.execute("x=1; set -- a")
+        assert sandbox.execute("echo $x; x=2; cd /tmp; f() { :; }; set -- b c; set -u; echo kept > /tmp/f", isolated=True).stdout == "1\n"
+        assert sandbox.execute("echo $x $1 $-; pwd; type -t f; cat /tmp/f").stdout.split() == ["1", "a", "hBc", "/workspace", "kept"]
+
+
+def test_what_is_for_one_call() -> None:
+    with Sandbox() as sandbox:
+        result = sandbox.execute("read x; echo $x $Y $1 $#; pwd; env | grep ^Y", stdin=b"in\n", env={"Y": "y"}, cwd="/tmp",
+        args=["a b", "c"])
+        assert result.stdout == "in y a b 2\n/tmp\nY=y\n"
+        assert sandbox.execute("echo ${Y-none} $#; pwd; read x; echo $?").stdout == "none 0\n/workspace\n1\n"
+        with pytest.raises(FileNotFoundError):
+            sandbox.execute("pwd", cwd="/nowhere")
+
+
+def test_an_exit_ends_the_call_only() -> None:
+    with Sandbox() as sandbox:
+        assert sandbox.execute("x=1; echo a; exit 3; echo b").exit_code == 3
+        assert sandbox.execute("echo $x").stdout == "1\n"
+        assert sandbox.execute("set -e; false; echo never").exit_code == 1
+
+
+def test_output_in_order() -> None:
+    chunks: list[tuple[str, bytes]] = []
+    with Sandbox() as sandbox:
+        result = sandbox.execute("echo a; echo b >&2; echo c", on_output=lambda stream, data: chunks.append((stream, data)))
+    assert chunks == [("stdout", b"a\n"), ("stderr", b"b\n"), ("stdout", b"c\n")]
+    assert result.output == "a\nb\nc\n"
+
+
+def test_snapshot_restore_and_difference() -> None:
+    with Sandbox(files={"a": "1", "b": "2"}) as sandbox:
+        before = sandbox.snapshot()
+        sandbox.execute("rm a; echo 3 > b; mkdir d; echo 4 > d/c; cd d")
+        assert {change.path for change in sandbox.diff(before)} >= {"/workspace/a", "/workspace/b", "/workspace/d/c"}
+        sandbox.restore(before)
+        assert sandbox.execute("pwd; cat a b; ls").stdout == "/workspace\n12a\nb\n"
+        assert sandbox.diff(before) == []
+
+
+def test_a_fork_is_independent() -> None:
+    with Sandbox(files={"a": "1"}) as sandbox:
+        sandbox.execute("x=1; f() { echo f; }; set -u; cd /tmp; shopt -s extglob")
+        with sandbox.fork() as twin:
+            assert twin.execute("f; echo $x; pwd; shopt -q extglob; echo $? $-").stdout == "f\n1\n/tmp\n0 huBc\n"
+            twin.execute("x=2; echo 2 > /workspace/a; unset -f f")
+            assert twin.id != sandbox.id
+        assert sandbox.execute("f; echo $x; cat /workspace/a").stdout == "f\n1\n1"
+
+
+def test_history_and_closing() -> None:
+    sandbox = Sandbox()
+    for number in range(120):
+        sandbox.execute(f"echo {number}")
+    assert len(sandbox.history) == 100
+    assert sandbox.history[-1].script == "echo 119"
+    sandbox.close()
+    sandbox.close()
+    with pytest.raises(ClosedError):
+        sandbox.execute("echo")
+
+
+def test_an_observer_cannot_execute_in_an_execution() -> None:
+    with Sandbox() as sandbox:
+        with pytest.raises(SandboxError):
+            sandbox.execute("echo a", on_output=lambda stream, data: sandbox.execute("echo b"))
+        assert sandbox.execute("echo alive").stdout == "alive\n"
+
+
+def test_a_script_is_a_text() -> None:
+    with Sandbox() as sandbox, pytest.raises(TypeError):
+        sandbox.execute(b"echo")  # type: ignore[arg-type]
