@@ -10,7 +10,8 @@ import sys
 import agentsandbox
 
 NAMES = """AgentSkill Arguments ClosedError Command CommandContext CommandError ExecutionError ExecutionResult InvalidSkillError Limits
-NetworkPolicy Sandbox SandboxError SandboxManager SandboxOptions ShellSyntaxError SkillError SkillInfo SkillMetadata Snapshot UsageError analyze"""
+NetworkPolicy Sandbox SandboxError SandboxManager SandboxOptions ShellSyntaxError SkillError SkillInfo SkillMetadata
+Snapshot UsageError analyze"""
 
 
 def test_the_names() -> None:
