@@ -15,8 +15,6 @@ from agentsandbox.streams import decode
 
       -l, --mathlib      define s c a l e j and set scale to 20
       -q, --quiet        print no banner (it is never printed)
-      -s, --standard     (accepted: extensions are processed all the same)
-      -w, --warn         (accepted: there are no warnings about extensions)
       -i, --interactive  (accepted: there is no banner)
       -v, --version      print the version and exit
       -h, --help         display this help and exit
