@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         def fullmatch(self, text: str, /) -> object: ...
         def match(self, text: str, /) -> object: ...
 
+
 __all__ = ["ShellPattern", "compile_glob", "compile_shell_pattern", "has_magic", "quote_glob", "translate"]
 
 CLASSES = {
@@ -56,6 +57,7 @@ def quote_glob(text: str) -> str:
     return _QUOTE.sub(r"\\\g<0>", text) if _QUOTE.search(text) else text
 
 
+_MISCOUNTED = re.compile(r"(?<!\\)\[(?:[!^]\]|\[:[^]]*\Z)")
 _EXTENDED = re.compile(r"[?*+@!]\(")
 _QUOTE = re.compile(r"[*?\[\]\\()|!+@^-]")
 
@@ -80,6 +82,10 @@ class ShellPattern:
         if self.extended:
             return len(text) in ExtendedPattern.of(self.source, self.regex.flags).ends(text, 0)
         return self.regex.fullmatch(text) is not None
+
+    def is_miscounted(self) -> bool:
+        """Whether ${x/…} never finds it, because bash takes a bracket expression in it for longer than a character."""
+        return not self.extended and "*" not in self.source and _MISCOUNTED.search(self.source) is not None
 
     def spans(self, text: str) -> Iterator[tuple[int, int]]:
         """Each longest match that is not empty, from left to right, as (start, end)."""

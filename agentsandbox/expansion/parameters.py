@@ -8,6 +8,7 @@ from __future__ import annotations
 import functools
 import re
 
+from agentsandbox.errors import ShellSyntaxError
 from agentsandbox.expansion.arithmetic import evaluate_text
 from agentsandbox.expansion.errors import ExpansionError
 from agentsandbox.expansion.transformations import OPERATORS, slice_list, slice_text, transform
@@ -36,8 +37,10 @@ if TYPE_CHECKING:
         def arithmetic(self, word: Word) -> Callable[[ExpansionHost], int]: ...
 
 
-__all__ = ["ParameterReader", "compile_parameter"]
+__all__ = ["CHOICES", "ParameterReader", "compile_parameter"]
 
+CHOICES = frozenset(("-", ":-", "=", ":=", "?", ":?", "+", ":+"))
+"""Operators that take the operand in the place of the parameter, or not."""
 _SPECIAL_READERS: dict[str, MaybeText] = {
     "?": lambda host: str(host.status),
     "$": lambda host: str(host.shell_pid()),
@@ -197,7 +200,7 @@ def compile_parameter(node: Parameter, words: Words) -> ParameterReader:
         return _length(reader)
     if not operator:
         return _plain(reader)
-    if operator in ("-", ":-", "=", ":=", "?", ":?", "+", ":+"):
+    if operator in CHOICES:
         return reader  # the word compiler makes the choice: the operand may be several fields
     return _operated(node, reader, words)
 
@@ -370,7 +373,11 @@ def _parse_target(text: str) -> tuple[str, Word | None] | None:
 
         reader = Parser(text)
         reader.position = match.end()
-        return match[0], reader.read_subscript()
+        try:
+            subscript = reader.read_subscript()
+        except ShellSyntaxError:
+            return None
+        return (match[0], subscript) if reader.position == len(text) else None
     return None
 
 
@@ -409,13 +416,16 @@ def _indirect(node: Parameter, words: Words) -> ParameterReader:
         return target(host).single(host)
 
     reader = ParameterReader(node.name, single)
+    choice = node.operator in CHOICES
 
     def many(host: ExpansionHost) -> list[str]:
         found = target(host)
         if found.many is not None and not found.star:
             return found.many(host)
         text = found.single(host)
-        return [] if text is None else [text]
+        if text is None:
+            return [] if choice else [""]
+        return [text]
 
     reader.keys = many
     return reader

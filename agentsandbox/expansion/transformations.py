@@ -87,6 +87,8 @@ def _substitute(everywhere: bool) -> Operator:
             return text
         template = _template(host, template)
         compiled = _compiled(host, pattern)
+        if compiled.is_miscounted():
+            return text
         simple = "&" not in template and "\\" not in template
         if compiled.literal is not None and simple:
             count = text.count(compiled.literal) if everywhere else 1
@@ -113,13 +115,15 @@ def _substitute(everywhere: bool) -> Operator:
 
 
 def _substitute_prefix(host: ExpansionHost, text: str, pattern: str, template: str) -> str:
-    end = _compiled(host, pattern).prefix_end(text, longest=True)
-    return text if end < 0 else _replacement(template, text[:end]) + text[end:]
+    compiled = _compiled(host, pattern)
+    end = compiled.prefix_end(text, longest=True)
+    return text if end < 0 or compiled.is_miscounted() else _replacement(template, text[:end]) + text[end:]
 
 
 def _substitute_suffix(host: ExpansionHost, text: str, pattern: str, template: str) -> str:
-    start = _compiled(host, pattern).suffix_start(text, longest=True)
-    return text if start < 0 else text[:start] + _replacement(template, text[start:])
+    compiled = _compiled(host, pattern)
+    start = compiled.suffix_start(text, longest=True)
+    return text if start < 0 or compiled.is_miscounted() else text[:start] + _replacement(template, text[start:])
 
 
 def _case(change: Callable[[str], str], first_only: bool) -> Operator:

@@ -573,9 +573,14 @@ class Variables:
             self._environment = {
                 name: text
                 for name, flags in self.attributes.items()
-                if flags & EXPORT and not flags & (ARRAY | ASSOCIATIVE) and (text := self.get(name)) is not None
+                if flags & EXPORT and not flags & (ARRAY | ASSOCIATIVE) and (text := self._exported(name)) is not None
             }
         return self._environment
+
+    def _exported(self, name: str) -> str | None:
+        """What a command sees of a variable: of a name reference the name."""
+        value = self.values.get(name)
+        return value.target if isinstance(value, NameReference) else self.get(name)
 
     def forget_environment(self) -> None:
         """The exported variables have changed."""

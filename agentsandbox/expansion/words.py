@@ -12,7 +12,7 @@ from agentsandbox.expansion.arithmetic import compile_operation, compile_tree, e
 from agentsandbox.expansion.braces import expand_braces, has_braces
 from agentsandbox.expansion.errors import ExpansionError
 from agentsandbox.expansion.globbing import glob_paths
-from agentsandbox.expansion.parameters import ParameterReader, compile_parameter, join, reader_for, unbound
+from agentsandbox.expansion.parameters import CHOICES, ParameterReader, compile_parameter, join, reader_for, unbound
 from agentsandbox.expansion.splitting import FieldBuilder, split_fields
 from agentsandbox.patterns import quote_glob
 from agentsandbox.syntax.arithmetic import OPERAND, ArithmeticSyntaxError, parse_arithmetic
@@ -46,7 +46,6 @@ __all__ = ["WordCompiler", "expand_glob"]
 _ASSIGNED_TILDE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\+?=(?=~)")
 _TILDE = re.compile(r"~[^/:\\\"'$`]*")
 _MAGIC = re.compile(r"[*?\[]|[?*+@!]\(")
-_CHOICES = frozenset(("-", ":-", "=", ":=", "?", ":?", "+", ":+"))
 _REGEX_SPECIAL = re.compile(r"[.\[\]{}()\\*+?^$|]")
 _IDENTIFIER_EDGE = re.compile(r"[A-Za-z0-9_#@.]")
 
@@ -92,7 +91,7 @@ class WordCompiler:
             plain: str = word.parts[0].text  # type: ignore[attr-defined]
             return lambda host: plain
         parts = self._tildes(word.parts, assignment)
-        return self._joined([self._text(part) for part in parts], parts)
+        return self._joined([self._text(part, assignment) for part in parts], parts)
 
     def _joined(self, texts: list[Text], parts: tuple[Part, ...]) -> Text:
         if not parts:
@@ -132,14 +131,14 @@ class WordCompiler:
 
         return concatenate
 
-    def _text(self, part: Part) -> Text:
+    def _text(self, part: Part, assignment: bool = False) -> Text:
         if isinstance(part, (Literal, Quoted)):
             text = part.text
             return lambda host: text
         if isinstance(part, DoubleQuoted):
             return self._joined([self._text(piece) for piece in part.parts], part.parts)
         if isinstance(part, Parameter):
-            return self._parameter_text(part)
+            return self._parameter_text(part, assignment)
         if isinstance(part, CommandSubstitution):
             return self._substitution(part.body)
         if isinstance(part, ArithmeticSubstitution):
@@ -151,15 +150,15 @@ class WordCompiler:
             return part.text
         raise TypeError(part)
 
-    def _parameter_text(self, node: Parameter) -> Text:
+    def _parameter_text(self, node: Parameter, assignment: bool = False) -> Text:
         if node.operator == "" and node.prefix == "" and node.subscript is None:
             fast = self._plain_text(node.name)
             if fast is not None:
                 return fast
         reader = compile_parameter(node, self)
-        if node.operator in _CHOICES:
+        if node.operator in CHOICES:
             choice = self._choice(node, reader)
-            operand = self._choice_operand(node)
+            operand = self._choice_operand(node, assignment)
 
             def choose(host: ExpansionHost) -> str:
                 text = choice(host)
@@ -197,11 +196,11 @@ class WordCompiler:
 
     # ${x:-word} and its kin
 
-    def _choice_operand(self, node: Parameter) -> Text:
+    def _choice_operand(self, node: Parameter, assignment: bool = False) -> Text:
         """The operand as one text, assigned or reported where the operator says so; "" for + with an unset parameter."""
         operator = node.operator
         word = node.operands[0]
-        text = self.string(word, assignment=operator in ("=", ":="))
+        text = self.string(word, assignment=assignment)
         if operator in ("+", ":+"):
             return text
         if operator in ("-", ":-"):
@@ -255,6 +254,8 @@ class WordCompiler:
         operator = node.operator
         empty_counts = operator[0] == ":"
         single, many = reader.single, reader.many
+        if node.prefix == "!":
+            many = reader.keys  # what is named may be a list
         if operator in ("+", ":+"):
 
             def alternative(host: ExpansionHost) -> str | list[str] | None:
@@ -266,7 +267,7 @@ class WordCompiler:
                     present = text is not None and (text != "" or not empty_counts)
                 if present:
                     return None
-                return "" if many is None or reader.star else []
+                return "" if reader.many is None or reader.star else []
 
             return alternative
         if many is not None:
@@ -489,7 +490,7 @@ class WordCompiler:
         if isinstance(part, DoubleQuoted):
             if len(part.parts) == 1 and isinstance(part.parts[0], Parameter):
                 parameter = part.parts[0]
-                reader = compile_parameter(parameter, self) if parameter.operator not in _CHOICES else None
+                reader = compile_parameter(parameter, self) if parameter.operator not in CHOICES else None
                 if reader is not None and reader.many is not None and not reader.star:
                     return _extend_with(reader.many)
             if not _has_list(part):
@@ -497,7 +498,7 @@ class WordCompiler:
                 return lambda host, out: out.append(text(host))
             return None
         if isinstance(part, Parameter):
-            if part.operator in _CHOICES or part.prefix == "!":
+            if part.operator in CHOICES or part.prefix == "!":
                 return None
             reader = compile_parameter(part, self)
             if reader.many is not None:
@@ -578,7 +579,7 @@ class WordCompiler:
             text = self._text(part)
             return lambda host, builder: builder.quoted(text(host))
         reader = compile_parameter(part, self)
-        if part.operator in _CHOICES:
+        if part.operator in CHOICES:
             choice = self._choice(part, reader)
             operand = self._choice_emitter(part, quoted=True)
 
@@ -626,7 +627,7 @@ class WordCompiler:
 
     def _emit_parameter(self, node: Parameter) -> Emit:
         reader = compile_parameter(node, self)
-        if node.operator in _CHOICES:
+        if node.operator in CHOICES:
             choice = self._choice(node, reader)
             operand = self._choice_emitter(node, quoted=False)
 
@@ -877,7 +878,7 @@ def _is_list(node: Parameter) -> bool:
         return True
     if node.subscript is not None and node.subscript.source == "@":
         return True
-    return node.operator in _CHOICES and any(_part_has_list(part) for part in node.operands[0].parts)
+    return node.operator in CHOICES and any(_part_has_list(part) for part in node.operands[0].parts)
 
 
 def _part_has_list(part: Part) -> bool:

@@ -14,7 +14,7 @@ __all__ = ["command_failed", "expansion_failed"]
 
 def command_failed(shell: Shell, status: int, line: int | None = None) -> None:
     """Called where a command that counts returned non-zero and `shell.check` is on."""
-    if shell.ignore:
+    if shell.ignore or shell.own_depth == shell.budget.depth:
         return
     if "ERR" in shell.traps and shell.traps["ERR"] and not shell.in_trap:
         if not any(frame.is_function for frame in shell.frames) or shell.errtrace:

@@ -10,13 +10,13 @@ from agentsandbox.interpreter.dispatch import compile_command, compiles
 from agentsandbox.interpreter.failures import command_failed
 from agentsandbox.interpreter.flow import compile_condition
 from agentsandbox.interpreter.specials import PipelineStatus
-from agentsandbox.interpreter.subshells import run_subshell
+from agentsandbox.interpreter.subshells import compile_stage, run_subshell
 from agentsandbox.streams import Pipe, PipeReader
 from agentsandbox.syntax.nodes import Command, Pipeline, SimpleCommand, Word
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from agentsandbox.interpreter.shell import Shell
     from agentsandbox.streams import Stream
@@ -54,12 +54,13 @@ def _leaves_no_trace(command: Command) -> bool:
 class _Run:
     """One run of a pipeline."""
 
-    __slots__ = ("fds", "in_place", "node", "shell", "stages", "statuses")
+    __slots__ = ("children", "fds", "in_place", "node", "shell", "stages", "statuses")
 
-    def __init__(self, shell: Shell, node: Pipeline, stages: list[Run], in_place: list[str]) -> None:
+    def __init__(self, shell: Shell, node: Pipeline, stages: Sequence[Run], children: Sequence[Run], in_place: list[str]) -> None:
         self.shell = shell
         self.node = node
         self.stages = stages
+        self.children = children
         self.in_place = in_place
         self.fds = shell.fds
         self.statuses = [0] * len(stages)
@@ -120,7 +121,7 @@ class _Run:
             finally:
                 shell.fds = saved
         try:
-            return run_subshell(shell, self.stages[number], fds)
+            return run_subshell(shell, self.children[number], fds)
         except Killed as end:
             if not started:
                 raise
@@ -152,12 +153,12 @@ def _nothing(shell: Shell) -> int:
 
 
 def _stages(node: Pipeline) -> Run:
-    stages = [compile_command(command) for command in node.commands]
+    stages, children = zip(*map(compile_stage, node.commands), strict=True)
     in_place = [command.words[0].source if _leaves_no_trace(command) else "" for command in node.commands]  # type: ignore[attr-defined]
     line = node.line
 
     def run_pipeline(shell: Shell) -> int:
-        pipeline = _Run(shell, node, stages, in_place)
+        pipeline = _Run(shell, node, stages, children, in_place)
         pipeline.run(0, None, started=False)
         statuses = pipeline.statuses
         code = statuses[-1]

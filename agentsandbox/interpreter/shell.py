@@ -176,6 +176,7 @@ class Shell:
         "nounset",
         "onecmd",
         "outer_traps",
+        "own_depth",
         "owned",
         "pending_traps",
         "physical",
@@ -248,6 +249,7 @@ class Shell:
         self.directories: list[str] = []
         self.disabled: frozenset[str] = frozenset()
         self.loops = 0
+        self.own_depth = -1
         self.break_levels = 0
         self.ignore = 0
         self.level = 0
@@ -389,6 +391,7 @@ class Shell:
         twin.jobs = self.jobs.copy()
         twin.level = self.level + 1
         twin.loops = 0
+        twin.own_depth = -1
         twin.pid = self.machine.scheduler.new_pid()
         if self.traps:
             kept: dict[str, str] = {name: text for name, text in self.traps.items() if not text}
@@ -615,7 +618,7 @@ _INLINED = frozenset((":", "true", "false", "echo", "[", "test", "local", "break
 _OWN = frozenset(
     """
     variables values attributes owned base_fds frames directories aliases hashed process_files function_traps pending_traps jobs level
-    loops pid traps
+    loops own_depth pid traps
     """.split()
 )
 _COPIED = tuple(slot for slot in Shell.__slots__ if slot not in _OWN)

@@ -143,6 +143,10 @@ def _assignments_only(node: SimpleCommand) -> Run:
             command_failed(shell, status, line)
         return status
 
+    if any(redirection.variable is not None for redirection in node.redirections):
+        from agentsandbox.interpreter.subshells import in_subshell
+
+        return in_subshell(assign, line)  # `{fd}>file` alone: bash makes a child for it
     if only is not None and redirections is None and _runs_no_command(node.assignments[0].value):
         return _one_assignment(only, line, assign)
     return assign

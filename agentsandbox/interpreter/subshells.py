@@ -9,7 +9,7 @@ from agentsandbox.interpreter.dispatch import compile_command, compiles
 from agentsandbox.interpreter.failures import command_failed
 from agentsandbox.interpreter.redirections import redirected
 from agentsandbox.streams import BytesReader, Pipe, PipeReader, Stream
-from agentsandbox.syntax.nodes import AndOr, Background, Coproc, Subshell
+from agentsandbox.syntax.nodes import AndOr, Background, Coproc, Pipeline, SimpleCommand, Subshell
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     Run = Callable[[Shell], int]
 
-__all__ = ["run_in_shell", "run_subshell", "start_subshell"]
+__all__ = ["compile_stage", "in_subshell", "run_in_shell", "run_subshell", "start_subshell"]
 
 
 def run_in_shell(shell: Shell, run: Run, *, goes_on: bool = False) -> int:
@@ -115,8 +115,27 @@ def start_subshell(
 
 @compiles(Subshell)
 def _subshell(node: Subshell) -> Run:
-    body = compile_command(node.body)
-    line = node.line
+    return redirected(node.redirections, in_subshell(compile_command(node.body), node.line))
+
+
+def compile_stage(command: Command) -> tuple[Run, Run]:
+    """A command as a shell runs it, and as all that a process of its own runs: there ERR is for commands inside it, not for itself."""
+    if isinstance(command, Subshell):
+        child = redirected(command.redirections, compile_command(command.body))
+        return in_subshell(child, command.line), child
+    run = compile_command(command)
+    if not isinstance(command, (SimpleCommand, Pipeline)):
+        return run, run
+
+    def run_alone(shell: Shell) -> int:
+        shell.own_depth = shell.budget.depth
+        return run(shell)
+
+    return run, run_alone
+
+
+def in_subshell(body: Run, line: int) -> Run:
+    """Something run in a subshell, as a command."""
 
     def run_node(shell: Shell) -> int:
         status = run_subshell(shell, body, shell.fds)
@@ -125,7 +144,7 @@ def _subshell(node: Subshell) -> Run:
             command_failed(shell, status, line)
         return status
 
-    return redirected(node.redirections, run_node)
+    return run_node
 
 
 def _text_of(node: Command) -> str:
@@ -137,7 +156,7 @@ def _text_of(node: Command) -> str:
 
 @compiles(Background)
 def _background(node: Background) -> Run:
-    run = compile_command(node.command)
+    run = compile_stage(node.command)[1]
     text: list[str] = []
     simple = not isinstance(node.command, AndOr) or len(node.command.rest) < 100
 
@@ -156,10 +175,16 @@ def _background(node: Background) -> Run:
 
 @compiles(Coproc)
 def _coproc(node: Coproc) -> Run:
-    run = compile_command(node.body)
+    run = compile_stage(node.body)[1]
     name = node.name
+    line = node.line
 
     def start(shell: Shell) -> int:
+        if not (name.isidentifier() and name.isascii()):
+            shell.line = line
+            shell.complain(f"`{name}': not a valid identifier")
+            shell.status = 1
+            return 1
         scheduler = shell.machine.scheduler
         to_child, from_child = Pipe(scheduler), Pipe(scheduler)
         child_input, our_input = PipeReader(to_child), PipeReader(from_child)

@@ -47,7 +47,7 @@ from agentsandbox.syntax.nodes import (
     While,
     Word,
 )
-from agentsandbox.syntax.words import SUBSCRIPT, WORD, WordReader
+from agentsandbox.syntax.words import SUBSCRIPT, WORD, WordReader, decode_ansi_c
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -65,6 +65,7 @@ _ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(\+?=|\[)")
 _REDIRECTION = re.compile(r"(?:(\d+)|\{([A-Za-z_][A-Za-z0-9_]*)\})?(<<<|<<-?|<>|<&|>>|>&|>\||&>>|&>|<(?!\()|>(?!\())")
 _REDIRECTION_STARTS = frozenset("0123456789{<>&")
 _FUNCTION = re.compile(r"([^\s|&;()<>$`\\\"'=]+)[ \t]*\([ \t]*\)")
+_PARENTHESES = re.compile(r"[ \t]*\([ \t]*\)")
 _OPERATOR = re.compile(r"&&|\|\||;;&|;;|;&|\|&|&>>|&>|<<<|<<-|<<|>>|<&|>&|<>|>\||[|&;()<>\n]")
 _FD_WORD = re.compile(r"\d+|[^\s|&;()<>]+")
 
@@ -492,7 +493,7 @@ class Parser(WordReader):
         word = self.read_word()
         if word is None:
             raise self.unexpected(self._token())
-        match = re.compile(r"[ \t]*\([ \t]*\)").match(self.text, self.position)
+        match = _PARENTHESES.match(self.text, self.position)
         return self._function(word.source, match.end() if match is not None else self.position, start)
 
     def _function(self, name: str, body_at: int, start: int) -> Command:
@@ -723,6 +724,8 @@ class Parser(WordReader):
         if not words and not assignments and not redirections:
             raise self.unexpected(self._token())
         if self.text[self.position : self.position + 1] == "(":
+            if len(words) == 1 and not assignments and not redirections and (match := _PARENTHESES.match(self.text, self.position)):
+                return self._function(words[0].source, match.end(), start)  # a name with quotes or expansions: refused when it runs
             raise self.unexpected("(")
         return SimpleCommand(tuple(assignments), tuple(words), tuple(redirections), self.line_at(start))
 
@@ -809,8 +812,7 @@ class Parser(WordReader):
             word = self.read_word()
             if word is None:
                 raise self.unexpected(self._token())
-            quoted = any(not isinstance(part, Literal) for part in word.parts) or "\\" in word.source or "'" in word.source
-            delimiter = "".join(_plain_text(part) for part in word.parts) if quoted else word.source
+            delimiter, quoted = _delimiter(word.source)
             document = HereDocument(delimiter, quoted, line)
             self.pending.append((document, operator == "<<-"))
             return Redirection(operator, document, int(number) if number else None, variable, line)
@@ -908,13 +910,31 @@ _BINARY = re.compile(r"==|=~|!=|=|-(?:eq|ne|lt|le|gt|ge|nt|ot|ef)(?=[ \t\n])")
 _BINARY_WORDS = frozenset("== =~ != = -eq -ne -lt -le -gt -ge -nt -ot -ef".split())
 
 
-def _plain_text(part: Part) -> str:
-    if isinstance(part, (Literal, Quoted)):
-        return part.text
-    inner = getattr(part, "parts", None)
-    if inner is not None:
-        return "".join(_plain_text(piece) for piece in inner)
-    return getattr(part, "source", "")
+def _delimiter(source: str) -> tuple[str, bool]:
+    """The line that ends a here-document, by the word behind `<<`, and whether a part of it was quoted.
+
+    Expansions are text in it; what is quoted inside their parentheses does not count.
+    """
+    quoted = False
+
+    def unquote(match: re.Match[str]) -> str:
+        nonlocal quoted
+        escaped, single, double, ansi, expansion = match.groups()
+        if expansion is not None:
+            return expansion
+        quoted = True
+        if ansi is not None:
+            return decode_ansi_c(ansi)
+        if double is not None:
+            return re.sub(r'\\([$`"\\])', r"\1", double)
+        return single if single is not None else escaped
+
+    return _DELIMITER.sub(unquote, source), quoted
+
+
+_DELIMITER = re.compile(
+    r"""\\(.)|'([^']*)'|\$?"((?:[^"\\]|\\.)*)"|\$'((?:[^'\\]|\\.)*)'|(\$\((?:[^()]|\([^()]*\))*\)|\$\{[^}]*\}|`[^`]*`)""", re.DOTALL
+)
 
 
 def _merge_literals(parts: list[Part]) -> tuple[Part, ...]:

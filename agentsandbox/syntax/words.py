@@ -9,6 +9,7 @@ One scanner reads all contexts a word can stand in; they differ in what ends the
     HERE        the body of a here-document: like QUOTED, but " is text
     SUBSCRIPT   inside [ ]: like BRACE, brackets nest
     ARITHMETIC  inside $(( )): like QUOTED, double quotes are dropped
+    INNER       inside "…" within the operand of a "${…}": like QUOTED, but a backslash quotes whatever follows
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from agentsandbox.syntax.nodes import (
 
 __all__ = ["NAME", "WordReader", "decode_ansi_c"]
 
-WORD, QUOTED, BRACE, BRACE_Q, HERE, SUBSCRIPT, ARITHMETIC = range(7)
+WORD, QUOTED, BRACE, BRACE_Q, HERE, SUBSCRIPT, ARITHMETIC, INNER = range(8)
 
 _RUN = {
     WORD: re.compile(r"[^ \t\n|&;()<>$`\\\"'?*+@!]+"),
@@ -43,12 +44,14 @@ _RUN = {
     HERE: re.compile(r"[^$`\\]+"),
     SUBSCRIPT: re.compile(r"[^$`\\\"'\[\]]+"),
     ARITHMETIC: re.compile(r"[^$`\\\"]+"),
+    INNER: re.compile(r"[^$`\\\"]+"),
 }
 _ESCAPABLE = {
     QUOTED: '$`"\\',
     BRACE_Q: '$`"\\}',
     HERE: "$`\\",
     ARITHMETIC: '$`"\\',
+    INNER: "",
 }
 _PLAIN = re.compile(r"[^\0- \"#$&'();<>\\`|\x7f][^\0- \"$&'();<>\\`|\x7f]*")
 """A whole word without quotes or expansions, if what follows ends it and no extended pattern begins in it."""
@@ -194,7 +197,7 @@ class WordReader(Lexer):
                     self.position += 1
                 else:
                     flush()
-                    parts.append(self._double_quoted())
+                    parts.append(self._double_quoted(INNER if mode == BRACE_Q else QUOTED))
             elif char == "'" and mode in (WORD, BRACE, SUBSCRIPT):
                 flush()
                 end = text.find("'", position + 1)
@@ -235,7 +238,7 @@ class WordReader(Lexer):
             if not following:
                 pending.append("\\")
                 self.position -= 1
-            elif following in _ESCAPABLE[mode]:
+            elif mode == INNER or following in _ESCAPABLE[mode]:
                 pending.append(following)
             else:
                 pending.append("\\" + following)
@@ -247,11 +250,11 @@ class WordReader(Lexer):
         flush()  # type: ignore[operator]
         parts.append(Quoted(following))
 
-    def _double_quoted(self) -> DoubleQuoted:
+    def _double_quoted(self, mode: int = QUOTED) -> DoubleQuoted:
         opened = self.position
         self.position += 1
         self.enter()
-        parts = self.scan(QUOTED, '"')
+        parts = self.scan(mode, '"')
         self.nesting -= 1
         if self.position >= len(self.text):
             raise self.unclosed('"', opened)
@@ -364,7 +367,7 @@ class WordReader(Lexer):
             if text[end] == "`":
                 break
             end += 2
-        inner = re.sub(r'\\([$`\\"])' if mode == QUOTED else r"\\([$`\\])", r"\1", text[start + 1 : end])
+        inner = re.sub(r'\\([$`\\"])' if mode in (QUOTED, INNER) else r"\\([$`\\])", r"\1", text[start + 1 : end])
         self.position = end + 1
         self.enter()
         body = self.parse_text(inner, self.line_at(start))
