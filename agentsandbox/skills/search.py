@@ -9,12 +9,11 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
-from array import array
 from collections import Counter
-from operator import mul
 from typing import TYPE_CHECKING, Protocol
 
 from agentsandbox.errors import SkillStateError
+from agentsandbox.skills.vectors import Directions
 
 if TYPE_CHECKING:
     import sqlite3
@@ -80,8 +79,9 @@ class SkillIndex:
         self._rows: dict[str, int] = {}
         self._names: dict[int, str] = {}
         self._words: Counter[str] = Counter()
-        self._vectors: dict[str, array[float]] = {}
-        self._matrix: Any = None
+        self._folded: dict[str, str] = {}
+        """Name → name and tags, a line each, without case."""
+        self._vectors = Directions()
         self._database: sqlite3.Connection | None = None
 
     def __len__(self) -> int:
@@ -94,14 +94,14 @@ class SkillIndex:
         fresh = [record for name, record in wanted.items() if self._entries.get(name) is not record.metadata]
         if not gone and not fresh:
             return 0
+        vectors = self.embedder.embed([_meaning_of(record) for record in fresh]) if self.embedder and fresh else ()
         database = self._opened()
         changed = [record.name for record in fresh if record.name in self._entries]
         for name in (*gone, *changed):
             self._remove(database, name)
-        vectors = self.embedder.embed([_meaning_of(record) for record in fresh]) if self.embedder and fresh else [()] * len(fresh)
-        for record, vector in zip(fresh, vectors, strict=True):
-            self._add(database, record, vector)
-        self._matrix = None
+        self._vectors.put(zip((record.name for record in fresh), vectors, strict=True) if len(vectors) else ())
+        for record in fresh:
+            self._add(database, record)
         return len(gone) + len(fresh)
 
     def search(self, query: str, mode: Mode = "hybrid", *, limit: int = 20, uses: Mapping[str, int] | None = None) -> list[str]:
@@ -150,7 +150,7 @@ class SkillIndex:
                 raise SkillStateError(f"this Python's SQLite cannot search texts: {error}") from None
         return self._database
 
-    def _add(self, database: sqlite3.Connection, record: SkillRecord, vector: Sequence[float]) -> None:
+    def _add(self, database: sqlite3.Connection, record: SkillRecord) -> None:
         texts = _texts_of(record)
         row = database.execute("INSERT INTO skills (name, tags, description) VALUES (?, ?, ?)", texts).lastrowid or 0
         for word in _words_of(texts):
@@ -160,8 +160,7 @@ class SkillIndex:
         self._entries[record.name] = record.metadata
         self._rows[record.name] = row
         self._names[row] = record.name
-        if len(vector):
-            self._vectors[record.name] = _unit(vector)
+        self._folded[record.name] = "\n".join((record.name, *record.metadata.tags)).casefold()
 
     def _remove(self, database: sqlite3.Connection, name: str) -> None:
         row = self._rows.pop(name)
@@ -172,17 +171,13 @@ class SkillIndex:
             if not self._words[word]:
                 del self._words[word]
                 database.execute("DELETE FROM words WHERE rowid IN (SELECT rowid FROM words WHERE word = ?)", (word,))
-        del self._names[row], self._entries[name]
-        self._vectors.pop(name, None)
+        del self._names[row], self._entries[name], self._folded[name]
+        self._vectors.remove(name)
 
     def _by_substring(self, query: str) -> list[str]:
         """Skills with the query in their name or tags."""
-        wanted = query.casefold()
-        return [
-            name
-            for name, entry in self._entries.items()
-            if wanted in name.casefold() or any(wanted in tag.casefold() for tag in getattr(entry, "tags", ()))
-        ]
+        wanted = " ".join(query.casefold().split())  # one line, as each name and tag is
+        return [name for name, folded in self._folded.items() if wanted in folded]
 
     def _by_words(self, query: str) -> list[str]:
         """Skills by their words: those with all of the query's first, then those with some."""
@@ -218,22 +213,7 @@ class SkillIndex:
         if self.embedder is None:
             raise SkillStateError("searching by meaning needs an embedder")
         (vector,) = self.embedder.embed([query])
-        wanted = _unit(vector)
-        names = list(self._vectors)
-        scores = self._scores(names, wanted)
-        order = sorted(range(len(names)), key=lambda at: -scores[at])
-        return [names[at] for at in order[:MAX_DEPTH] if scores[at] > 0]
-
-    def _scores(self, names: Sequence[str], wanted: array[float]) -> Sequence[float]:
-        """The cosines, by numpy where it is installed."""
-        try:
-            import numpy as np
-        except ImportError:
-            return [sum(map(mul, self._vectors[name], wanted)) for name in names]
-        if self._matrix is None:
-            self._matrix = np.array([self._vectors[name] for name in names], dtype="float32").reshape(len(names), -1)
-        scores: list[float] = (self._matrix @ np.asarray(wanted)).tolist() if names else []
-        return scores
+        return self._vectors.nearest(vector, MAX_DEPTH)
 
 
 def fuse_ranks(rankings: Iterable[Sequence[str]], uses: Mapping[str, int] | None = None) -> list[str]:
@@ -261,11 +241,6 @@ def _words_of(texts: Iterable[str]) -> set[str] | dict[str, None]:
     """The words of the texts as the index knows them: folded, without accents, each once and in order."""
     plain = unicodedata.normalize("NFKD", " ".join(texts)).casefold()
     return dict.fromkeys(_WORD.findall("".join(" " if char == "_" else char for char in plain if not unicodedata.combining(char))))
-
-
-def _unit(vector: Sequence[float]) -> array[float]:
-    length = math.sqrt(sum(value * value for value in vector)) or 1.0
-    return array("f", [value / length for value in vector])
 
 
 def _distance(one: str, other: str) -> int:
