@@ -81,19 +81,22 @@ class _Run:
     def _values(self) -> Iterable[Value]:
         options, inputs = self.options, self.inputs
         if options.raw_input:
-            return iter((inputs.text(),)) if options.slurp else inputs.lines()
+            return (inputs.text() for _ in range(1)) if options.slurp else inputs.lines()
         values = inputs.values()
         if options.stream:
             from agentsandbox.languages.jq.streaming import events
 
             values = (event for value in values for event in events(value, self.ctx.budget))
-        return iter((list(self._slurped(values)),)) if options.slurp else values
+        return self._slurped(values) if options.slurp else values
 
     def _slurped(self, values: Iterable[Value]) -> Iterator[Value]:
+        """All values as one array, read when it is asked for: errors in them are those of the run."""
+        together: list[Value] = []
         for count, value in enumerate(values):
             if not count & 1023:
                 self.ctx.budget.charge(count * 16)
-            yield value
+            together.append(value)
+        yield together
 
     def _counted(self, values: Iterable[Value]) -> Iterator[Value]:
         self.reading = True
