@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-from itertools import compress, islice, pairwise
-from operator import ne
 
 from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
 from agentsandbox.commands._choices import choose
@@ -19,13 +17,17 @@ if TYPE_CHECKING:
     from agentsandbox.streams import ByteReader, ByteWriter
 
 _SKIPPED_CHARS = re.compile(r"\+[0-9]+\Z")
+_ONCE = b"      1 "
+_MANY_FIELDS = 1 << 12
+_LONGEST = 1 << 30
+"""As good as all that a line holds."""
 _METHODS = {"D": ("none", "prepend", "separate"), "group": ("prepend", "append", "separate", "both")}
 
 
 class _Options:
     """What to compare and what to print."""
 
-    __slots__ = ("all_repeated", "count", "end", "group", "key", "repeated", "unique")
+    __slots__ = ("all_repeated", "compared", "count", "end", "group", "repeated", "runs", "unique")
 
     def __init__(self, args: Arguments) -> None:
         self.end = b"\0" if args.flag("zero-terminated") else b"\n"
@@ -45,7 +47,8 @@ class _Options:
             raise UsageError("--group is mutually exclusive with -c/-d/-D/-u")
         if self.count and self.all_repeated is not None:
             raise UsageError("printing all duplicated lines and repeat counts is meaningless")
-        self.key = _key(args)
+        self.compared = _Compared(args)
+        self.runs = self.compared.runs(self.end)
 
     def wants(self, count: int) -> bool:
         """Whether a group of `count` lines is shown."""
@@ -63,79 +66,128 @@ def _number(args: Arguments, option: str, what: str) -> int:
     return int(text[-18:]) if len(text.lstrip("0")) <= 18 else 2**62
 
 
-def _key(args: Arguments) -> Callable[[bytes], bytes] | None:
-    """What of a line is compared; None for all of it."""
-    fields = _number(args, "skip-fields", "fields to skip")
-    chars = _number(args, "skip-chars", "bytes to skip")
-    width = _number(args, "check-chars", "bytes to compare") if args.flag("check-chars") else None
-    for word in [word for word in args.operands if _SKIPPED_CHARS.match(word)]:
-        chars = int(word[1:19])
-        args.operands.remove(word)
-    fold = args.flag("ignore-case")
-    if not (fields or chars or fold) and width is None:
-        return None
-    skip = re.compile(rb"(?>(?:[ \t\n]*+[^ \t\n]++){%d}|.*)" % min(fields, 2**31), re.DOTALL).match
-    stop = None if width is None else width
+class _Compared:
+    """What of a line is compared: after some fields and some bytes, so many bytes, in any case."""
 
-    def key(line: bytes) -> bytes:
-        start = chars
-        if fields:
-            start += skip(line).end()  # type: ignore[union-attr]
-        text = line[start:] if stop is None else line[start : start + stop]
-        return text.upper() if fold else text
+    __slots__ = ("chars", "fields", "fold", "width")
 
-    return key
+    def __init__(self, args: Arguments) -> None:
+        self.fields = _number(args, "skip-fields", "fields to skip")
+        self.chars = _number(args, "skip-chars", "bytes to skip")
+        self.width = _number(args, "check-chars", "bytes to compare") if args.flag("check-chars") else None
+        for word in [word for word in args.operands if _SKIPPED_CHARS.match(word)]:
+            self.chars = int(word[1:19])
+            args.operands.remove(word)
+        self.fold = args.flag("ignore-case")
 
+    def key(self) -> Callable[[bytes], bytes] | None:
+        """A function from a line to what is compared; None for all of it."""
+        fields, chars, width, fold = self.fields, self.chars, self.width, self.fold
+        if not (fields or chars or fold) and width is None:
+            return None
+        skip = re.compile(rb"(?>(?:[ \t\n]*+[^ \t\n]++){%d}|.*)" % min(fields, 2**31), re.DOTALL).match
 
-def _print_groups(ctx: CommandContext, source: ByteReader, out: ByteWriter, options: _Options) -> None:
-    """One line for each group that is wanted, with its number if asked."""
-    first: bytes | None = None  # line of the group that is still open
-    first_key = b""
-    open_count = 0
-    key = options.key
-    for block in line_blocks(ctx.budget, source, options.end):
-        found = split_lines(block, options.end)
-        ctx.budget.step(len(found) // 16 + 1)
-        keys = found if key is None else [key(line) for line in found]
-        if first is None:
-            first, first_key = found[0], keys[0]
-            heads = [0, *compress(range(1, len(found)), map(ne, keys, islice(keys, 1, None)))]
-            heads = heads[1:]
+        def key(line: bytes) -> bytes:
+            start = chars
+            if fields:
+                start += skip(line).end()  # type: ignore[union-attr]
+            text = line[start:] if width is None else line[start : start + width]
+            return text.upper() if fold else text
+
+        return key
+
+    def runs(self, end: bytes) -> re.Pattern[bytes]:
+        """A pattern for two or more equal lines with an end before each of them and one behind."""
+        stop = b"\\x%02x" % end[0]
+        blank, other = (b"[ \\t]", b"[^ \\t\n]") if end == b"\n" else (b"[ \\t\\n]", b"[^ \\t\\n\\x00]")
+        skipped = b"(?:%b*+%b*+){%d}+" % (blank, other, min(self.fields, _MANY_FIELDS)) if self.fields else b""
+        if self.chars:
+            skipped += b"[^%b]{0,%d}+" % (stop, min(self.chars, _LONGEST))
+        before = stop + skipped
+        if self.width is None or self.width > _LONGEST:
+            pattern = b"%b([^%b]*+)(?:%b\\1(?=%b))++" % (before, stop, before, stop)
         else:
-            heads = [0] if keys[0] != first_key else []
-            heads += compress(range(1, len(found)), map(ne, keys, islice(keys, 1, None)))
-        if not heads:
-            open_count += len(found)
-            continue
-        names = [first, *[found[at] for at in heads]]
-        counts = [open_count + heads[0], *[after - before for before, after in pairwise(heads)]]
-        first = names.pop()
-        first_key = keys[heads[-1]]
-        open_count = len(found) - heads[-1]
-        _write_groups(out, names, counts, options)
-    if first is not None:
-        _write_groups(out, [first], [open_count], options)
+            pattern = b"%b(?:([^%b]{%d})[^%b]*+(?:%b\\1[^%b]*+(?=%b))++" % (before, stop, self.width, stop, before, stop, stop)
+            if self.width:
+                pattern += b"|([^%b]{0,%d}+)(?=%b)(?:%b\\2(?=%b))++" % (stop, self.width - 1, stop, before, stop)
+            pattern += b")"
+        return re.compile(pattern)
 
 
-def _write_groups(out: ByteWriter, names: list[bytes], counts: list[int], options: _Options) -> None:
-    if options.repeated or options.unique:
-        wanted = [options.wants(count) for count in counts]
-        names = list(compress(names, wanted))
-        counts = list(compress(counts, wanted))
-    if not names:
-        return
-    end = options.end
-    if options.count:
-        out.write(b"".join([b"%7d %b%b" % (count, name, end) for count, name in zip(counts, names, strict=True)]))
-    else:
-        names.append(b"")
-        out.write(end.join(names))
+class _Groups:
+    """Writes one line for each group that is wanted, with its number if asked. Runs of equal lines are found in whole blocks."""
+
+    def __init__(self, ctx: CommandContext, out: ByteWriter, options: _Options) -> None:
+        self.budget = ctx.budget
+        self.out = out
+        self.options = options
+        self.line = b""
+        """The first line of the group that is still open, with its end."""
+        self.count = 0
+        """So many lines it has so far."""
+
+    def read(self, source: ByteReader) -> None:
+        """All of the input."""
+        end = self.options.end
+        for block in line_blocks(self.budget, source, end):
+            whole = block if block.endswith(end) else block + end
+            self._block(end + self.line + whole)
+        if self.line:
+            pieces: list[bytes] = []
+            self._group(pieces, self.line, self.count)
+            self.out.write(b"".join(pieces))
+
+    def _block(self, text: bytes) -> None:
+        """Lines, each with an end before and behind it. The last group stays open."""
+        end, last = self.options.end, len(text) - 1
+        pieces: list[bytes] = []
+        more = self.count - 1
+        at = 0
+        runs = self.options.runs
+        compared = text.upper() if self.options.compared.fold else text
+        if more > 0 and runs.match(compared) is None:
+            at = text.index(end, 1)
+            self._group(pieces, self.line, self.count)
+        for run in runs.finditer(compared, at):
+            self.budget.left -= 1
+            if self.budget.left < 0:
+                self.budget.tick()
+            start, stop = run.span()
+            if start > at:
+                self._singles(pieces, text[at + 1 : start + 1])
+            line = text[start + 1 : text.index(end, start + 1) + 1]
+            count = text.count(end, start, stop) + (more if not start and more > 0 else 0)
+            at = stop
+            if stop == last:
+                self.line, self.count = line, count
+                break
+            self._group(pieces, line, count)
+        else:
+            cut = text.rfind(end, 0, last)
+            if cut > at:
+                self._singles(pieces, text[at + 1 : cut + 1])
+            self.line, self.count = text[cut + 1 :], 1
+        self.out.write(b"".join(pieces))
+
+    def _group(self, pieces: list[bytes], line: bytes, count: int) -> None:
+        if self.options.wants(count):
+            pieces.append(b"%7d %b" % (count, line) if self.options.count else line)
+
+    def _singles(self, pieces: list[bytes], text: bytes) -> None:
+        """Lines that are each a group."""
+        options = self.options
+        if not options.wants(1):
+            return
+        if options.count:
+            end = options.end
+            text = _ONCE + text[:-1].replace(end, end + _ONCE) + end
+        pieces.append(text)
 
 
 def _print_lines(ctx: CommandContext, source: ByteReader, out: ByteWriter, options: _Options) -> None:
     """`-D` and `--group`: every line of the groups, with empty lines around them."""
     method = options.group or options.all_repeated or "none"
-    end, key = options.end, options.key
+    end, key = options.end, options.compared.key()
     previous: bytes | None = None
     held: bytes | None = None  # the line before, not written yet
     repeated = False  # whether it belongs to a group that was begun
@@ -223,7 +275,7 @@ def uniq(ctx: CommandContext, args: Arguments) -> int:
     if options.group is not None or options.all_repeated is not None:
         _print_lines(ctx, source, out, options)
     else:
-        _print_groups(ctx, source, out, options)
+        _Groups(ctx, out, options).read(source)
     if opened is not None:
         opened.release()
     return ctx.status
