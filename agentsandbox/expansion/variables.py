@@ -174,10 +174,9 @@ class AssociativeArray:
         if self.items.pop(key, None) is not None:
             self._order = None
 
-    def keys(self) -> list[str]:
+    def keys(self, buckets: int = 1024) -> list[str]:
         """The keys in bash's order."""
         if self._order is None or len(self._order) != len(self.items):
-            buckets = 1024
             while len(self.items) > 2 * buckets:
                 buckets *= 4
             # newest first within a bucket
@@ -232,9 +231,21 @@ class Variables:
         self._environment: dict[str, str] | None = None
 
     def evaluate(self, text: str) -> int:
-        """Arithmetic on text."""
-        number: int = self.owner.arithmetic(text)
+        """Arithmetic on a subscript."""
+        try:
+            number: int = self.owner.arithmetic(text)
+        except ExpansionError as error:
+            error.ends = True
+            raise
         return number
+
+    def integer(self, text: str) -> int:
+        """The value that a variable with the integer attribute gets."""
+        try:
+            return self.evaluate(text)
+        except ExpansionError as error:
+            error.named = True
+            raise
 
     def fork(self, owner: Any) -> Variables:
         """A copy for a subshell."""
@@ -403,7 +414,7 @@ class Variables:
 
     def _convert(self, value: str | int, flags: int) -> str | int:
         if flags & INTEGER:
-            return value if isinstance(value, int) else self.evaluate(value)
+            return value if isinstance(value, int) else self.integer(value)
         text = str(value)
         if flags & LOWER:
             return text.lower()
@@ -423,8 +434,8 @@ class Variables:
             raise ExpansionError(f"{name}: readonly variable", readonly=True)
         current = self.get(name)
         if flags & INTEGER:
-            added = value if isinstance(value, int) else self.evaluate(value)
-            base_value = self.evaluate(current) if current else 0
+            added = value if isinstance(value, int) else self.integer(value)
+            base_value = self.integer(current) if current else 0
             self.assign(name, _wrap(base_value + added))
             return
         text = (current or "") + str(value)
@@ -483,7 +494,7 @@ class Variables:
             key = self.index(name, array, subscript)
             current = array.get(key) or ""
         if self.attributes.get(name, 0) & INTEGER:
-            value = str(_wrap((self.evaluate(current) if current else 0) + self.evaluate(value)))
+            value = str(_wrap((self.integer(current) if current else 0) + self.integer(value)))
         else:
             value = current + value
         if len(value) > self.limit:

@@ -49,10 +49,12 @@ def _gnu_value(found: re.Match[str]) -> bytes:
     return bytes([int(octal, 8) & 255 if octal is not None else int(hexadecimal, 16)])
 
 
-def _render(words: Sequence[str], pattern: re.Pattern[str], value: Callable[[re.Match[str]], bytes], *, escapes: bool) -> bytes:
+def _render(
+    words: Sequence[str], pattern: re.Pattern[str], value: Callable[[re.Match[str]], bytes], *, escapes: bool, operands: bool = False
+) -> bytes:
     newline = True
     at = 0
-    while at < len(words) and _OPTIONS.fullmatch(words[at]):
+    while not operands and at < len(words) and _OPTIONS.fullmatch(words[at]):
         for letter in words[at][1:]:
             if letter == "n":
                 newline = False
@@ -66,9 +68,9 @@ def _render(words: Sequence[str], pattern: re.Pattern[str], value: Callable[[re.
     return data + b"\n" if newline and not ended else data
 
 
-def render_echo(words: Sequence[str], *, xpg: bool = False) -> bytes:
-    """The output of bash's `echo` with these words; `xpg` is the option xpg_echo: escapes without -e."""
-    return _render(words, _BASH_ESCAPE, _bash_value, escapes=xpg)
+def render_echo(words: Sequence[str], *, xpg: bool = False, posix: bool = False) -> bytes:
+    """The output of bash's `echo` with these words; `xpg` is the option xpg_echo: escapes without -e, in POSIX mode no options."""
+    return _render(words, _BASH_ESCAPE, _bash_value, escapes=xpg, operands=xpg and posix)
 
 
 def render_gnu_echo(words: Sequence[str]) -> bytes:

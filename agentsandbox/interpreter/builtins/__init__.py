@@ -11,6 +11,7 @@ import importlib
 import os
 
 from agentsandbox.errors import CommandError
+from agentsandbox.expansion.errors import ExpansionError
 from agentsandbox.streams import encode
 
 TYPE_CHECKING = False
@@ -87,6 +88,11 @@ class Builtin:
         except CommandError as error:
             shell.complain(f"{words[0]}: {error.message}")
             return error.status
+        except ExpansionError as error:
+            if error.named and error.message:
+                error.named = False
+                error.message = f"{words[0]}: {error.message}"
+            raise
         except OSError as error:
             reason = os.strerror(error.errno or 5)
             writing = error.filename is None or error.errno in (errno.EBADF, errno.ENOSPC, errno.EFBIG, errno.EIO)

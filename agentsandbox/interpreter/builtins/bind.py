@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from agentsandbox.interpreter.builtins import define
+from agentsandbox.interpreter.builtins import define, parse_letters
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agentsandbox.interpreter.shell import Shell
 
 
-@define("bind", "bind [-lpsvPSVX] [-m keymap] [-f filename] [-q name] [-u name] [-r keyseq] [keyseq:readline-function]")
+@define(
+    "bind",
+    "bind [-lpsvPSVX] [-m keymap] [-f filename] [-q name] [-u name] [-r keyseq] [-x keyseq:shell-command] "
+    "[keyseq:readline-function or readline-command]",
+)
 def bind(shell: Shell, words: list[str]) -> int:
-    del words
+    parse_letters(words, "lpsvPSVXm:f:q:u:r:x:")
     shell.complain("bind: warning: line editing not enabled")
     return 0

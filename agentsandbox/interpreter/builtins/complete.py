@@ -110,7 +110,8 @@ def compgen(shell: Shell, words: list[str]) -> int:
 
 @define(
     "complete",
-    "complete [-abcdefgjksuv] [-pr] [-DEI] [-o option] [-A action] [-G globpat] [-W wordlist] [-F function] [-C command] [name ...]",
+    "complete [-abcdefgjksuv] [-pr] [-DEI] [-o option] [-A action] [-G globpat] [-W wordlist] [-F function] [-C command]"
+    " [-X filterpat] [-P prefix] [-S suffix] [name ...]",
 )
 def complete(shell: Shell, words: list[str]) -> int:
     options, position = parse_letters(words, _LETTERS)

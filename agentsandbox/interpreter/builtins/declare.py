@@ -72,9 +72,9 @@ def parse_argument(shell: Shell, argument: Argument, on: int = 0) -> tuple[str, 
     return name, BoundAssignment(name, value, subscript, operator == "+=", argument)
 
 
-def _array_from_text(shell: Shell, name: str, value: str, append: bool, on: int) -> BoundAssignment | None:
+def _array_from_text(shell: Shell, name: str, value: str, append: bool, on: int, fresh: bool = False) -> BoundAssignment | None:
     """declare "a=(1 2)": a text that looks like an array literal is read as one when the name is an array."""
-    if not (shell.attributes.get(name, 0) | on) & (ARRAY | ASSOCIATIVE):
+    if not (on if fresh else shell.attributes.get(name, 0) | on) & (ARRAY | ASSOCIATIVE):
         return None
     from agentsandbox.errors import ShellSyntaxError
     from agentsandbox.interpreter.assignments import bind_assignment
@@ -140,6 +140,8 @@ def _declare(shell: Shell, words: list[Argument], *, local: bool) -> int:
         try:
             declare_one(shell, argument, on, off, local=local, to_global="g" in options, inherit="I" in options)
         except ExpansionError as error:
+            if error.ends:
+                raise
             if error.readonly and name == "local":
                 shell.complain(f"local: {error.message}")
             else:
@@ -175,6 +177,11 @@ def declare_one(
     if NAME.fullmatch(name) is None:
         raise CommandError(f"`{argument if isinstance(argument, str) else argument.source}': not a valid identifier")
     variables = shell.variables
+    if assignment is not None and isinstance(assignment.value, str) and assignment.subscript is None:
+        value = assignment.value
+        if value.startswith("(") and value.endswith(")"):  # declare -a a="$text" reads an expanded text as an array literal too
+            fresh = local and name not in variables.scopes[-1]
+            assignment = _array_from_text(shell, name, value, assignment.append, on, fresh) or assignment
     if local:
         _make_local(shell, name, inherit, on)
     elif to_global and _declare_global(shell, name, argument, on, off):
@@ -196,6 +203,9 @@ def declare_one(
         raise CommandError(f"{name}: cannot convert indexed to associative array")
     if on & ARRAY and not on & ASSOCIATIVE and flags & ASSOCIATIVE:
         raise CommandError(f"{name}: cannot convert associative to indexed array")
+    if (on & (LOWER | UPPER | CAPITALIZE)).bit_count() > 1:  # contradictions cancel each other
+        on &= ~(LOWER | UPPER | CAPITALIZE)
+        off |= LOWER | UPPER | CAPITALIZE
     kinds = on & ~(READONLY | ARRAY | ASSOCIATIVE)
     if kinds & (LOWER | UPPER | CAPITALIZE):
         variables.drop(name, LOWER | UPPER | CAPITALIZE)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @define("echo", "echo [-neE] [arg ...]")
 def echo(shell: Shell, words: list[str]) -> int:
-    data = render_echo(words[1:], xpg=shell.shopt["xpg_echo"])
+    data = render_echo(words[1:], xpg=shell.shopt["xpg_echo"], posix=shell.posix)
     stream = shell.fds.get(1)
     if stream is None:
         raise OSError(9, os.strerror(9))

@@ -9,9 +9,9 @@ if TYPE_CHECKING:
     from agentsandbox.interpreter.shell import Shell
 
 
-@define("enable", "enable [-a] [-dnps] [name ...]")
+@define("enable", "enable [-a] [-dnps] [-f filename] [name ...]")
 def enable(shell: Shell, words: list[str]) -> int:
-    options, position = parse_letters(words, "adnps")
+    options, position = parse_letters(words, "adnpsf:")
     names = words[position:]
     if not names or "p" in options:
         for name in sorted(NAMES):
@@ -23,7 +23,14 @@ def enable(shell: Shell, words: list[str]) -> int:
         return 0
     status = 0
     for name in names:
-        if name not in NAMES:
+        if "f" in options:
+            text = options["f"]
+            shell.complain(f"enable: cannot open shared object {text}: {text}: cannot open shared object file: No such file or directory")
+            return 1
+        if "d" in options and name in NAMES:
+            shell.complain(f"enable: {name}: not dynamically loaded")
+            status = 1
+        elif name not in NAMES:
             shell.complain(f"enable: {name}: not a shell builtin")
             status = 1
         elif "n" in options:

@@ -22,7 +22,7 @@ def export(shell: Shell, words: list[Argument]) -> int:
     options, position = parse_letters(texts, "fnp")
     arguments = words[position:]
     if not arguments:
-        _print(shell, EXPORT)
+        _print_functions(shell, shell.exported_functions) if "f" in options else _print(shell, EXPORT, "export")
         return 0
     status = 0
     for argument in arguments:
@@ -46,10 +46,10 @@ def readonly(shell: Shell, words: list[Argument]) -> int:
     texts = [word if isinstance(word, str) else word.text() for word in words]
     options, position = parse_letters(texts, "aAfp")
     arguments = words[position:]
-    if not arguments:
-        _print(shell, READONLY)
-        return 0
     kind = (ARRAY if "a" in options else 0) | (ASSOCIATIVE if "A" in options else 0)
+    if not arguments:
+        _print_functions(shell, shell.readonly_functions) if "f" in options else _print(shell, READONLY | kind, "readonly")
+        return 0
     status = 0
     for argument in arguments:
         name = argument if isinstance(argument, str) else argument.name
@@ -80,6 +80,8 @@ def _mark(shell: Shell, argument: Argument, command: str, on: int, off: int) -> 
         else:
             declare_one(shell, argument, on, off, local=False)
     except ExpansionError as error:
+        if error.ends:
+            raise
         shell.complain(error.message)
         return 1
     except CommandError as error:
@@ -88,9 +90,21 @@ def _mark(shell: Shell, argument: Argument, command: str, on: int, off: int) -> 
     return 0
 
 
-def _print(shell: Shell, flag: int) -> None:
+def _print(shell: Shell, flags: int, command: str) -> None:
+    """The variables that have all `flags`; in POSIX mode as the command that was called."""
     for name in shell.variables.names():
-        if shell.attributes.get(name, 0) & flag and not name.startswith("BASH_FUNC_"):
+        if shell.attributes.get(name, 0) & flags == flags and not name.startswith("BASH_FUNC_"):
             described = describe(shell, name)
             if described is not None:
-                shell.write(described + "\n")
+                letters, shown = described.removeprefix("declare -").split(" ", 1)
+                arrays = "".join(letter for letter in letters if letter in "aA")
+                shell.write(f"{command}{' -' if arrays else ''}{arrays} {shown}\n" if shell.posix else described + "\n")
+
+
+def _print_functions(shell: Shell, names: frozenset[str]) -> None:
+    from agentsandbox.syntax.printer import print_function
+
+    for name in shell.function_names():
+        if name in names:
+            letters = f"f{'r' if name in shell.readonly_functions else ''}{'x' if name in shell.exported_functions else ''}"
+            shell.write(f"{print_function(shell.functions[name].node)}\ndeclare -{letters} {name}\n")

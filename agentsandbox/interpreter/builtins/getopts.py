@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agentsandbox.errors import CommandError
-from agentsandbox.interpreter.builtins import define
+from agentsandbox.interpreter.builtins import define, parse_letters
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -12,7 +12,8 @@ if TYPE_CHECKING:
 
 @define("getopts", "getopts optstring name [arg ...]")
 def getopts(shell: Shell, words: list[str]) -> int:
-    operands = words[2:] if words[1:2] == ["--"] else words[1:]
+    _, position = parse_letters(words, "")
+    operands = words[position:]
     if len(operands) < 2:
         shell.write("getopts: usage: getopts optstring name [arg ...]\n", 2)
         return 2

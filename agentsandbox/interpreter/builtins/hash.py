@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from agentsandbox.errors import CommandError
+from agentsandbox.expansion.variables import AssociativeArray
 from agentsandbox.interpreter.builtins import NAMES, define, parse_letters
 from agentsandbox.interpreter.execution import find_on_path
 
@@ -17,6 +19,8 @@ def hash(shell: Shell, words: list[str]) -> int:
     if "r" in options:
         shell.hashed.clear()
     if not names:
+        if "t" in options:
+            raise CommandError("-t: option requires an argument", 1)
         if "r" not in options:
             _print(shell, "l" in options)
         return 0
@@ -52,5 +56,6 @@ def _print(shell: Shell, reusable: bool) -> None:
         return
     if not reusable:
         shell.write("hits\tcommand\n")
-    for name, (path, hits) in shell.hashed.items():
+    for name in AssociativeArray(dict.fromkeys(shell.hashed, "")).keys(buckets=256):
+        path, hits = shell.hashed[name]
         shell.write(f"builtin hash -p {path} {name}\n" if reusable else f"{hits:4}\t{path}\n")

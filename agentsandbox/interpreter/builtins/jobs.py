@@ -33,15 +33,15 @@ def jobs(shell: Shell, words: list[str]) -> int:
     current, previous = table.current(), table.previous()
     for job in chosen:
         running = job.process.status is None
-        if ("r" in options and not running) or ("s" in options):
+        if (running and "n" in options) or (not running and "r" in options) or "s" in options:
             continue
         if "p" in options:
             shell.write(f"{job.process.pid}\n")
             continue
         mark = "+" if job is current else "-" if job is previous else " "
-        pid = f"{job.process.pid} " if "l" in options else ""
+        pid = f" {job.process.pid} " if "l" in options else "  "
         text = f"{job.text} &" if running and not job.text.endswith("&") else job.text
-        shell.write(f"[{job.number}]{mark}  {pid}{job.state:<24}{text}\n")
+        shell.write(f"[{job.number}]{mark}{pid}{job.state:<24}{text}\n")
         if not running:
             table.remove(job)
     return status

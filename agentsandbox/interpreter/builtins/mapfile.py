@@ -21,7 +21,9 @@ def _mapfile(shell: Shell, words: list[str]) -> int:
         raise CommandError(f"`{name}': not a valid identifier", 1)
     count, origin, skip, quantum = (_number(options, letter, default) for letter, default in (("n", 0), ("O", 0), ("s", 0), ("c", 5000)))
     number = options.get("u", "0")
-    stream = shell.fds.get(int(number)) if number.isdigit() else None
+    if not number.isdigit():
+        raise CommandError(f"{number}: invalid file descriptor specification", 1)
+    stream = shell.fds.get(int(number)) if len(number) < 9 else None
     if stream is None:
         raise CommandError(f"{number}: invalid file descriptor: Bad file descriptor", 1)
     end = b"\n" if "d" not in options else (encode(options["d"][:1]) or b"\0")[:1]
@@ -67,7 +69,7 @@ def _number(options: dict[str, str], letter: str, default: int) -> int:
     text = options.get(letter)
     if text is None:
         return default
-    if not text.isdigit() or len(text) > 9:
+    if not text.isdigit() or len(text) > 9 or (letter == "c" and not int(text)):
         what = {"n": "line count", "O": "array origin", "s": "line count", "c": "callback quantum"}[letter]
         raise CommandError(f"{text}: invalid {what}", 1)
     return int(text)

@@ -58,7 +58,7 @@ def pushd(shell: Shell, words: list[str]) -> int:
         if not stay:
             change(shell, rotated[0], False)
         shell.directories = rotated[1:]
-    elif operands[0].startswith("-") and operands[0] != "-":
+    elif operands[0][0:1] in ("-", "+") and operands[0] != "-":
         raise UsageFailure(f"{operands[0]}: invalid number")
     elif stay:
         shell.directories.insert(0, operands[0])
@@ -81,14 +81,14 @@ def popd(shell: Shell, words: list[str]) -> int:
     stay = operands[:1] == ["-n"]
     if stay:
         operands = operands[1:]
-    if not shell.directories:
-        raise CommandError("directory stack empty", 1)
     stack = [shell.cwd, *shell.directories]
     index: int | None = 0
     if operands:
         index = _index(operands[0], len(stack))
         if index is None:
-            raise UsageFailure(f"{operands[0]}: invalid argument")
+            raise UsageFailure(f"{operands[0]}: invalid {'number' if operands[0][:1] in ('-', '+') else 'argument'}")
+    if not shell.directories:
+        raise CommandError("directory stack empty", 1)
     if index == 0:
         if not stay:
             change(shell, shell.directories[0], False)
@@ -106,12 +106,11 @@ def dirs(shell: Shell, words: list[str]) -> int:
     operands: list[str] = []
     for word in words[1:]:
         if word[:1] == "-" and word[1:] and not word[1:].isdigit():
+            if set(word[1:]) - set("clpv"):
+                raise UsageFailure(f"{word}: invalid number")
             letters.update(word[1:])
         else:
             operands.append(word)
-    unknown = letters - set("clpv")
-    if unknown:
-        raise UsageFailure(f"-{min(unknown)}: invalid option")
     if "c" in letters:
         shell.directories.clear()
         return 0
@@ -120,7 +119,7 @@ def dirs(shell: Shell, words: list[str]) -> int:
     if operands:
         index = _index(operands[0], len(stack))
         if index is None:
-            raise UsageFailure(f"{operands[0]}: invalid number")
+            raise UsageFailure(f"{operands[0]}: invalid {'number' if operands[0][:1] in ('-', '+') else 'option'}")
         shell.write(shown[index] + "\n")
     elif "v" in letters:
         shell.write("".join(f"{number:2}  {path}\n" for number, path in enumerate(shown)))

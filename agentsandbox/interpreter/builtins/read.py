@@ -30,8 +30,12 @@ def read(shell: Shell, words: list[str]) -> int:
         base = name.partition("[")[0]
         if not base.isidentifier() or not base.isascii():
             raise CommandError(f"`{name}': not a valid identifier", 1)
+    if "a" in options and (not options["a"].isidentifier() or not options["a"].isascii()):
+        raise CommandError(f"`{options['a']}': not a valid identifier", 1)
     number = options.get("u", "0")
-    stream = shell.fds.get(int(number)) if number.isdigit() and len(number) < 9 else None
+    if not number.isdigit():
+        raise CommandError(f"{number}: invalid file descriptor specification", 1)
+    stream = shell.fds.get(int(number)) if len(number) < 9 else None
     if stream is None:
         raise CommandError(
             f"{number}: invalid file descriptor: Bad file descriptor" if "u" in options else "read error: 0: Bad file descriptor", 1
@@ -184,6 +188,8 @@ def _set(shell: Shell, name: str, value: str) -> None:
         try:
             shell.variables.assign(name, value)
         except ExpansionError as error:
+            if error.ends:
+                raise
             raise ExpansionError(error.message, fatal=False) from None
 
 

@@ -32,7 +32,7 @@ def shopt(shell: Shell, words: list[str]) -> int:
     for name in names:
         if name not in known:
             shell.complain(f"shopt: {name}: invalid {'option' if of_set else 'shell option'} name")
-            status = 1
+            status = 0 if changing and of_set else 1  # bash forgets the failure here
             continue
         if changing:
             _change(shell, name, "s" in options, of_set)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentsandbox.interpreter.builtins import define
+from agentsandbox.interpreter.builtins import define, parse_letters
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 def times(shell: Shell, words: list[str]) -> int:
     from time import process_time
 
+    parse_letters(words, "")
     seconds = process_time()
     shown = f"{int(seconds // 60)}m{seconds % 60:.3f}s"
     shell.write(f"{shown} 0m0.000s\n0m0.000s 0m0.000s\n")

@@ -11,8 +11,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agentsandbox.interpreter.shell import Shell
 
-_CLAUSE = re.compile(r"([ugoa]*)([-+=])([rwxXst]*|[ugo])")
-_BITS = {"r": 4, "w": 2, "x": 1, "X": 1, "s": 0, "t": 0}
+_CLAUSE = re.compile(r"([ugoa]*)([-+=])([rwxX]*)")
+_BITS = {"r": 4, "w": 2, "x": 1, "X": 1}
 _SHIFTS = {"u": 6, "g": 3, "o": 0}
 
 
@@ -34,9 +34,9 @@ def umask(shell: Shell, words: list[str]) -> int:
 
 
 def _octal(text: str) -> int:
-    if not re.fullmatch(r"[0-7]+", text) or len(text) > 6 or int(text, 8) > 0o777:
+    if not re.fullmatch(r"[0-7]+", text) or len(text) > 6 or int(text, 8) > 0o7777:
         raise CommandError(f"{text}: octal number out of range", 1)
-    return int(text, 8)
+    return int(text, 8) & 0o777
 
 
 def _symbolic(text: str, mask: int) -> int:
@@ -44,15 +44,15 @@ def _symbolic(text: str, mask: int) -> int:
     for clause in text.split(","):
         match = _CLAUSE.fullmatch(clause)
         if match is None:
-            bad = next((char for char in clause if char not in "ugoa+-=rwxXst"), clause[:1])
-            kind = "operator" if not re.search(r"[-+=]", clause) else "character"
+            rest = clause.lstrip("ugoa")
+            kind = "operator" if rest[:1] not in ("-", "+", "=") else "character"
+            bad = rest[:1] if kind == "operator" else rest[1:].lstrip("rwxX")[:1]
             raise CommandError(f"`{bad}': invalid symbolic mode {kind}", 1)
         who, operator, permissions = match.groups()
         who = "ugo" if not who or "a" in who else who
-        bits = (allowed >> _SHIFTS[permissions]) & 7 if permissions in ("u", "g", "o") else 0
-        if permissions not in ("u", "g", "o"):
-            for letter in permissions:
-                bits |= _BITS[letter]
+        bits = 0
+        for letter in permissions:
+            bits |= _BITS[letter]
         for each in who:
             shift = _SHIFTS[each]
             if operator == "=":

@@ -82,7 +82,7 @@ def _unset_element(shell: Shell, name: str, subscript: str) -> None:
         return
     if isinstance(value, IndexedArray):
         if subscript in ("@", "*"):
-            shell.variables.unset(name)
+            shell.variables.replace(name, IndexedArray())
             return
         index = shell.arithmetic(subscript)
         if index < 0:
