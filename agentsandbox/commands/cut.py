@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from operator import itemgetter
 
 from agentsandbox.command import Arguments, CommandContext, command
@@ -23,6 +24,9 @@ def _bytes_kernel(ranges: Ranges, delimiter: bytes) -> Callable[[list[bytes]], l
         return lambda lines: [line[start:stop] for line in lines]
     slices = [(low - 1, high) for low, high in ranges]
     if not delimiter:
+        if len(slices) == 2:
+            (low1, high1), (low2, high2) = slices
+            return lambda lines: [line[low1:high1] + line[low2:high2] for line in lines]
         return lambda lines: [b"".join([line[low:high] for low, high in slices]) for line in lines]
     return lambda lines: [delimiter.join([line[low:high] for low, high in slices if low < len(line)]) for line in lines]
 
@@ -89,13 +93,50 @@ def _fields_kernel(ranges: Ranges, delimiter: bytes, output: bytes, only_delimit
         choose, join = itemgetter(*[low for low, _high in slices]), output.join
 
         def single(lines: list[bytes]) -> list[bytes]:
-            found = [
-                join(choose(parts)) if len(parts := line.split(delimiter, last)) >= last else pick(line) for line in lines
-            ]
+            found = [join(choose(parts)) if len(parts := line.split(delimiter, last)) >= last else pick(line) for line in lines]
             return [part for part in found if part is not None]
 
         return single
     return lambda lines: [part for part in map(pick, lines) if part is not None]
+
+
+_FEW_FIELDS = 64
+
+
+def _block_kernel(ranges: Ranges, delimiter: bytes, output: bytes, end: bytes, only_delimited: bool) -> Callable[[bytes], bytes | None]:
+    """A function from a block of whole lines to the chosen fields; None when a line has fewer fields than are asked for.
+
+    A pattern takes at least one end of line for each line; where it found as many as there are, it crossed none.
+    """
+    slices = _joined_slices(ranges)
+    last = ranges[-1][1] if ranges else 0
+    rest = last >= 2**31
+    least = slices[-1][0] + 1 if rest else last
+    if not 0 < least <= _FEW_FIELDS or (rest and least == 1) or (delimiter != output and any(high - low > 1 for low, high in slices)):
+        return lambda block: None
+    separator, stop = b"\\x%02x" % delimiter[0], b"\\x%02x" % end[0]
+    field = b"[^%b]*+" % separator
+    pieces: list[bytes] = []
+    at = 0
+    for low, high in slices:
+        pieces += [field + separator] * (low - at)
+        at = low if high >= 2**31 else high
+        pieces.append(b"([^%b]*+)" % stop if high >= 2**31 else b"(%b)%b" % (separator.join([field] * (high - low)), separator))
+    tail = b"[^%b]*+%b" % (stop, stop)
+    patterns = [re.compile(b"".join(pieces) + tail).findall]
+    if not rest and (last > 1 or not only_delimited):  # the last field may end its line
+        pieces[-1] = pieces[-1].removesuffix(field + b")" + separator) + b"[^%b%b]*+)" % (separator, stop)
+        patterns.append(re.compile(b"".join(pieces) + tail).findall)
+
+    def cut_block(block: bytes) -> bytes | None:
+        count = block.count(end)
+        for findall in patterns:
+            found = findall(block)
+            if len(found) == count:
+                return end.join(found if len(slices) == 1 else map(output.join, found)) + end
+        return None
+
+    return cut_block
 
 
 def _cut_lines_as_fields(ctx: CommandContext, names: Sequence[str], ranges: Ranges, output: bytes, end: bytes, only_delimited: bool) -> int:
@@ -174,6 +215,7 @@ def cut(ctx: CommandContext, args: Arguments) -> int:
     given_output = args.value("output-delimiter")
     output = encode(given_output) if given_output is not None else None
     end = b"\0" if args.flag("zero-terminated") else b"\n"
+    whole = None
     if name != "fields":
         kernel = _bytes_kernel(ranges, output or b"")
     else:
@@ -181,8 +223,14 @@ def cut(ctx: CommandContext, args: Arguments) -> int:
         if delimiter == end:
             return _cut_lines_as_fields(ctx, args.operands, ranges, between, end, args.flag("only-delimited"))
         kernel = _fields_kernel(ranges, delimiter, between, args.flag("only-delimited"))
+        whole = _block_kernel(ranges, delimiter, between, end, args.flag("only-delimited"))
     for _name, source in inputs(ctx, args.operands):
         for block in line_blocks(ctx.budget, source, end, 1 << 16):
+            if whole is not None and block.endswith(end):
+                done = whole(block)
+                if done is not None:
+                    ctx.stdout.write(done)
+                    continue
             parts = kernel(split_lines(block, end))
             if parts:
                 parts.append(b"")
