@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import errno
 import json
 import multiprocessing
 import os
@@ -217,26 +218,73 @@ def test_two_processes_approve_and_one_wins(store: ProposalStore, folder: Path) 
     assert not [name for name in os.listdir(folder) if name.endswith(".new")]
 
 
-def test_what_a_dead_process_left_is_undone(store: ProposalStore, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    id = propose(store, folder, DIFF + ADD)
+def die_at(monkeypatch: pytest.MonkeyPatch, name: str, call: int) -> None:
+    """Have the process die at that call of a function: nothing of its own is run any more."""
     calls = []
+    function = getattr(module, name)
 
-    def dying(root: Path, path: str, content: bytes | None) -> None:
-        calls.append(path)
-        if len(calls) == 2:
+    def dying(*arguments: object) -> None:
+        calls.append(arguments)
+        if len(calls) == call:
+            monkeypatch.setattr(module.ProposalStore, "_settle", lambda self: None)
             raise KeyboardInterrupt
-        put(root, path, content)
+        function(*arguments)
 
-    put = module._put
-    monkeypatch.setattr(module, "_put", dying)
+    monkeypatch.setattr(module, name, dying)
+
+
+@pytest.mark.parametrize("call", [1, 2])
+def test_what_a_dead_process_left_is_undone(store: ProposalStore, folder: Path, monkeypatch: pytest.MonkeyPatch, call: int) -> None:
+    id = propose(store, folder, DIFF + ADD)
+    die_at(monkeypatch, "put_file", call)
     with pytest.raises(KeyboardInterrupt):
         store.approve(id, folder, reviewer="kim")
-    assert "Step 2." in (folder / "SKILL.md").read_text()
+    assert (store.path / "journal.json").exists()
     monkeypatch.undo()
     store.approve(id, folder, reviewer="lee")
     assert [version.reviewer for version in store.history("a")] == ["lee"]
     assert "Step 2." in (folder / "SKILL.md").read_text()
     assert not (store.path / "journal.json").exists()
+
+
+def test_what_a_dead_process_had_done_stays_done(store: ProposalStore, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    id = propose(store, folder)
+    monkeypatch.setattr(module.ProposalStore, "_decide", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+    with pytest.raises(KeyboardInterrupt):
+        store.approve(id, folder, reviewer="kim")
+    monkeypatch.undo()
+    with pytest.raises(SkillStateError, match="approved already"):
+        store.approve(id, folder, reviewer="lee")
+    assert [version.reviewer for version in store.history("a")] == ["kim"]
+    assert store.show(id).status == "approved"
+
+
+def test_a_change_that_fails_is_undone_at_once(store: ProposalStore, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    id = propose(store, folder, DIFF + ADD)
+    put, calls = module.put_file, []
+
+    def full(*arguments: object) -> None:
+        calls.append(arguments)
+        if len(calls) == 2:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        put(*arguments)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(module, "put_file", full)
+    with pytest.raises(OSError, match="No space left"):
+        store.approve(id, folder, reviewer="kim")
+    assert (folder / "SKILL.md").read_text() == BODY
+    assert store.history("a") == []
+    assert [each.id for each in store.entries()] == [id]
+
+
+def test_what_was_damaged_is_said(store: ProposalStore, folder: Path) -> None:
+    store.approve(propose(store, folder), folder, reviewer="kim")
+    (store.path / "history" / "a.jsonl").write_text("{}\n")
+    with pytest.raises(SkillStateError, match="the history of a is damaged"):
+        store.history("a")
+    (store.path / "journal.json").write_text("{")
+    with pytest.raises(SkillStateError, match=r"journal.json is damaged"):
+        store.reject("x")
 
 
 def test_links_are_not_written_through(store: ProposalStore, folder: Path, tmp_path: Path) -> None:

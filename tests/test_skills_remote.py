@@ -8,6 +8,7 @@ import hashlib
 import io
 import json
 import lzma
+import multiprocessing
 import os
 import subprocess
 import tarfile
@@ -25,7 +26,7 @@ pytest.importorskip("httpx", reason="the extra `remote` is not installed")
 pytest.importorskip("dulwich", reason="the extra `remote` is not installed")
 
 from agentsandbox import NetworkPolicy
-from agentsandbox.errors import InvalidSkillError, SkillError, SkillLimitError, SkillNotFoundError, SkillPolicyError
+from agentsandbox.errors import InvalidSkillError, SkillError, SkillLimitError, SkillNotFoundError, SkillPolicyError, SkillStateError
 from agentsandbox.skills.archives import skills_in, unpack
 from agentsandbox.skills.catalog import SkillCatalog
 from agentsandbox.skills.remote import RemoteSkills
@@ -37,6 +38,15 @@ Answer = tuple[int, dict[str, str], bytes]
 
 def head(name: str) -> bytes:
     return HEAD.replace("{0}", name).encode()
+
+
+def pin_from_another_process(cache: str, key: str, digest: str) -> str:
+    try:
+        for number in range(20):
+            RemoteSkills(NetworkPolicy(), cache)._pin(f"{key}-{number}", digest)
+    except SkillPolicyError:
+        return "refused"
+    return "pinned"
 
 
 def digest_of(data: bytes) -> str:
@@ -132,6 +142,28 @@ def test_an_archive_is_fetched_once_and_pinned(server: Server, tmp_path: Path) -
         source.archive(url)
     source.forget(url)
     assert "evil" in str(source.archive(url)[0].metadata.instructions)
+
+
+def test_pins_of_several_processes_are_all_kept_and_the_first_stays(tmp_path: Path) -> None:
+    cache = str(tmp_path / "cache")
+    work = [(cache, key, f"sha256:{number}") for number, key in enumerate(("a", "b", "c", "c"))]
+    with multiprocessing.get_context("spawn").Pool(4) as pool:
+        found = pool.starmap(pin_from_another_process, work)
+    assert found[:2] == ["pinned", "pinned"]
+    assert sorted(found[2:]) == ["pinned", "refused"]
+    pins = json.loads((tmp_path / "cache" / "pins.json").read_bytes())
+    assert len([key for key in pins if key[0] in "ab"]) == 40
+    assert len({pin for key, pin in pins.items() if key.startswith("c")}) == 1
+
+
+def test_damaged_pins_are_no_reason_to_trust(server: Server, tmp_path: Path) -> None:
+    url = server.serve("/a.zip", zipped({"a/SKILL.md": head("a")}))
+    source = remote(server, tmp_path)
+    source.archive(url)
+    for damage in (b"{", b"[]", b"\xff"):
+        (tmp_path / "cache" / "pins.json").write_bytes(damage)
+        with pytest.raises(SkillStateError, match=r"pins.json in the cache is damaged"):
+            source.archive(url)
 
 
 @pytest.mark.row("S2-54")
@@ -333,6 +365,14 @@ def test_a_local_repository(repository: Path, tmp_path: Path) -> None:
     assert not (tmp_path / "executed").exists()
 
 
+MOVED = {
+    "/old/repo": "/repo/.git",
+    "/away": "http://elsewhere.example",
+    "/file": "file:///etc",
+    "/loop": "/loop",
+}
+
+
 class GitBackend(BaseHTTPRequestHandler):
     """git's own server for HTTP."""
 
@@ -340,6 +380,13 @@ class GitBackend(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         path, _, query = self.path.partition("?")
+        for moved, place in MOVED.items():
+            if path.startswith(moved):
+                self.send_response(301)
+                self.send_header("Location", f"{place}{self.path.removeprefix(moved)}")
+                self.send_header("Content-Length", "0")
+                self.end_headers()
+                return
         length = int(self.headers.get("Content-Length") or 0)
         environment = {
             **os.environ,
@@ -415,6 +462,25 @@ def test_a_repository_over_http(git_url: str, repository: Path, tmp_path: Path) 
     with pytest.raises(SkillLimitError):
         small = NetworkPolicy([git_url], methods=("GET", "POST"), allow_private=True, max_bytes=100)
         RemoteSkills(small, tmp_path / "x").git(git_url, "main")
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("git_url", ["git"], indirect=True)
+def test_a_repository_that_moved(git_url: str, tmp_path: Path) -> None:
+    host = git_url.removesuffix("/repo/.git")
+    policy = NetworkPolicy([host], methods=("GET", "POST"), allow_private=True, timeout=10)
+    (skill,) = RemoteSkills(policy, tmp_path / "cache").git(f"{host}/old/repo", "main", below="skills")
+    assert skill.name == "a"
+    for place, error in (
+        ("away", "not on the list"),
+        ("file", "not an http or https URL"),
+        ("loop", "redirections"),
+    ):
+        with pytest.raises((SkillPolicyError, SkillLimitError), match=error):
+            RemoteSkills(policy, tmp_path / "x").git(f"{host}/{place}/repo", "main")
+    narrow = NetworkPolicy([f"{host}/old/"], methods=("GET", "POST"), allow_private=True, timeout=10)
+    with pytest.raises(SkillPolicyError, match="not on the list"):
+        RemoteSkills(narrow, tmp_path / "x").git(f"{host}/old/repo", "main")
 
 
 def packed(*objects: tuple[int, int, bytes]) -> bytes:

@@ -6,21 +6,20 @@ tool and no session does them. What is decided happens once, whole or not at all
 
 from __future__ import annotations
 
-import errno
 import hashlib
 import json
 import os
 import re
-import sys
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from agentsandbox.errors import InvalidSkillError, SkillLimitError, SkillNotFoundError, SkillPolicyError, SkillStateError
+from agentsandbox.errors import InvalidSkillError, SkillLimitError, SkillNotFoundError, SkillStateError
+from agentsandbox.skills.hostfiles import locked, put_file, replace_file, write_new
 from agentsandbox.skills.patches import apply_patches, parse_diff
-from agentsandbox.skills.paths import clean_path, is_skill_name
+from agentsandbox.skills.paths import is_skill_name
 from agentsandbox.skills.skill import AgentSkill
 from agentsandbox.skills.sources import SkillFile
 from agentsandbox.streams import encode
@@ -34,7 +33,7 @@ __all__ = ["Proposal", "ProposalStore", "SkillVersion"]
 
 MAX_TEXT_BYTES = 64 * 1024
 MAX_PENDING = 200
-WAIT_SECONDS = 5.0
+JOURNAL = "journal.json"
 STATUSES: tuple[Status, ...] = ("pending", "approved", "rejected")
 
 _ID = re.compile(r"([a-z0-9-]{1,64})-(\d{8}T\d{6}\d{6}Z(?:-\d+)?)")
@@ -101,7 +100,7 @@ class ProposalStore:
             id = f"{skill.name}-{stamp}{f'-{turn}' if turn else ''}"
             proposal = Proposal(id, skill.name, diff, justification, evidence, skill.package_digest, created)
             try:
-                _write_new(self._file(proposal.id, "pending"), encode(_page(proposal)))
+                write_new(self._file(proposal.id, "pending"), encode(_page(proposal)))
             except FileExistsError:
                 continue
             return proposal
@@ -138,9 +137,7 @@ class ProposalStore:
             if skill.package_digest != proposal.base:
                 raise SkillStateError(f"{skill.name} was changed since the proposal was made; propose it again")
             changed, after = patched(skill, proposal.diff)
-            entry = self._change(skill, folder, changed, after, cause=proposal.id, reviewer=reviewer)
-            self._decide(id, "approved")
-            return entry
+            return self._change(skill, folder, changed, after, cause=proposal.id, reviewer=reviewer)
 
     def reject(self, id: str) -> Proposal:
         """Put a proposal away."""
@@ -156,7 +153,10 @@ class ProposalStore:
             lines = (self.path / "history" / f"{skill}.jsonl").read_bytes().splitlines()
         except FileNotFoundError:
             return []
-        return [_version(json.loads(line)) for line in lines]
+        try:
+            return [_version(json.loads(line)) for line in lines]
+        except (ValueError, TypeError, KeyError):
+            raise SkillStateError(f"the history of {skill} is damaged") from None
 
     def revert(self, skill: str, version: int, folder: str | os.PathLike[str], *, reviewer: str) -> SkillVersion:
         """Undo a version and all after it; itself a new version. `SkillStateError` when the skill is not what the last one left."""
@@ -207,7 +207,10 @@ class ProposalStore:
         cause: str,
         reviewer: str,
     ) -> SkillVersion:
-        """Write files of a skill, and the version that they are; a journal lets the next process undo it if this one dies."""
+        """Write files of a skill, and the version that they are, and decide on the proposal that caused it.
+
+        A journal lets this process undo it when it fails, and the next one when this one dies.
+        """
         root = Path(folder).resolve()
         names = _names_on_disk(root)
         old = {file.relative_path: file for file in skill.files}
@@ -215,27 +218,38 @@ class ProposalStore:
         for path, content in changed.items():
             before = self._keep(old[path].content) if path in old else None
             files[path] = (before, None if content is None else self._keep(content))
+        history = self.history(skill.name)
         entry = SkillVersion(
-            len(self.history(skill.name)) + 1, skill.name, time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), cause, reviewer,
+            len(history) + 1, skill.name, time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), cause, reviewer,
             skill.package_digest, after.package_digest, files,
         )  # fmt: skip
-        journal = {"folder": str(root), "files": {names.get(path, path): before for path, (before, _) in files.items()}}
-        _replace(self.path / "journal.json", encode(json.dumps(journal)))
-        for path, content in changed.items():
-            _put(root, names.get(path, path), content)
-        lines = [encode(json.dumps(_plain(each))) for each in (*self.history(skill.name), entry)]
-        _replace(self.path / "history" / f"{skill.name}.jsonl", b"\n".join(lines) + b"\n")
-        (self.path / "journal.json").unlink()
+        undo = {names.get(path, path): before for path, (before, _) in files.items()}
+        journal = {"folder": str(root), "skill": skill.name, "version": entry.version, "cause": cause, "files": undo}
+        replace_file(self.path / JOURNAL, encode(json.dumps(journal)))
+        try:
+            for path, content in changed.items():
+                put_file(root, names.get(path, path), content)
+            lines = [encode(json.dumps(_plain(each))) for each in (*history, entry)]
+            replace_file(self.path / "history" / f"{skill.name}.jsonl", b"\n".join(lines) + b"\n")
+        finally:
+            self._settle()
         return entry
 
-    def _recover(self) -> None:
-        """Undo the change that a process began and did not end."""
-        journal = self.path / "journal.json"
-        if not journal.exists():
+    def _settle(self) -> None:
+        """End the change that was begun: as a version if it became one, else undone."""
+        journal = self.path / JOURNAL
+        try:
+            begun = json.loads(journal.read_bytes())
+        except FileNotFoundError:
             return
-        begun = json.loads(journal.read_bytes())
-        for path, digest in begun["files"].items():
-            _put(Path(begun["folder"]), path, None if digest is None else self._object(digest))
+        except ValueError:
+            raise SkillStateError(f"{JOURNAL} is damaged: a change was begun, and cannot be undone") from None
+        if len(self.history(begun["skill"])) >= begun["version"]:
+            if self._file(begun["cause"], "pending").exists():
+                self._decide(begun["cause"], "approved")
+        elif os.path.isdir(begun["folder"]):
+            for path, digest in begun["files"].items():
+                put_file(Path(begun["folder"]), path, None if digest is None else self._object(digest))
         journal.unlink()
 
     def _keep(self, content: bytes) -> str:
@@ -243,7 +257,7 @@ class ProposalStore:
         digest = hashlib.sha256(content).hexdigest()
         target = self.path / "objects" / digest
         if not target.exists():
-            _replace(target, content)
+            replace_file(target, content)
         return digest
 
     def _object(self, digest: str) -> bytes:
@@ -257,8 +271,8 @@ class ProposalStore:
         """No other process decides meanwhile; what one left half done is undone first."""
         if not self.path.is_dir():
             raise SkillNotFoundError("there are no proposals")
-        with _locked(self.path / ".lock"):
-            self._recover()
+        with locked(self.path / ".lock"):
+            self._settle()
             yield
 
 
@@ -351,74 +365,3 @@ def _plain(entry: SkillVersion) -> dict[str, Any]:
     fields = ("version", "skill", "time", "cause", "reviewer", "before", "after")
     values = (entry.version, entry.skill, entry.time, entry.cause, entry.reviewer, entry.before, entry.after)
     return {**dict(zip(fields, values, strict=True)), "files": {path: list(pair) for path, pair in entry.files.items()}}
-
-
-# Files of the host
-
-
-def _write_new(path: Path, content: bytes) -> None:
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644)
-    with os.fdopen(descriptor, "wb") as file:
-        file.write(content)
-
-
-def _replace(path: Path, content: bytes, mode: int = 0o644) -> None:
-    """Put a content in place of a file, whole or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.new")
-    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode)
-    with os.fdopen(descriptor, "wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(descriptor)
-    os.replace(temporary, path)
-
-
-def _put(root: Path, path: str, content: bytes | None) -> None:
-    """Write or remove a file of a skill, never through a link."""
-    target = root / clean_path(path)
-    above = [parent for parent in target.parents if parent != root and root in parent.parents]
-    if target.is_symlink() or any(parent.is_symlink() for parent in above):
-        raise SkillPolicyError(f"{path}: there is a link in the way")
-    if content is None:
-        target.unlink(missing_ok=True)
-        return
-    try:
-        mode = target.stat().st_mode & 0o777
-    except FileNotFoundError:
-        mode = 0o755 if content.startswith(b"#!") else 0o644
-    _replace(target, content, mode)
-
-
-@contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    """Hold a lock file, which the system lets go of when the process ends, however it ends."""
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
-    try:
-        until = time.monotonic() + WAIT_SECONDS
-        while True:
-            try:
-                _lock(descriptor)
-                break
-            except OSError as error:
-                if error.errno not in (errno.EAGAIN, errno.EACCES) or time.monotonic() > until:
-                    raise SkillStateError("another process is deciding") from None
-                time.sleep(0.02)
-        yield
-    finally:
-        os.close(descriptor)
-
-
-if sys.platform == "win32":
-
-    def _lock(descriptor: int) -> None:
-        import msvcrt
-
-        msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
-
-else:
-
-    def _lock(descriptor: int) -> None:
-        import fcntl
-
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -9,16 +9,17 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import re
 import time
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urljoin
 
-from agentsandbox.errors import InvalidSkillError, SkillError, SkillLimitError, SkillNotFoundError, SkillPolicyError
+from agentsandbox.errors import InvalidSkillError, SkillError, SkillLimitError, SkillNotFoundError, SkillPolicyError, SkillStateError
 from agentsandbox.skills.archives import skills_in, unpack
+from agentsandbox.skills.hostfiles import locked, replace_file
 from agentsandbox.skills.paths import is_skill_name
 from agentsandbox.skills.skill import AgentSkill
 from agentsandbox.skills.sources import SkillFile
@@ -26,6 +27,8 @@ from agentsandbox.skills.validation import Diagnostic
 from agentsandbox.streams import encode
 
 if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterator
     from typing import Any
 
     from agentsandbox.network import NetworkPolicy
@@ -34,8 +37,7 @@ __all__ = ["FetchedSkills", "RemoteSkills"]
 
 WELL_KNOWN = "/.well-known/agent-skills/index.json"
 MAX_INDEX_ENTRIES = 1000
-MAX_REDIRECTS = 5
-REDIRECTS = frozenset((301, 302, 303, 307, 308))
+PINS = "pins.json"
 DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
 COMMIT = re.compile(r"[0-9a-f]{40}")
 
@@ -120,25 +122,15 @@ class RemoteSkills:
 
     def forget(self, url: str, ref: str | None = None) -> None:
         """Take back the pin of an address, so that what is there next is accepted."""
-        pins = self._pins()
-        pins.pop(f"{url}@{ref}" if ref else url, None)
-        self._write_pins(pins)
+        with self._changing() as pins:
+            pins.pop(f"{url}@{ref}" if ref else url, None)
 
     def get(self, url: str) -> bytes:
         """What is at an address, by the rules of the policy."""
         from agentsandbox.skills.transport import open_client
 
-        until = time.monotonic() + self.policy.timeout
         with open_client(self.policy) as client:
-            for _ in range(MAX_REDIRECTS + 1):
-                if refusal := self.policy.refusal(url, "GET"):
-                    raise SkillPolicyError(f"{url}: {refusal}")
-                answer, content = client.fetch(url, until)
-                if answer.status_code not in REDIRECTS:
-                    break
-                url = urljoin(url, answer.headers.get("location", ""))
-            else:
-                raise SkillLimitError(f"{url}: more than {MAX_REDIRECTS} redirections")
+            _, answer, content = client.get(url, time.monotonic() + self.policy.timeout)
         if answer.status_code != 200:
             raise SkillNotFoundError(f"{url}: the server answered {answer.status_code}")
         return content
@@ -198,20 +190,27 @@ class RemoteSkills:
         return content if f"sha256:{hashlib.sha256(content).hexdigest()}" == digest else None
 
     def _keep(self, name: str, content: bytes) -> None:
-        self.cache.mkdir(parents=True, exist_ok=True)
-        temporary = self.cache / f".{name}.{os.getpid()}"
-        temporary.write_bytes(content)
-        os.replace(temporary, self.cache / name)
+        replace_file(self.cache / name, content)
 
     def _pins(self) -> dict[str, str]:
         try:
-            pins = json.loads((self.cache / "pins.json").read_bytes())
+            pins = json.loads((self.cache / PINS).read_bytes())
+            return {str(key): str(value) for key, value in pins.items()}
         except FileNotFoundError:
             return {}
-        return {str(key): str(value) for key, value in pins.items()}
+        except (ValueError, AttributeError, RecursionError):
+            raise SkillStateError(f"{PINS} in the cache is damaged: what was pinned is not known any more") from None
 
-    def _pin(self, url: str, digest: str) -> None:
-        self._write_pins({**self._pins(), url: digest})
+    def _pin(self, key: str, digest: str) -> None:
+        """Pin what came first, unless another process pinned something else meanwhile."""
+        with self._changing() as pins:
+            if pins.setdefault(key, digest) != digest:
+                raise SkillPolicyError(f"{key}: the content is not what another process was given: {digest} instead of {pins[key]}")
 
-    def _write_pins(self, pins: dict[str, str]) -> None:
-        self._keep("pins.json", encode(json.dumps(dict(sorted(pins.items())), indent=2)))
+    @contextmanager
+    def _changing(self) -> Iterator[dict[str, str]]:
+        """The pins, to be changed while no other process does."""
+        with locked(self.cache / ".lock"):
+            pins = self._pins()
+            yield pins
+            self._keep(PINS, encode(json.dumps(dict(sorted(pins.items())), indent=2)))

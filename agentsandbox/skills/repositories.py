@@ -15,7 +15,7 @@ import zlib
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from agentsandbox.errors import InvalidSkillError, SkillLimitError, SkillNotFoundError, SkillPolicyError
+from agentsandbox.errors import InvalidSkillError, SkillLimitError, SkillNotFoundError
 from agentsandbox.skills.paths import DEPTH_MAX
 from agentsandbox.skills.sources import MAX_BYTES, MAX_FILES, SKIPPED_DIRECTORIES
 from agentsandbox.skills.transport import open_client
@@ -125,7 +125,7 @@ def _fetched(url: str, ref: str, policy: NetworkPolicy) -> tuple[Any, Any]:
 
 
 class _GuardedGit(dulwich.client.AbstractHttpGitClient):
-    """Git over the client that keeps to the policy; redirections are refused."""
+    """Git over the client that keeps to the policy. The first request may be redirected, as git allows it; the rest goes there."""
 
     def __init__(self, url: str, http: Any, until: float) -> None:
         super().__init__(url, quiet=True)  # a thin pack needs what we have, which is nothing
@@ -141,23 +141,22 @@ class _GuardedGit(dulwich.client.AbstractHttpGitClient):
     def _http_request(
         self, url: str, headers: Any = None, data: bytes | Iterator[bytes] | None = None, raise_for_status: bool = True
     ) -> tuple[Any, Callable[[int], bytes]]:
-        method = "GET" if data is None else "POST"
-        if refusal := self._http.policy.refusal(url, method):
-            raise SkillPolicyError(f"{url}: {refusal}")
-        body = data if data is None or isinstance(data, bytes) else b"".join(data)
-        answer, content = self._http.fetch(url, self._until, method, headers or {}, body)
+        if data is None:
+            found, answer, content = self._http.get(url, self._until, headers)
+        else:
+            body = data if isinstance(data, bytes) else b"".join(data)
+            found, (answer, content) = url, self._http.ask(url, self._until, "POST", headers, body)
         if raise_for_status and answer.status_code != 200:
             raise dulwich.errors.GitProtocolError(f"the server answered {answer.status_code}")
-        return _Answer(answer.headers.get("content-type")), io.BytesIO(content).read
+        return _Answer(answer.headers.get("content-type"), found if found != url else ""), io.BytesIO(content).read
 
 
 class _Answer:
     """What dulwich asks of an HTTP answer."""
 
-    redirect_location = ""
-
-    def __init__(self, content_type: str | None) -> None:
+    def __init__(self, content_type: str | None, redirect_location: str) -> None:
         self.content_type = content_type
+        self.redirect_location = redirect_location
 
     def close(self) -> None:
         """Everything was read already."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urljoin
 
 from agentsandbox.errors import SkillLimitError, SkillPolicyError, SkillStateError
 
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
     from agentsandbox.network import NetworkPolicy
 
 __all__ = ["Client", "open_client"]
+
+MAX_REDIRECTS = 5
+REDIRECTS = frozenset((301, 302, 303, 307, 308))
 
 
 class GuardedBackend(httpcore.NetworkBackend):
@@ -55,16 +59,27 @@ class GuardedBackend(httpcore.NetworkBackend):
 
 
 class Client:
-    """Gets one address after the other, each within the policy's size and time."""
+    """Asks one address after the other, each one that the policy allows, within its size and time."""
 
     def __init__(self, policy: NetworkPolicy, pool: httpcore.ConnectionPool) -> None:
         self.policy = policy
         self._pool = pool
 
-    def fetch(
+    def get(self, url: str, until: float, headers: Mapping[str, str] | None = None) -> tuple[str, httpx.Response, bytes]:
+        """The answer of a server and its content, redirections followed; and the address that gave it."""
+        for _ in range(MAX_REDIRECTS + 1):
+            answer, content = self.ask(url, until, "GET", headers)
+            if answer.status_code not in REDIRECTS or "location" not in answer.headers:
+                return url, answer, content
+            url = urljoin(url, answer.headers["location"])
+        raise SkillLimitError(f"{url}: more than {MAX_REDIRECTS} redirections")
+
+    def ask(
         self, url: str, until: float, method: str = "GET", headers: Mapping[str, str] | None = None, body: bytes | None = None
     ) -> tuple[httpx.Response, bytes]:
-        """The answer of a server and its content; redirections are answers. The policy was asked about the address before."""
+        """The answer of a server and its content; redirections are answers."""
+        if refusal := self.policy.refusal(url, method):
+            raise SkillPolicyError(f"{url}: {refusal}")
         target = httpx.URL(url)
         fields = {name.lower(): value for name, value in (headers or {}).items()}
         fields |= {"host": str(target.netloc, "ascii"), "accept-encoding": "identity", "user-agent": "agentsandbox"}
