@@ -200,7 +200,7 @@ class Comparer:
         pair = Pair(split_lines(old.data), split_lines(new.data))
         keys = rules.sameness.keys
         budget = ctx.budget
-        changes = compare(keys(pair.old), keys(pair.new), budget, minimal=rules.minimal, horizon=rules.horizon)
+        changes = compare(keys(pair.old, budget), keys(pair.new, budget), budget, minimal=rules.minimal, horizon=rules.horizon)
         self._mark_ignored(pair, changes)
         if all(change.ignored for change in changes):
             self._show_same(pair, changes)

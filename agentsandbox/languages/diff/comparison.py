@@ -19,6 +19,8 @@ _PATIENCE = 4096
 """Edit steps after which a middle is taken that may not be the best."""
 _NOWHERE = 1 << 60
 _PROVISIONAL = 2
+_BLOCK = 16384
+"""Lines between two looks at the clock where a line takes no more than a microsecond."""
 
 
 class Change:
@@ -41,30 +43,45 @@ def compare(
 
     horizon  how many of the common lines at both ends take part in the analysis.
     """
-    start = max(_common_start(left, right) - horizon, 0)
-    end = max(_common_end(left, right, start) - horizon, 0)
-    budget.step((len(left) + len(right)) // 16 + 1)
+    start = max(_common_start(left, right, budget) - horizon, 0)
+    end = max(_common_end(left, right, start, budget) - horizon, 0)
     numbers: dict[object, int] = {}
-    olds = [numbers.setdefault(item, len(numbers)) for item in left[start : len(left) - end]]
-    news = [numbers.setdefault(item, len(numbers)) for item in right[start : len(right) - end]]
+    olds = _numbered(left, start, len(left) - end, numbers, budget)
+    news = _numbered(right, start, len(right) - end, numbers, budget)
     analysis = _Analysis(olds, news, len(numbers), budget, minimal)
     return analysis.script(start)
 
 
-def _common_start(left: Sequence[object], right: Sequence[object]) -> int:
+def _numbered(items: Sequence[object], start: int, end: int, numbers: dict[object, int], budget: Budget) -> list[int]:
+    """The items as numbers, the same for the same item."""
+    found: list[int] = []
+    for at in range(start, end, _BLOCK):
+        found += [numbers.setdefault(item, len(numbers)) for item in items[at : min(at + _BLOCK, end)]]
+        budget.step(_BLOCK // 8)
+    return found
+
+
+def _common_start(left: Sequence[object], right: Sequence[object], budget: Budget) -> int:
+    most = min(len(left), len(right))
     count = 0
-    for one, other in zip(left, right, strict=False):
-        if one != other:
-            break
-        count += 1
+    while count < most:
+        block = min(_BLOCK, most - count)
+        if left[count : count + block] != right[count : count + block]:
+            while left[count] == right[count]:
+                count += 1
+            return count
+        count += block
+        budget.step(block // 16)
     return count
 
 
-def _common_end(left: Sequence[object], right: Sequence[object], start: int) -> int:
+def _common_end(left: Sequence[object], right: Sequence[object], start: int, budget: Budget) -> int:
     most = min(len(left), len(right)) - start
     count = 0
     while count < most and left[-1 - count] == right[-1 - count]:
         count += 1
+        if not count % _BLOCK:
+            budget.step(_BLOCK // 16)
     return count
 
 
@@ -118,12 +135,15 @@ class _Analysis:
         """The lines worth comparing; the others are marked as changed."""
         counts = ([0] * classes, [0] * classes)
         for side in (0, 1):
+            self.budget.step(len(self.lines[side]) // 16)
             for number in self.lines[side]:
                 counts[side][number] += 1
         kept: list[list[int]] = []
         for side in (0, 1):
             lines, others = self.lines[side], counts[1 - side]
+            self.budget.step(len(lines) // 16)
             marks = self._doubts(lines, others)
+            self.budget.step(len(lines) // 16)
             here: list[int] = []
             changed = self.changed[side]
             for at, mark in enumerate(marks):

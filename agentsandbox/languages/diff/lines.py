@@ -8,9 +8,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from agentsandbox.limits import Budget
+
 __all__ = ["Sameness", "expand_tabs", "is_binary", "split_lines"]
 
 _BLOCK = 4096
+_LINES = 8192
 _WHITE = b" \t\n\v\f\r"
 _RUN = re.compile(rb"[ \t\n\v\f\r]+")
 _LOWER = bytes.maketrans(b"ABCDEFGHIJKLMNOPQRSTUVWXYZ", b"abcdefghijklmnopqrstuvwxyz")
@@ -75,8 +78,12 @@ class Sameness:
             steps.append(lambda line: line.translate(_LOWER))
         self.steps = steps
 
-    def keys(self, lines: list[bytes]) -> list[bytes]:
+    def keys(self, lines: list[bytes], budget: Budget) -> list[bytes]:
         """What the lines are compared by."""
         for step in self.steps:
-            lines = list(map(step, lines))
+            made: list[bytes] = []
+            for at in range(0, len(lines), _LINES):
+                made += map(step, lines[at : at + _LINES])
+                budget.step(_LINES // 8)
+            lines = made
         return lines
