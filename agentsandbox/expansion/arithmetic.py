@@ -10,7 +10,7 @@ import functools
 import re
 
 from agentsandbox.expansion.errors import ExpansionError
-from agentsandbox.expansion.variables import AssociativeArray, IndexedArray
+from agentsandbox.expansion.variables import ASSOCIATIVE, AssociativeArray, IndexedArray
 from agentsandbox.syntax.arithmetic import ArithmeticSyntaxError, parse_arithmetic
 
 TYPE_CHECKING = False
@@ -119,10 +119,16 @@ def read_element(host: ExpansionHost, name: str, subscript: str) -> int:
     subscript = host.expand_text(subscript) if "$" in subscript or "`" in subscript or '"' in subscript or "'" in subscript else subscript
     if isinstance(value, AssociativeArray):
         element = value.items.get(subscript)
-    elif isinstance(value, IndexedArray):
-        element = value.get(evaluate_text(host, subscript))
+    elif value is None and host.attributes.get(name, 0) & ASSOCIATIVE:
+        element = None
     else:
-        element = host.variables.get(name) if evaluate_text(host, subscript) == 0 else None
+        index = host.variables.evaluate(subscript)
+        if isinstance(value, IndexedArray) and -index <= value.end():
+            element = value.get(index)
+        else:
+            if index < 0:
+                host.complain(f"{name}: bad array subscript")
+            element = host.variables.get(name) if index == 0 else None
     if element is None:
         if host.nounset:
             raise ExpansionError(f"{name}[{subscript}]: unbound variable", status=127)

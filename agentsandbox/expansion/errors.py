@@ -10,10 +10,14 @@ class ExpansionError(Exception):
 
     fatal     ends a shell that reads a script, as bash does for `${x?}`, unset variables under -u and bad arithmetic
     readonly  an assignment to a readonly variable
+    ends      ends what `eval`, `source` and -c read as well: bad arithmetic in a subscript or a variable with the integer attribute
+    named     after the builtin at work, if there is one: "read: …"
     place     the function or sourced file it happened in, as messages begin, once that has been left
     """
 
     place: str | None = None
+    ends = False
+    named = False
 
     def __init__(self, message: str, *, fatal: bool = True, readonly: bool = False, status: int = 1) -> None:
         self.message = message

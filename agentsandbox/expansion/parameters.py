@@ -9,10 +9,9 @@ import functools
 import re
 
 from agentsandbox.errors import ShellSyntaxError
-from agentsandbox.expansion.arithmetic import evaluate_text
 from agentsandbox.expansion.errors import ExpansionError
 from agentsandbox.expansion.transformations import OPERATORS, slice_list, slice_text, transform
-from agentsandbox.expansion.variables import AssociativeArray, IndexedArray, NameReference
+from agentsandbox.expansion.variables import ASSOCIATIVE, AssociativeArray, IndexedArray, NameReference
 from agentsandbox.streams import bytewise, decode, encode
 from agentsandbox.syntax.nodes import Literal, Parameter, Word
 from agentsandbox.syntax.words import NAME
@@ -124,7 +123,7 @@ def _element(name: str, subscript: Word, words: Words) -> MaybeText:
             if blank:
                 raise ExpansionError(f"{name}: bad array subscript", fatal=False)
             text = key_text(host)
-            index = int(text) if text.isdigit() and len(text) < 10 and text.isascii() and text[0] != "0" else evaluate_text(host, text)
+            index = int(text) if text.isdigit() and len(text) < 10 and text.isascii() and text[0] != "0" else host.variables.evaluate(text)
             if index < 0 and -index > value.end():
                 host.complain(f"{name}: bad array subscript")
                 return None
@@ -134,10 +133,13 @@ def _element(name: str, subscript: Word, words: Words) -> MaybeText:
         scalar = host.variables.lookup(name)
         if isinstance(scalar, (IndexedArray, AssociativeArray)):
             return host.variables.element(name, key_text(host))
-        if scalar is None:
+        if scalar is None and host.attributes.get(name, 0) & ASSOCIATIVE:
             key_text(host)
             return None
-        return str(scalar) if evaluate_text(host, key_text(host)) in (0, -1) else None
+        index = number if number is not None else host.variables.evaluate(key_text(host))
+        if index < 0:
+            host.complain(f"{name}: bad array subscript")
+        return str(scalar) if scalar is not None and index == 0 else None
 
     return read
 
@@ -278,9 +280,23 @@ def _operated(node: Parameter, reader: ParameterReader, words: Words) -> Paramet
     return ParameterReader(shown, lambda host: join(host, operate_all(host), reader.star), operate_all, reader.star)
 
 
+def _named(number: Callable[[ExpansionHost], int], shown: str) -> Callable[[ExpansionHost], int]:
+    """An offset or a length, whose errors name the parameter."""
+
+    def evaluate(host: ExpansionHost) -> int:
+        try:
+            return number(host)
+        except ExpansionError as error:
+            error.message = f"{shown}: {error.message}"
+            raise
+
+    return evaluate
+
+
 def _slice(node: Parameter, reader: ParameterReader, words: Words) -> ParameterReader:
-    offset = words.arithmetic(node.operands[0])
-    length = words.arithmetic(node.operands[1]) if len(node.operands) > 1 else None
+    shown = node.name if node.subscript is None else f"{node.name}[{node.subscript.source}]"
+    offset = _named(words.arithmetic(node.operands[0]), node.prefix + shown)
+    length = _named(words.arithmetic(node.operands[1]), node.prefix + shown) if len(node.operands) > 1 else None
     single, many, shown = reader.single, reader.many, reader.shown
     length_source = node.operands[1].source if length is not None else ""
 

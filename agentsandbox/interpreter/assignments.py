@@ -36,7 +36,11 @@ class BoundAssignment:
         variables = shell.variables
         value = self.value
         if isinstance(value, list):
-            assign_array(shell, self.name, value, self.append)
+            try:
+                assign_array(shell, self.name, value, self.append)
+            except ExpansionError as error:
+                error.named = False
+                raise
         elif self.subscript is not None:
             (variables.append_element if self.append else variables.assign_element)(self.name, self.subscript, str(value))
         elif self.append:
@@ -44,16 +48,31 @@ class BoundAssignment:
         else:
             variables.assign(self.name, value)
 
+    def _target(self) -> str:
+        name = self.name if self.subscript is None else f"{self.name}[{self.subscript}]"
+        return f"{name}+=" if self.append else f"{name}="
+
+    def word(self) -> str:
+        """As the argument it is; an array literal as it was written."""
+        return self.source if isinstance(self.value, list) else f"{self._target()}{self.value}"
+
     def text(self) -> str:
-        """As `set -x` shows it."""
+        """As `set -x` shows an assignment."""
+        if isinstance(self.value, list):
+            return self.source
         from agentsandbox.quoting import trace_quote
 
-        name = self.name if self.subscript is None else f"{self.name}[{self.subscript}]"
-        operator = "+=" if self.append else "="
-        if isinstance(self.value, list):
-            return f"{name}{operator}{self.source.partition('=')[2]}"
         shown = str(self.value)
-        return f"{name}{operator}{trace_quote(shown) if shown else ''}"
+        return f"{self._target()}{trace_quote(shown) if shown else ''}"
+
+    def elements_text(self) -> str:
+        """As `set -x` shows an array literal that is an argument: its elements expanded."""
+        assert isinstance(self.value, list)
+        shown = [
+            (f"[{shell_quote_single(key)}]{'+' if adds else ''}=" if key is not None else "") + shell_quote_single(text)
+            for key, adds, text in self.value
+        ]
+        return f"{self._target()}({' '.join(shown)})"
 
 
 def assign_array(shell: Shell, name: str, elements: list[Element], append: bool) -> None:
@@ -159,11 +178,17 @@ def _compile_elements(literal: ArrayLiteral) -> Callable[[Shell], list[Element]]
     return elements
 
 
+def _written(element: ArrayElement) -> str:
+    key = "" if element.subscript is None else f"[{element.subscript.source}]{'+' if element.append else ''}="
+    return key + element.value.source
+
+
 def bind_assignment(node: Assignment) -> Callable[[Shell], BoundAssignment]:
     """Expands the words of an assignment without making it."""
     name, append, source = node.name, node.append, node.source
     if isinstance(node.value, ArrayLiteral):
         elements = _compile_elements(node.value)
+        source = f"{name}{'+' if append else ''}=({' '.join(_written(element) for element in node.value.elements)})"
         return lambda shell: BoundAssignment(name, elements(shell), None, append, source)
     text = WORDS.string(node.value, assignment=True)
     if node.subscript is None:

@@ -271,6 +271,8 @@ def _for(node: For) -> Run:
                     try:
                         _assign_loop_variable(shell, name, item)
                     except ExpansionError as error:
+                        if error.ends:
+                            raise
                         shell.complain(error.message)
                         status = 1
                         break

@@ -151,7 +151,7 @@ def _place(node: Redirection, default: int) -> Callable[[Shell, Table, Stream], 
             # such a descriptor outlives the command: the shell itself owns it
             stream.acquire()
             shell.owned[number] = stream
-            shell.variables.assign(variable, str(number))
+            _hold(shell, variable, str(number))
 
         return place_free
     number = default if node.descriptor is None else node.descriptor
@@ -160,6 +160,24 @@ def _place(node: Redirection, default: int) -> Callable[[Shell, Table, Stream], 
         table[number] = stream
 
     return place
+
+
+def _subscript(shell: Shell, subscript: str) -> str:
+    return shell.expand_text(subscript[:-1]) if "$" in subscript or "`" in subscript else subscript[:-1]
+
+
+def _hold(shell: Shell, variable: str, number: str) -> None:
+    """Give the variable of {name}> or {name[subscript]}> the number of the descriptor."""
+    name, bracket, subscript = variable.partition("[")
+    if bracket:
+        shell.variables.assign_element(name, _subscript(shell, subscript), number)
+    else:
+        shell.variables.assign(name, number)
+
+
+def _held(shell: Shell, variable: str) -> str | None:
+    name, bracket, subscript = variable.partition("[")
+    return shell.variables.element(name, _subscript(shell, subscript)) if bracket else shell.variables.get(name)
 
 
 def _file(node: Redirection) -> Apply:
@@ -211,7 +229,7 @@ def _duplicate(node: Redirection) -> Apply:
         if text == "-":
             target = number
             if node.variable is not None:
-                held = shell.variables.get(node.variable)
+                held = _held(shell, node.variable)
                 target = int(held) if held and held.isdigit() else -1
                 owned = shell.owned.pop(target, None)
                 if owned is not None:

@@ -54,13 +54,14 @@ def _compile_program(text: str, extglob: bool, first_line: int, budget: Budget |
 _cached_program = functools.lru_cache(maxsize=256)(_compile_program)
 
 
-def run_commands(shell: Shell, text: str, *, first_line: int = 1, origin: str = "") -> int:
+def run_commands(shell: Shell, text: str, *, first_line: int = 1, origin: str = "", main: bool = False) -> int:
     """Run a text command by command, as bash does: what stands before a syntax error runs.
 
     origin  how a syntax error names the text: "-c: ", "eval: " or "" for a file.
+    main    whether the text is the file or the input that the shell itself reads.
     """
     if _CHANGES_GRAMMAR.search(text) or shell.verbose or (shell.aliases and shell.shopt["expand_aliases"]):
-        return _run_incrementally(shell, text, first_line, origin)
+        return _run_incrementally(shell, text, first_line, origin, main)
     shell.budget.step(len(text) >> 6)
     if len(text) <= MAX_CACHED:
         program = _cached_program(text, shell.extglob, first_line)
@@ -71,30 +72,28 @@ def run_commands(shell: Shell, text: str, *, first_line: int = 1, origin: str = 
         _warn(shell, program.warnings)
     status = 0
     for unit in program.units:
-        status = _run_unit(shell, unit)
+        status = _run_unit(shell, unit, main)
     if program.error is not None:
         return _syntax_error(shell, program.error, origin)
     return status
 
 
-def _run_unit(shell: Shell, unit: Run) -> int:
+def _run_unit(shell: Shell, unit: Run, main: bool) -> int:
     """One complete command; an error of a word ends just this one."""
     if shell.noexec:
         return 0
     try:
         return unit(shell)
     except ExpansionError as error:
-        if error.status == 127 or shell.level:
+        if error.status == 127 or shell.level or (error.ends and not main):
             raise
         if error.message:
             shell.report(error)
         shell.status = error.status
-        if shell.errexit:
-            raise Exit(error.status) from None
         return error.status
 
 
-def _run_incrementally(shell: Shell, text: str, first_line: int, origin: str) -> int:
+def _run_incrementally(shell: Shell, text: str, first_line: int, origin: str, main: bool) -> int:
     """Parse each command only when those before it have run: they may change aliases and the grammar."""
     shell.budget.charge(len(text))
     parser = Parser(text, first_line=first_line)
@@ -117,7 +116,7 @@ def _run_incrementally(shell: Shell, text: str, first_line: int, origin: str) ->
         if parser.warnings:
             _warn(shell, parser.warnings)
             parser.warnings = []
-        status = _run_unit(shell, compile_command(command))
+        status = _run_unit(shell, compile_command(command), main)
 
 
 def _warn(shell: Shell, warnings: list[tuple[int, str]]) -> None:
@@ -180,7 +179,7 @@ def run_script_text(
     notify = shell.machine.on_skill_script
     if skill is not None and notify is not None:
         notify(skill[1], full_path)
-    return run_child(shell, child, lambda inner: run_commands(inner, text))
+    return run_child(shell, child, lambda inner: run_commands(inner, text, main=True))
 
 
 def run_child(shell: Shell, child: Shell, run: Run) -> int:
@@ -391,10 +390,10 @@ def _run_stream(shell: Shell, stream: object) -> int:
             continue
         count = pending.count("\n")
         text, pending = pending, ""
-        status = run_commands(shell, text, first_line=line)
+        status = run_commands(shell, text, first_line=line, main=True)
         line += count
     if pending:
-        status = run_commands(shell, pending, first_line=line)
+        status = run_commands(shell, pending, first_line=line, main=True)
     return status
 
 

@@ -239,14 +239,14 @@ def _general(node: SimpleCommand) -> Run:
                     word(shell, argv)
             else:
                 declared = _declared_words(shell, order, words)
-                argv = [item if isinstance(item, str) else item.text() for item in declared]
+                argv = [item if isinstance(item, str) else item.word() for item in declared]
             traced = redirections is not None and shell.xtrace and bool(argv)
             bound: list[BoundAssignment] = []
             if traced:  # the trace goes where standard error went before the redirections
                 from agentsandbox.interpreter.tracing import trace_words
 
                 bound = _bind_in_turn(shell, binders) if binders else []
-                trace_words(shell, bound, argv)
+                trace_words(shell, bound, declared or argv)
             if redirections is not None:
                 try:
                     shell.fds, opened = redirections(shell)
@@ -337,7 +337,7 @@ def run_words(
     """Run expanded words: a function, a builtin or a command of the PATH, in this order."""
     name = argv[0]
     if shell.slow:
-        denied = _check_policy(shell, argv, assignments, traced)
+        denied = _check_policy(shell, argv, assignments, None if traced else declared or argv)
         if denied is not None:
             return denied
     if functions and name in shell.functions:
@@ -359,12 +359,14 @@ def run_words(
     return status
 
 
-def _check_policy(shell: Shell, argv: list[str], assignments: Sequence[BoundAssignment], traced: bool) -> int | None:
+def _check_policy(
+    shell: Shell, argv: list[str], assignments: Sequence[BoundAssignment], shown: Sequence[str | BoundAssignment] | None
+) -> int | None:
     """`set -x`, `set -n` and the host's policy; a status when the command must not run."""
-    if shell.xtrace and not traced:
+    if shell.xtrace and shown is not None:
         from agentsandbox.interpreter.tracing import trace_words
 
-        trace_words(shell, assignments, argv)
+        trace_words(shell, assignments, shown)
     if shell.noexec:
         return 0
     if shell.policy is None:

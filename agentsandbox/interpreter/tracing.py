@@ -41,8 +41,21 @@ def trace_text(shell: Shell, text: str) -> None:
     stream.write(encode(f"{prefix}{text}\n"))
 
 
-def trace_words(shell: Shell, assignments: Sequence[BoundAssignment], argv: Sequence[str]) -> None:
-    """Trace a simple command."""
+def trace_words(shell: Shell, assignments: Sequence[BoundAssignment], argv: Sequence[str | BoundAssignment]) -> None:
+    """Trace a simple command. Array literals among its arguments go before it, what `export` and `readonly` assign behind it."""
     for assignment in assignments:
         trace_text(shell, assignment.text())
-    trace_text(shell, " ".join([trace_quote(word) for word in argv]))
+    words: list[str] = []
+    arrays: list[str] = []
+    scalars: list[str] = []
+    for word in argv:
+        if isinstance(word, str):
+            words.append(trace_quote(word))
+        elif isinstance(word.value, list):
+            arrays.append(word.elements_text())
+            words.append(word.name)
+        else:
+            words.append(trace_quote(word.word()))
+            scalars.append(word.text())
+    for text in (*arrays, " ".join(words), *(scalars if words[0] in ("export", "readonly") else ())):
+        trace_text(shell, text)

@@ -32,6 +32,7 @@ _TOKEN = re.compile(
     r"(?P<operator><<=|>>=|\*\*|&&|\|\||<<|>>|<=|>=|==|!=|\+\+|--|[-+*/%&|^]=|[-+*/%<>=!~&|^?:,()]))"
 )
 _BLANK = re.compile(r"[ \t\n\r]*")
+_NAME_FOLLOWS = re.compile(r"[ \t\n\r]*[A-Za-z_]")
 _BINARY = {
     "**": 13,
     "*": 12,
@@ -85,6 +86,7 @@ class _Parser:
 
     def advance(self) -> None:
         self.last_start = self.start
+        after_name = self.kind == "name"
         match = _TOKEN.match(self.text, self.position)
         if match is None:
             self.start = _BLANK.match(self.text, self.position).end()  # type: ignore[union-attr]
@@ -94,6 +96,9 @@ class _Parser:
         self.token = match[self.kind]
         self.start = match.start(self.kind)
         self.position = match.end()
+        if self.token in ("++", "--") and not after_name and not _NAME_FOLLOWS.match(self.text, self.position):
+            self.token = self.token[0]  # two signs
+            self.position -= 1
 
     def error(self, message: str, start: int | None = None) -> ArithmeticSyntaxError:
         return ArithmeticSyntaxError(message, self.text[self.start if start is None else start :])
@@ -202,11 +207,7 @@ class _Parser:
 
     def _prefix_step(self, operator: str) -> Tree:
         self.advance()
-        if self.kind == "name":
-            target = self.variable()
-            return ("step", operator + "x", target)
-        # ++5 is +(+5)
-        return ("unary", operator[0], ("unary", operator[0], self.unary()))
+        return ("step", operator + "x", self.variable())
 
     def primary(self) -> Tree:
         if self.kind == "number":

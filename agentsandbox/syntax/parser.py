@@ -62,7 +62,7 @@ _ASSIGNING = frozenset("declare typeset local export readonly".split())
 
 _RESERVED_WORD = re.compile(r"(?:[a-z]+|[{}!]|\[\[)(?=[ \t\n|&;()<>]|\Z|\\\n)")
 _ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(\+?=|\[)")
-_REDIRECTION = re.compile(r"(?:(\d+)|\{([A-Za-z_][A-Za-z0-9_]*)\})?(<<<|<<-?|<>|<&|>>|>&|>\||&>>|&>|<(?!\()|>(?!\())")
+_REDIRECTION = re.compile(r"(?:(\d+)|\{([A-Za-z_][A-Za-z0-9_]*(?:\[[^]{}\n]+\])?)\})?(<<<|<<-?|<>|<&|>>|>&|>\||&>>|&>|<(?!\()|>(?!\())")
 _REDIRECTION_STARTS = frozenset("0123456789{<>&")
 _FUNCTION = re.compile(r"([^\s|&;()<>$`\\\"'=]+)[ \t]*\([ \t]*\)")
 _PARENTHESES = re.compile(r"[ \t]*\([ \t]*\)")
@@ -406,7 +406,7 @@ class Parser(WordReader):
         opened = self.position
         end = self.arithmetic_end(opened + 2)
         if end is None:
-            raise self.unclosed(")", opened, at_end=True)
+            raise self.unclosed(")", opened)
         pieces: list[Word] = []
         position = opened + 2
         for stop in [*self._semicolons(position, end), end]:
@@ -724,8 +724,11 @@ class Parser(WordReader):
         if not words and not assignments and not redirections:
             raise self.unexpected(self._token())
         if self.text[self.position : self.position + 1] == "(":
-            if len(words) == 1 and not assignments and not redirections and (match := _PARENTHESES.match(self.text, self.position)):
-                return self._function(words[0].source, match.end(), start)  # a name with quotes or expansions: refused when it runs
+            if len(words) == 1 and not assignments and not redirections:
+                self.position += 1
+                if (token := self._token()) != ")":
+                    raise self.unexpected(token or "newline")
+                return self._function(words[0].source, self.position + 1, start)  # no name of a function: refused when it runs
             raise self.unexpected("(")
         return SimpleCommand(tuple(assignments), tuple(words), tuple(redirections), self.line_at(start))
 

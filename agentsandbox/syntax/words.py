@@ -401,8 +401,6 @@ class WordReader(Lexer):
     def arithmetic_end(self, start: int) -> int | None:
         """Where the )) stands that closes an expression from `start`; None if it is not closed by two."""
         text = self.text
-        if text.find("))", start) < 0:
-            return None
         depth = 0
         position = start
         pattern = _ARITHMETIC_STOPS
@@ -425,8 +423,7 @@ class WordReader(Lexer):
                 if close < 0:
                     continue
                 position = close + 1
-        self.scanned += len(text) - start
-        return None
+        raise self.unclosed(")", start)
 
     def arithmetic_word(self, start: int, end: int, after: int) -> Word:
         """The expression text[start:end] as a word; reading goes on at `after`."""

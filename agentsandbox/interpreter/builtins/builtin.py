@@ -21,7 +21,7 @@ def builtin(shell: Shell, words: list[Any]) -> int:
     found = find_builtin(name) if isinstance(name, str) else None
     if found is None:
         raise CommandError(f"{name}: not a shell builtin", 1)
-    texts = [word if isinstance(word, str) else word.text() for word in operands]
+    texts = [word if isinstance(word, str) else word.word() for word in operands]
     shell.budget.deeper()
     try:
         return found.call(shell, operands if found.declares else texts)

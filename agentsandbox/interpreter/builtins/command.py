@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @define("command", "command [-pVv] command [arg ...]", declares=True)
 def command(shell: Shell, words: list[Any]) -> int:
-    texts = [word if isinstance(word, str) else word.text() for word in words]
+    texts = [word if isinstance(word, str) else word.word() for word in words]
     options, position = parse_letters(texts, "pVv")
     operands = words[position:]
     if not operands:

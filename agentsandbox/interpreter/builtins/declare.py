@@ -113,7 +113,7 @@ def _in_function(shell: Shell) -> bool:
 
 
 def _declare(shell: Shell, words: list[Argument], *, local: bool) -> int:
-    texts = [word if isinstance(word, str) else word.text() for word in words]
+    texts = [word if isinstance(word, str) else word.word() for word in words]
     name = texts[0]
     if name == "local" and texts[1:2] == ["-"]:
         shell.keep_options()

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @define("export", "export [-fn] [name[=value] ...] or export -p", declares=True)
 def export(shell: Shell, words: list[Argument]) -> int:
-    texts = [word if isinstance(word, str) else word.text() for word in words]
+    texts = [word if isinstance(word, str) else word.word() for word in words]
     options, position = parse_letters(texts, "fnp")
     arguments = words[position:]
     if not arguments:
@@ -43,7 +43,7 @@ def export(shell: Shell, words: list[Argument]) -> int:
 
 @define("readonly", "readonly [-aAf] [name[=value] ...] or readonly -p", declares=True)
 def readonly(shell: Shell, words: list[Argument]) -> int:
-    texts = [word if isinstance(word, str) else word.text() for word in words]
+    texts = [word if isinstance(word, str) else word.word() for word in words]
     options, position = parse_letters(texts, "aAfp")
     arguments = words[position:]
     kind = (ARRAY if "a" in options else 0) | (ASSOCIATIVE if "A" in options else 0)
