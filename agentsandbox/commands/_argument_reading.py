@@ -21,6 +21,7 @@ __all__ = ["UnmatchedQuoteError", "delimited", "parse_delimiter", "whole_lines",
 
 _SPECIAL = re.compile(rb"[\\'\"\0]")
 _TOKEN = re.compile(rb"[^\\'\" \t\n]+|\\(?s:.)|'[^'\n]*'|\"[^\"\n]*\"|[ \t]+|\n|(?s:.)")
+_PIECE = 65536
 _ESCAPES = {"a": 7, "b": 8, "f": 12, "n": 10, "r": 13, "t": 9, "v": 11, "\\": 92}
 _NUL_WARNING = (
     "WARNING: a NUL character occurred in the input.  It cannot be passed through in the argument list.  "
@@ -70,7 +71,7 @@ def _logical_lines(source: ByteReader, budget: Budget) -> Iterator[bytes]:
     for line in source.lines():
         budget.step()
         whole = pending + line
-        if whole.endswith(b"\\\n") and _ends_escaped(whole):
+        if whole.endswith(b"\\\n") and _ends_escaped(whole, budget):
             budget.charge(len(whole))
             pending = whole
             continue
@@ -80,11 +81,14 @@ def _logical_lines(source: ByteReader, budget: Budget) -> Iterator[bytes]:
         yield pending
 
 
-def _ends_escaped(line: bytes) -> bool:
+def _ends_escaped(line: bytes, budget: Budget) -> bool:
     """Whether the last newline belongs to a backslash that is not itself quoted or escaped."""
+    if not _SPECIAL.search(line, 0, len(line) - 2):
+        return True
     last = b""
-    for token in _TOKEN.findall(line):
-        last = token
+    for found in _TOKEN.finditer(line):
+        budget.step()
+        last = found[0]
     return last == b"\\\n"
 
 
@@ -96,41 +100,56 @@ def _cut(token: bytes, warn: Callable[[str], None]) -> bytes:
     return token[:nul]
 
 
-def _quoted_words(line: bytes, warn: Callable[[str], None]) -> Iterator[tuple[bytes, bool]]:
+def _quoted_words(line: bytes, budget: Budget, warn: Callable[[str], None]) -> Iterator[tuple[bytes, bool]]:
     """The words of a line that holds quotes or backslashes; (word, whether a blank follows it)."""
-    word: bytes | None = None
-    for token in _TOKEN.findall(line):
+    word: list[bytes] = []
+    for found in _TOKEN.finditer(line):
+        budget.step()
+        token = found[0]
         first = token[:1]
         if token in (b"'", b'"'):
             raise UnmatchedQuoteError(decode(token))
         if first in (b" ", b"\t", b"\n"):
-            if word is not None:
-                yield _cut(word, warn), first != b"\n"
-                word = None
+            if word:
+                yield _cut(b"".join(word), warn), first != b"\n"
+                word = []
             continue
         if first == b"\\":
             token = token[1:]
         elif first in (b"'", b'"'):
             token = token[1:-1]
-        word = (word or b"") + token
-    if word is not None:
-        yield _cut(word, warn), False
+        word.append(token)
+    if word:
+        yield _cut(b"".join(word), warn), False
 
 
 def words(source: ByteReader, budget: Budget, warn: Callable[[str], None]) -> Iterator[Argument]:
     """Words between blanks and newlines; a line that ends with a blank goes on in the next."""
     for line in _logical_lines(source, budget):
         if _SPECIAL.search(line):
-            for word, goes_on in _quoted_words(line, warn):
-                budget.step()
+            for word, goes_on in _quoted_words(line, budget, warn):
                 yield word, not goes_on
             continue
-        parts = line.rstrip(b"\n").replace(b"\t", b" ").split(b" ")
-        goes_on = not parts[-1]
-        fields = [part for part in parts if part]
-        budget.step(len(fields))
-        for at, part in enumerate(fields, 1):
-            yield part, at == len(fields) and not goes_on
+        for piece, is_last in _pieces(line.rstrip(b"\n").replace(b"\t", b" ")):
+            parts = piece.split(b" ")
+            goes_on = not is_last or not parts[-1]
+            fields = [part for part in parts if part]
+            for at, part in enumerate(fields, 1):
+                budget.step()
+                yield part, at == len(fields) and not goes_on
+
+
+def _pieces(line: bytes) -> Iterator[tuple[bytes, bool]]:
+    """A line in pieces of a moderate size, cut at blanks; and whether it is the last one."""
+    start = 0
+    end = len(line.rstrip(b" "))
+    while end - start > _PIECE:
+        cut = line.find(b" ", start + _PIECE, end)
+        if cut < 0:
+            break
+        yield line[start:cut], False
+        start = cut
+    yield line[start:] if start else line, True
 
 
 def whole_lines(source: ByteReader, budget: Budget, warn: Callable[[str], None]) -> Iterator[Argument]:
@@ -141,7 +160,9 @@ def whole_lines(source: ByteReader, budget: Budget, warn: Callable[[str], None])
             continue
         if _SPECIAL.search(text):
             parts: list[bytes] = []
-            for token in _TOKEN.findall(text):
+            for found in _TOKEN.finditer(text):
+                budget.step()
+                token = found[0]
                 if token in (b"'", b'"'):
                     raise UnmatchedQuoteError(decode(token))
                 first = token[:1]

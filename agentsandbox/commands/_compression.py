@@ -149,7 +149,7 @@ def _inflate(source: Source, budget: Budget) -> Iterator[bytes]:
         pending = inflater.unconsumed_tail or source.block()
         if not pending:
             raise CompressionError("end")
-        budget.step(4)
+        budget.step(100)
         try:
             data = inflater.decompress(pending, BLOCK)
         except zlib.error:
@@ -185,7 +185,7 @@ def _expand(
             block = source.block() if expander.needs_input else b""
             if not block and expander.needs_input:
                 raise CompressionError("end")
-            budget.step(20)
+            budget.step(200)
             try:
                 data = expander.decompress(block, BLOCK)
             except (OSError, EOFError, ValueError, lzma.LZMAError):

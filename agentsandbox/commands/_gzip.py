@@ -231,7 +231,7 @@ class Gzip:
         stream = compressor("gzip", self.options.level, name=name, mtime=mtime)
         before = after = 0
         for block in reader.blocks(131072):
-            self.ctx.budget.step(4)
+            self.ctx.budget.step(200)
             before += len(block)
             data = stream.compress(block)
             after += len(data)

@@ -128,13 +128,28 @@ def _key(value: Value) -> str:
     return number_text(value)
 
 
+class _Source:
+    """Text that a YAML reader takes in pieces, each with a look at the clock."""
+
+    def __init__(self, text: str, budget: Budget) -> None:
+        self.text = text
+        self.budget = budget
+        self.position = 0
+
+    def read(self, size: int = 4096) -> str:
+        self.budget.step(400)
+        start = self.position
+        self.position = start + size
+        return self.text[start : self.position]
+
+
 def read_yaml(text: str, name: str, budget: Budget) -> Iterator[Value]:
     """Each document's value. Raises `CommandError`."""
     import yaml
 
     builder = _Builder(budget)
     try:
-        for event in yaml.parse(text, Loader=yaml.SafeLoader):
+        for event in yaml.parse(_Source(text, budget), Loader=yaml.SafeLoader):
             budget.step()
             if isinstance(event, yaml.ScalarEvent):
                 value = _scalar(event.value, event.tag, event.style is None)

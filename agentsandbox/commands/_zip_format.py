@@ -149,7 +149,7 @@ def expand(data: bytes, entry: Entry, budget: Budget) -> Iterator[bytes]:
     start, end = raw_data(data, entry)
     if entry.method == STORED:
         for at in range(start, end, BLOCK):
-            budget.step(4)
+            budget.step(200)
             yield data[at : min(at + BLOCK, end)]
         return
     if entry.method != DEFLATED:
@@ -161,7 +161,7 @@ def expand(data: bytes, entry: Entry, budget: Budget) -> Iterator[bytes]:
         if not pending:
             pending = data[start : min(start + BLOCK, end)]
             start += len(pending)
-        budget.step(4)
+        budget.step(100)
         try:
             block = inflater.decompress(pending, BLOCK)
         except zlib.error:

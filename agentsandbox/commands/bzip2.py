@@ -136,7 +136,7 @@ class _Bzip2:
         stream = compressor("bzip2", self.level)
         before = after = 0
         for block in reader.blocks(131072):
-            self.ctx.budget.step(20)
+            self.ctx.budget.step(500)
             before += len(block)
             data = stream.compress(block)
             after += len(data)

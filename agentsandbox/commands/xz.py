@@ -157,7 +157,7 @@ class _Xz:
         stream = compressor("lzma" if self.format == "lzma" else "xz", self.level)
         before = after = 0
         for block in reader.blocks(16384):
-            self.ctx.budget.step(20)
+            self.ctx.budget.step(500)
             before += len(block)
             data = stream.compress(block)
             after += len(data)

@@ -209,7 +209,7 @@ class _Zip:
         parts: list[bytes] = []
         first = True
         for block in reader.blocks(BLOCK // 2):
-            self.ctx.budget.step(4)
+            self.ctx.budget.step(200)
             if first:
                 entry.text = _is_text(block)
                 first = False
