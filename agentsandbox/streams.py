@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 __all__ = [
     "BLOCK",
     "PIPE_BYTES",
-    "Borrowed",
     "Buffer",
     "ByteReader",
     "ByteWriter",
@@ -390,30 +389,6 @@ class Pipe(Stream):
         if self.readers == 0:
             self._chunks.clear()
             self._position = self._size = 0
-
-
-class Borrowed(Stream):
-    """A descriptor of the running process opened again by name (/dev/fd/3): it reads and writes there, and owns nothing."""
-
-    __slots__ = ("stream",)
-
-    def __init__(self, stream: Stream) -> None:
-        super().__init__()
-        self.stream = stream
-
-    def read(self, size: int = -1) -> bytes:
-        return self.stream.read(size)
-
-    def readline(self, end: bytes = b"\n") -> bytes:
-        return self.stream.readline(end)
-
-    def write(self, data: bytes) -> None:
-        self.stream.write(data)
-
-    def has_input(self) -> bool:
-        """Whether a read would not wait."""
-        ready = getattr(self.stream, "has_input", None)
-        return True if ready is None else bool(ready())
 
 
 class PipeReader(Stream):

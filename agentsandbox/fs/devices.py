@@ -1,9 +1,10 @@
-"""The character devices of a sandbox: null, zero, full, random, urandom, tty."""
+"""The character devices of a sandbox (null, zero, full, random, urandom, tty), and descriptors by name."""
 
 from __future__ import annotations
 
 import errno
 import os
+import stat as stat_module
 
 from agentsandbox.errors import LimitReached
 from agentsandbox.fs.base import File, Stat, os_error
@@ -13,10 +14,44 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from random import Random
 
-__all__ = ["DEVICES", "open_device"]
+    from agentsandbox.streams import Stream
+
+__all__ = ["DEVICES", "Borrowed", "open_device"]
 
 DEVICES = ("full", "null", "random", "tty", "urandom", "zero")
 """The names that `open_device` knows."""
+
+
+class Borrowed(File):
+    """A descriptor of the running process opened again by name (/dev/fd/3): it reads and writes there, and owns nothing."""
+
+    __slots__ = ("stream",)
+
+    def __init__(self, stream: Stream) -> None:
+        super().__init__()
+        self.stream = stream
+
+    def read(self, size: int = -1) -> bytes:
+        return self.stream.read(size)
+
+    def readline(self, end: bytes = b"\n") -> bytes:
+        return self.stream.readline(end)
+
+    def write(self, data: bytes) -> None:
+        self.stream.write(data)
+
+    def stat(self) -> Stat:
+        return self.stream.stat() if isinstance(self.stream, File) else Stat(stat_module.S_IFIFO | 0o600, 0, 0.0)
+
+    def truncate(self, size: int) -> None:
+        if not isinstance(self.stream, File):
+            raise os_error(errno.EINVAL)
+        self.stream.truncate(size)
+
+    def has_input(self) -> bool:
+        """Whether a read would not wait."""
+        ready = getattr(self.stream, "has_input", None)
+        return True if ready is None else bool(ready())
 
 
 class NullDevice(File):

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import stat as stat_module
+
 from agentsandbox.errors import PipeClosed
-from agentsandbox.streams import Pipe, Stream
+from agentsandbox.fs.base import File, Stat
+from agentsandbox.streams import Pipe
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agentsandbox.fs.base import Mode
     from agentsandbox.processes import Scheduler
+    from agentsandbox.streams import Stream
 
 __all__ = ["Fifos"]
 
 
-class _End(Stream):
+class _End(File):
     """An open end of a fifo: reads or writes, or both, on the pipe of its name."""
 
     __slots__ = ("closed", "fifo", "reading", "writing")
@@ -44,6 +48,9 @@ class _End(Stream):
         if not self.fifo.pipe.readers:
             raise PipeClosed
         self.fifo.pipe.write(data)
+
+    def stat(self) -> Stat:
+        return Stat(stat_module.S_IFIFO | 0o644, 0, 0.0)
 
     def __del__(self) -> None:
         # a command that ends without closing what it opened has closed it, as a process has

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 
+from agentsandbox.fs.devices import Borrowed
 from agentsandbox.interpreter.fifos import Fifos
-from agentsandbox.streams import Borrowed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
