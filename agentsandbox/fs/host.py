@@ -100,9 +100,7 @@ class HostFileSystem(CanonicalFileSystem):
     def _stat_of(self, info: os.stat_result) -> Stat:
         uid = 1000 if info.st_uid == self._me else 0
         atime = info.st_atime_ns / 1e9
-        return Stat(
-            info.st_mode, info.st_size, info.st_mtime_ns / 1e9, info.st_ino, info.st_nlink, uid, uid, info.st_ctime_ns / 1e9, atime
-        )
+        return Stat(info.st_mode, info.st_size, info.st_mtime_ns / 1e9, info.st_ino, info.st_nlink, uid, uid, info.st_ctime_ns / 1e9, atime)
 
     def _changing(self, *, names: int = 0) -> None:
         """Whether the folder may be changed, and get `names` more names."""
