@@ -35,9 +35,11 @@ NEIGHBOURS = {
     "interpreter": {"commands"},
     "skills": {"analysis"},
     "__main__": {"cli"},
+    "cli": {"integrations"},
     "sandbox": {"driver", "observation", "policy", "settings"},
 }
-"""In the layer of the single modules one may stand on another; the interpreter knows the table of commands."""
+"""In the layer of the single modules one may stand on another; the interpreter knows the table of commands,
+the command line serves what is integrated."""
 
 LIMIT = 600
 LONG_FILES = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import select
+import signal
 import subprocess
 import sys
 import time
@@ -83,6 +84,23 @@ def test_run_mounts_skills() -> None:
     assert b"Read-only file system" in err
 
 
+def test_run_mounts_a_folder_of_skills() -> None:
+    assert cli("run", "--skill", str(SKILLS), "ls /.sandbox/skills") == (0, b"git-workflow\npython-dev\nskills-system-validation\n", b"")
+
+
+def test_an_interrupt_ends_quietly() -> None:
+    with subprocess.Popen(
+        [sys.executable, "-m", "agentsandbox", "run", "echo first; sleep 60"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE, cwd=ROOT,
+    ) as process:  # fmt: skip
+        assert process.stdout is not None
+        assert process.stderr is not None
+        assert process.stdout.readline() == b"first\n"
+        process.send_signal(signal.SIGINT)
+        assert process.wait(30) == 130
+        assert process.stderr.read() == b""
+
+
 def test_run_mounts_folders(tmp_path: Path) -> None:
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "a.txt").write_text("hello\n", encoding="utf-8")
@@ -114,8 +132,10 @@ def test_run_refuses_what_makes_no_sense(tmp_path: Path) -> None:
     assert refused("run", "--cwd", "here", "x") == "agentsandbox: cwd must be an absolute path, not 'here'"
     assert refused("run", "--mount", f"{tmp_path}:data", "x").startswith("agentsandbox: --mount takes HOST:PATH[:ro|overlay|rw]")
     assert refused("run", "--mount", f"{tmp_path}/no:/data", "x") == f"agentsandbox: {tmp_path}/no: No such file or directory"
-    assert refused("run", "--skill", f"{tmp_path}/no", "x") == "agentsandbox: the skill directory 'no' does not exist"
+    assert refused("run", "--skill", f"{tmp_path}/no", "x") == f"agentsandbox: {tmp_path}/no: the skill directory 'no' does not exist"
     assert refused("run", "--timeout", "nan", "x").endswith("--timeout: must be positive and finite, not nan")
+    assert refused("run", "--timeout", "soon", "x").endswith("--timeout: must be a number of seconds, not 'soon'")
+    assert refused("run", "--env", "1A=2", "x") == "agentsandbox: --env: '1A' cannot be a variable's name"
     assert "invalid choice: 'walk'" in refused("walk")
 
 
@@ -133,8 +153,11 @@ def test_shell_reads_commands_from_a_pipe() -> None:
     script = b"x=1\nfor i in 1 2\ndo echo $i$x\ndone\ncd /tmp\npwd\ncat <<E\n$x\nE\nfalse\n"
     assert cli("shell", stdin=script) == (1, b"11\n21\n/tmp\n1\n", b"")
     assert cli("shell", stdin=b"echo a\nexit 4\necho b\n") == (4, b"a\n", b"")
-    assert cli("shell", stdin=b"false\nlogout") == (1, b"", b"")
+    assert cli("shell", stdin=b"if true; then exit 3; fi\necho b\n") == (3, b"", b"")
+    assert cli("shell", stdin=b"trap 'echo bye' EXIT\nread x\nthis\necho got $x\nset -e\nfalse\necho no\n") == (1, b"got this\nbye\n", b"")
     assert cli("shell", stdin=b"") == (0, b"", b"")
+    status, out, err = cli("shell", "--limit", "timeout=0.5", stdin=b"echo a\nwhile :; do :; done\necho b\n")
+    assert (status, out, err) == (124, b"a\n", b"agentsandbox: stopped by the limit 'timeout'\n")
     status, out, err = cli("shell", stdin=b"echo a\necho 'open\n")
     assert (status, out) == (2, b"a\n")
     assert b"unexpected EOF" in err
@@ -254,6 +277,17 @@ def test_skills_validate(tmp_path: Path) -> None:
     assert [verdict["valid"] for verdict in verdicts] == [True, False, False]
     assert {finding["severity"] for finding in verdicts[1]["findings"]} >= {"error"}
     assert cli("skills", "validate", str(bad))[0] == 1
+
+
+def test_what_a_terminal_would_obey_is_written_out(tmp_path: Path) -> None:
+    skill = tmp_path / "evil"
+    skill.mkdir()
+    (skill / "SKILL.md").write_bytes(b"---\nname: evil\ndescription: d \xe2\x80\xae\n---\nsudo \x1b[2J \xc2\x9b2J\n\x1b]0;x\x07\n")
+    for words in (["list"], ["show"], ["audit"], ["validate"], ["list", "--json"], ["show", "--json"], ["audit", "--json"]):
+        out = cli("skills", *words, str(skill))[1].decode()
+        assert not [char for char in out if char in "\x1b\x9b\x07\u202e"], words
+    assert "\\u{1B}[2J" in cli("skills", "show", str(skill))[1].decode()
+    assert "U+001B" in cli("skills", "audit", str(skill))[1].decode()
 
 
 def test_skills_that_cannot_be_read(tmp_path: Path) -> None:

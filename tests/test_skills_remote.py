@@ -17,6 +17,7 @@ import time
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer, ThreadingHTTPServer
 from pathlib import Path
 
@@ -111,15 +112,23 @@ class Server:
         return self.url + path
 
 
-@pytest.fixture
-def server() -> Iterator[Server]:
+@contextmanager
+def served() -> Iterator[Server]:
     made = Server()
     thread = threading.Thread(target=made.server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
     thread.start()
-    yield made
-    made.server.shutdown()
-    made.server.server_close()
-    thread.join(5)
+    try:
+        yield made
+    finally:
+        made.server.shutdown()
+        made.server.server_close()
+        thread.join(5)
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    with served() as made:
+        yield made
 
 
 def remote(server: Server, tmp_path: Path, **options: object) -> RemoteSkills:

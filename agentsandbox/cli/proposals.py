@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import json
-import re
-import sys
-
+from agentsandbox.cli.printing import print_json, print_table, report, visible, words_of
 from agentsandbox.errors import SkillError, SkillNotFoundError
 
 TYPE_CHECKING = False
@@ -15,10 +12,6 @@ if TYPE_CHECKING:
     from agentsandbox.skills.proposals import Proposal, ProposalStore, SkillVersion
 
 __all__ = ["add_parser", "run_proposals"]
-
-_UNSEEN = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\ud800-\udfff\U000e0000-\U000e0fff]"
-)
 
 
 def add_parser(parser: argparse.ArgumentParser) -> None:
@@ -52,8 +45,7 @@ def run_proposals(options: argparse.Namespace) -> int:
     try:
         _run(ProposalStore(options.store), options)
     except (SkillError, OSError) as error:
-        print(f"agentsandbox: {visible(str(error))}", file=sys.stderr)
-        return 1
+        return report([words_of(error)])
     return 0
 
 
@@ -90,25 +82,18 @@ def _folder(directory: str, skill: str) -> str:
     raise SkillNotFoundError(f"{directory}: there is no skill {skill!r}")
 
 
-def visible(text: str) -> str:
-    """The text with what a terminal would not show, or would obey, written out."""
-    return _UNSEEN.sub(lambda match: f"\\u{{{ord(match[0]):X}}}", text)
-
-
 def _list(proposals: list[Proposal], as_json: bool) -> None:
     if as_json:
-        print(json.dumps([_plain(each) for each in proposals], indent=2))
+        print_json([_plain(each) for each in proposals])
         return
-    from agentsandbox.cli.skills import table
-
-    firsts = [visible(each.justification.strip().split("\n", 1)[0][:80]) for each in proposals]
+    firsts = [each.justification.strip().split("\n", 1)[0][:80] for each in proposals]
     rows = [(each.id, each.status, first) for each, first in zip(proposals, firsts, strict=True)]
-    table(("proposal", "status", "justification"), rows)
+    print_table(("proposal", "status", "justification"), rows)
 
 
 def _show(proposal: Proposal, as_json: bool) -> None:
     if as_json:
-        print(json.dumps(_plain(proposal), indent=2))
+        print_json(_plain(proposal))
         return
     print(f"{proposal.id} ({proposal.status})\nskill: {proposal.skill}")
     print(f"created: {visible(proposal.created)}\nbase: {visible(proposal.base)}")
@@ -120,11 +105,9 @@ def _show(proposal: Proposal, as_json: bool) -> None:
 
 def _history(versions: list[SkillVersion], as_json: bool) -> None:
     if as_json:
-        print(json.dumps([{"version": each.version, **_row(each)} for each in versions], indent=2))
+        print_json([{"version": each.version, **_row(each)} for each in versions])
         return
-    from agentsandbox.cli.skills import table
-
-    table(("version", "time", "reviewer", "cause"), [(str(each.version), each.time, each.reviewer, each.cause) for each in versions])
+    print_table(("version", "time", "reviewer", "cause"), [(str(each.version), each.time, each.reviewer, each.cause) for each in versions])
 
 
 def _row(version: SkillVersion) -> dict[str, object]:

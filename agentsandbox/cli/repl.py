@@ -1,4 +1,4 @@
-"""`agentsandbox shell`: an interactive shell on prompt_toolkit, or line by line where standard input is no terminal."""
+"""`agentsandbox shell`: an interactive shell on prompt_toolkit; where standard input is no terminal, it is the script."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import os
 import signal
 import sys
 
-from agentsandbox.cli.terminal import is_terminal, pass_on
-from agentsandbox.streams import decode
+from agentsandbox.cli.printing import complain
+from agentsandbox.cli.terminal import is_terminal, pass_on, read_input, status_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,14 +25,14 @@ __all__ = ["complete", "run_shell"]
 def run_shell(sandbox: Sandbox) -> int:
     """Read commands and run them until `exit` or the end of input; the last exit status."""
     if not is_terminal():
-        return _run_lines(sandbox)
+        return status_of(sandbox.execute("bash", stdin=read_input(), on_output=pass_on))
     try:
         from prompt_toolkit import PromptSession
         from prompt_toolkit.completion import Completer
         from prompt_toolkit.formatted_text import FormattedText
         from prompt_toolkit.history import InMemoryHistory
     except ImportError:
-        print("agentsandbox: the interactive shell needs the extra 'cli': pip install 'agentsandbox[cli]'", file=sys.stderr)
+        complain("the interactive shell needs the extra 'cli': pip install 'agentsandbox[cli]'")
         return 2
 
     class ShellCompleter(Completer):
@@ -105,29 +105,9 @@ def _run_interruptibly(sandbox: Sandbox, text: str) -> int:
             return 130
         finally:
             loop.remove_signal_handler(signal.SIGINT)
-        if result.limit is not None:
-            print(f"agentsandbox: stopped by the limit {result.limit!r}", file=sys.stderr)
-        return result.exit_code
+        return status_of(result)
 
     return asyncio.run(run())
-
-
-def _run_lines(sandbox: Sandbox) -> int:
-    """Commands from a file or pipe, one complete command after another."""
-    status = 0
-    pending = ""
-    for line in (sys.stdin.buffer if sys.stdin is not None else ()):
-        pending += decode(line)
-        if needs_more(pending):
-            continue
-        text, pending = pending, ""
-        ending = exit_status(text, status)
-        if ending is not None:
-            return ending
-        status = sandbox.execute(text, on_output=pass_on).exit_code
-    if pending:
-        status = sandbox.execute(pending, on_output=pass_on).exit_code
-    return status
 
 
 def complete(sandbox: Sandbox, before: str) -> tuple[str, list[str]]:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-import sys
 
-from agentsandbox.cli.terminal import is_terminal, pass_on, read_input
+from agentsandbox.cli.terminal import is_terminal, pass_on, read_input, status_of
 from agentsandbox.streams import decode
 
 TYPE_CHECKING = False
@@ -29,7 +28,4 @@ def run_script(sandbox: Sandbox, script: str | None, args: Sequence[str], timeou
         text = script
     if script not in (None, "-") and not is_terminal():
         stdin = read_input()
-    result = sandbox.execute(text, stdin=stdin, timeout=timeout, args=args, on_output=pass_on)
-    if result.limit is not None:
-        print(f"agentsandbox: stopped by the limit {result.limit!r}", file=sys.stderr)
-    return result.exit_code
+    return status_of(sandbox.execute(text, stdin=stdin, timeout=timeout, args=args, on_output=pass_on))

@@ -1,10 +1,10 @@
-"""A sandbox from the options of the command line."""
+"""A sandbox from the options of the command line, and what it is used for."""
 
 from __future__ import annotations
 
-import os
-
-from agentsandbox.errors import SkillError
+from agentsandbox.cli.printing import complain, words_of
+from agentsandbox.cli.skills import skill_folders
+from agentsandbox.errors import SandboxError, SkillError
 from agentsandbox.fs.host import HostFileSystem
 from agentsandbox.fs.overlay import OverlayFileSystem
 from agentsandbox.limits import DEFAULT_LIMITS, Limits
@@ -13,31 +13,70 @@ from agentsandbox.skills import AgentSkill
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    import argparse
+    from collections.abc import Callable, Sequence
 
     from agentsandbox.fs.base import FileSystem
 
-__all__ = ["SetupError", "make_sandbox"]
+__all__ = ["SetupError", "make_sandbox", "serve_mcp", "with_sandbox"]
 
 
 class SetupError(Exception):
     """An option of the command line that makes no sense."""
 
 
-def make_sandbox(skills: Sequence[str], mounts: Sequence[str], limits: Sequence[str], env: Sequence[str], cwd: str) -> Sandbox:
-    """The sandbox that the options ask for."""
+def with_sandbox(options: argparse.Namespace, use: Callable[[Sandbox], int]) -> int:
+    """Use the sandbox that the options ask for; the status of that, or 2 when they make no sense."""
+    try:
+        sandbox = make_sandbox(options)
+    except SetupError as error:
+        complain(error)
+        return 2
+    with sandbox:
+        return use(sandbox)
+
+
+def serve_mcp(sandbox: Sandbox) -> int:
+    """Serve the sandbox's tools on standard input and output until the client goes."""
+    import asyncio
+
+    from agentsandbox.tools.agentsandbox import tools
+
+    try:
+        from agentsandbox.integrations.mcp import create_server, serve_stdio
+    except SandboxError as error:
+        complain(error)
+        return 2
+    asyncio.run(serve_stdio(create_server(tools(sandbox))))
+    return 0
+
+
+def make_sandbox(options: argparse.Namespace) -> Sandbox:
+    """The sandbox that the options ask for; `SetupError` when they make no sense."""
     try:
         return Sandbox(
-            skills=[AgentSkill.from_path(path) for path in skills],
-            mounts=dict(_mount(text) for text in mounts),
-            limits=_limits(limits),
-            env=dict(_pair(text, "--env") for text in env),
-            cwd=cwd,
+            skills=[_skill(folder) for directory in options.skill for folder in skill_folders(directory)],
+            mounts=dict(_mount(text) for text in options.mount),
+            limits=_limits(options.limit),
+            env=dict(_variable(text) for text in options.env),
+            cwd=options.cwd,
         )
-    except (SkillError, ValueError, TypeError) as error:
-        raise SetupError(str(error)) from None
-    except OSError as error:
-        raise SetupError(f"{error.filename or ''}: {os.strerror(error.errno or 5)}".lstrip(": ")) from None
+    except (SkillError, ValueError, TypeError, OSError) as error:
+        raise SetupError(words_of(error)) from None
+
+
+def _skill(folder: str) -> AgentSkill:
+    try:
+        return AgentSkill.from_path(folder)
+    except SkillError as error:
+        raise SetupError(f"{folder}: {error}") from None
+
+
+def _variable(text: str) -> tuple[str, str]:
+    name, value = _pair(text, "--env")
+    if not (name.isascii() and name.isidentifier()):
+        raise SetupError(f"--env: {name!r} cannot be a variable's name")
+    return name, value
 
 
 def _pair(text: str, option: str) -> tuple[str, str]:

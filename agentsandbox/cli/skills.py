@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import os
-import sys
 
+from agentsandbox.cli.printing import print_json, print_table, report, visible
 from agentsandbox.errors import SkillError
 from agentsandbox.skills import AgentSkill
 from agentsandbox.skills.checking import validate_skill
@@ -17,12 +16,11 @@ if TYPE_CHECKING:
 
     from agentsandbox.skills.validation import Diagnostic
 
-__all__ = ["load_skills", "report", "run_skills", "skill_folders", "table"]
+__all__ = ["load_skills", "run_skills", "skill_folders"]
 
 
-def run_skills(action: str, directories: Sequence[str], *, as_json: bool) -> int:
-    """Run one of the actions; the exit status."""
-    folders = [folder for directory in directories for folder in skill_folders(directory)]
+def run_skills(action: str, folders: Sequence[str], *, as_json: bool) -> int:
+    """Run one of the actions on the skills in folders; the exit status."""
     return {"list": _list, "show": _show, "validate": _validate}[action](folders, as_json)
 
 
@@ -62,33 +60,25 @@ def _describe(skill: AgentSkill) -> dict[str, Any]:
     }
 
 
-def report(problems: Sequence[str]) -> int:
-    """Say what is wrong; the exit status."""
-    for problem in problems:
-        print(f"agentsandbox: {problem}", file=sys.stderr)
-    return 1 if problems else 0
-
-
 def _list(folders: Sequence[str], as_json: bool) -> int:
     skills, problems = load_skills(folders)
     if as_json:
-        print(json.dumps([_describe(skill) for skill in skills], indent=2, ensure_ascii=False))
+        print_json([_describe(skill) for skill in skills])
         return report(problems)
-    table(("name", "files", "description"), [(skill.name, str(len(skill.files)), skill.description) for skill in skills])
+    print_table(("name", "files", "description"), [(skill.name, str(len(skill.files)), skill.description) for skill in skills])
     return report(problems)
 
 
 def _show(folders: Sequence[str], as_json: bool) -> int:
     skills, problems = load_skills(folders)
     if as_json:
-        shown = [{**_describe(skill), "instructions": skill.metadata.instructions} for skill in skills]
-        print(json.dumps(shown, indent=2, ensure_ascii=False))
+        print_json([{**_describe(skill), "instructions": skill.metadata.instructions} for skill in skills])
         return report(problems)
     for skill in skills:
-        print(f"{skill.name}\n{'=' * len(skill.name)}\n\n{skill.description}\n")
+        print(f"{skill.name}\n{'=' * len(skill.name)}\n\n{visible(skill.description)}\n")
         for file in sorted(skill.files, key=lambda each: each.relative_path):
-            print(f"  {file.relative_path}  ({len(file.content)} bytes)")
-        print(f"\n{skill.metadata.instructions or ''}")
+            print(f"  {visible(file.relative_path)}  ({len(file.content)} bytes)")
+        print(f"\n{visible(skill.metadata.instructions or '')}")
     return report(problems)
 
 
@@ -107,28 +97,11 @@ def _validate(folders: Sequence[str], as_json: bool) -> int:
             }
             for folder, found in findings.items()
         ]
-        print(json.dumps(shown, indent=2, ensure_ascii=False))
+        print_json(shown)
         return 1 if failed else 0
     rows = []
     for folder, found in findings.items():
         rows.append((folder, "valid" if not any(each.severity == "error" for each in found) else "invalid", ""))
         rows.extend(("", each.severity, each.message) for each in found)
-    table(("skill", "verdict", "finding"), rows)
+    print_table(("skill", "verdict", "finding"), rows)
     return 1 if failed else 0
-
-
-def table(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """A table, by rich where it is installed, else in plain columns."""
-    try:
-        from rich.console import Console
-        from rich.markup import escape
-        from rich.table import Table
-    except ImportError:
-        widths = [max(len(row[column]) for row in (titles, *rows)) for column in range(len(titles))]
-        for row in (titles, *rows):
-            print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
-        return
-    table = Table(*titles, show_lines=False)
-    for row in rows:
-        table.add_row(*(escape(cell) for cell in row))
-    Console().print(table)

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import os
-import sys
 from typing import TYPE_CHECKING
 
-from agentsandbox.cli.skills import load_skills, report, table
+from agentsandbox.cli.printing import print_json, print_table, report, visible, words_of
+from agentsandbox.cli.skills import load_skills
 from agentsandbox.errors import SkillError
 from agentsandbox.skills.census import take_census
 from agentsandbox.skills.lockfile import SkillLock
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Sequence
     from typing import Any
 
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 __all__ = ["run_trust"]
 
 
-def run_trust(action: str, folders: Sequence[str], lock: str, *, as_json: bool) -> int:
-    """Run one of the actions; the exit status."""
+def run_trust(action: str, folders: Sequence[str], options: argparse.Namespace) -> int:
+    """Run one of the actions on the skills in folders; the exit status."""
     if action == "audit":
-        return _audit(folders, as_json)
-    return _lock(folders, lock) if action == "lock" else _verify(folders, lock, as_json)
+        return _audit(folders, options.json)
+    return _lock(folders, options.lock) if action == "lock" else _verify(folders, options.lock, options.json)
 
 
 def _lock(folders: Sequence[str], path: str) -> int:
@@ -42,14 +42,15 @@ def _verify(folders: Sequence[str], path: str, as_json: bool) -> int:
     skills, problems = load_skills(folders)
     try:
         drift = SkillLock.read(path).verify(skills)
-    except (SkillError, OSError) as error:
-        print(f"agentsandbox: {path}: {error}", file=sys.stderr)
-        return 1
+    except SkillError as error:
+        return report([*problems, f"{path}: {error}"])
+    except OSError as error:
+        return report([*problems, words_of(error)])
     if as_json:
-        print(json.dumps([{"skill": each.skill, "path": each.path, "kind": each.kind} for each in drift], indent=2))
+        print_json([{"skill": each.skill, "path": each.path, "kind": each.kind} for each in drift])
     else:
         for each in drift:
-            print(each)
+            print(visible(str(each)))
         if not drift and not problems:
             print(f"{len(skills)} skills are as they were locked")
     return report(problems) or (1 if drift else 0)
@@ -59,14 +60,13 @@ def _audit(folders: Sequence[str], as_json: bool) -> int:
     skills, problems = load_skills(folders)
     found = [take_census(skill) for skill in skills]
     if as_json:
-        print(json.dumps([_plain(census) for census in found], indent=2, ensure_ascii=False))
+        print_json([_plain(census) for census in found])
         return report(problems)
     for census in found:
         commands = ", ".join(f"{name} ({count})" if count > 1 else name for name, count in sorted(census.commands.items()))
-        print(f"{census.skill}  {census.digest}\n  commands: {commands or 'none'}")
+        print(f"{census.skill}  {census.digest}\n  commands: {visible(commands) or 'none'}")
         rows = [(kind, finding) for kind, findings in _kinds(census) for finding in findings]
-        if rows:
-            table(("kind", "place", "finding"), [(kind, f"{each.path}:{each.line}", f"{each.code}: {each.text}") for kind, each in rows])
+        print_table(("kind", "place", "finding"), [(kind, f"{each.path}:{each.line}", f"{each.code}: {each.text}") for kind, each in rows])
     return report(problems)
 
 

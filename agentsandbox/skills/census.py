@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from agentsandbox.analysis import analyze
 from agentsandbox.errors import ShellSyntaxError
+from agentsandbox.skills.invisible import INVISIBLE
 from agentsandbox.skills.reading import as_text
 from agentsandbox.skills.scripts import INTERPRETERS, interpreter_of
 
@@ -63,7 +64,8 @@ SMELLS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
         ("switches-safety-off", r"--(?:dangerously-\S+|no-verify|yolo|insecure)\b|--no-check-certificate|\bset[ \t]\+e\b.*\brm[ \t]-rf"),
     )
 )
-_INVISIBLE = re.compile("[\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\u00ad\U000e0000-\U000e0fff]")
+_HARMLESS = frozenset("\f\u200d")
+"""Characters that are not seen and do no harm: the one starts a page, the other joins emoji."""
 _BLOB = re.compile(r"[A-Za-z0-9+/]{400,}={0,2}")
 
 
@@ -213,8 +215,8 @@ def _note_smells(census: Census, path: str, text: str) -> None:
             if match := pattern.search(line):
                 _note(census.smells, code, path, number, match[0])
     for number, line in _lines(text):
-        hidden = _INVISIBLE.findall(line.removeprefix("\ufeff") if number == 1 else line)
-        if hidden and not all(char == "\u200d" for char in hidden):  # which joins emoji
+        hidden = INVISIBLE.findall(line.removeprefix("\ufeff") if number == 1 else line)
+        if not _HARMLESS.issuperset(hidden):
             names = " ".join(dict.fromkeys(f"U+{ord(char):04X}" for char in hidden))
             _note(census.smells, "invisible-characters", path, number, names)
         if match := _BLOB.search(line):

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agentsandbox.errors import InvalidSkillError, SkillPolicyError
+from agentsandbox.skills.hostfiles import replace_file
 from agentsandbox.streams import encode
 
 if TYPE_CHECKING:
@@ -96,7 +97,7 @@ class SkillLock:
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Put the lock in a file."""
-        Path(path).write_bytes(encode(json.dumps(self.to_dict(), indent=2, sort_keys=True, ensure_ascii=False) + "\n"))
+        replace_file(Path(path), encode(json.dumps(self.to_dict(), indent=2, sort_keys=True, ensure_ascii=False) + "\n"))
 
     def drift(self, skill: AgentSkill) -> list[Drift]:
         """How a skill differs from what is locked."""

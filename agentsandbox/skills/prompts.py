@@ -12,6 +12,8 @@ import math
 import re
 from typing import TYPE_CHECKING, Protocol
 
+from agentsandbox.skills.invisible import INVISIBLE
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
     from typing import Literal
@@ -33,10 +35,6 @@ DESCRIPTION_MAX = 1024
 SHORT_MAX = 160
 CATALOG_MAX = 50
 
-_INVISIBLE = re.compile(
-    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff0-\ufffb\ufffe\uffff"
-    "\ud800-\udfff\U000e0000-\U000e0fff]"
-)
 _INVOCATION = re.compile(r"/([a-z0-9]+(?:-[a-z0-9]+)*)(?:\s+|$)")
 _BLOCK_END = re.compile(r"<(?=\s*/?\s*(?:skill|active_skills|available_skills|agent-skills))", re.IGNORECASE)
 
@@ -53,7 +51,7 @@ class CatalogEntry(Protocol):
 
 def one_line(text: str, limit: int = DESCRIPTION_MAX) -> str:
     """Text without invisible characters, its white space folded, at most `limit` characters."""
-    folded = " ".join(_INVISIBLE.sub("", text).split())
+    folded = " ".join(INVISIBLE.sub("", text).split())
     return folded if len(folded) <= limit else folded[: limit - 1].rstrip() + "…"
 
 

@@ -10,6 +10,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from agentsandbox.skills.invisible import INVISIBLE
 from agentsandbox.skills.paths import RESERVED_NAMES, SKILL_NAME, SKILL_NAME_MAX
 
 if TYPE_CHECKING:
@@ -24,8 +25,6 @@ DESCRIPTION_MAX = 1024
 COMPATIBILITY_MAX = 500
 SPECIFIED_FIELDS = ("name", "description", "license", "compatibility", "metadata", "allowed-tools")
 KNOWN_FIELDS = frozenset((*SPECIFIED_FIELDS, "tags", "requires"))
-
-_HIDDEN = re.compile("[\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e007f]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +126,7 @@ def _check_description(fields: Mapping[str, Any]) -> Iterator[Diagnostic]:
         return
     if len(description) > DESCRIPTION_MAX:
         yield _error("description-too-long", "description", f"Description exceeds 1024 character limit ({len(description)} chars)")
-    if _HIDDEN.search(description):
+    if INVISIBLE.search(description):
         yield Diagnostic("hidden-characters", "warning", "description", "The description holds invisible or direction-changing characters")
 
 
