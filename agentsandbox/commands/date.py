@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from agentsandbox.command import Arguments, CommandContext, command
+import re
+
+from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
 from agentsandbox.commands._choices import choose
+from agentsandbox.commands._lines import shown_name
 from agentsandbox.commands._quoting import quote
 from agentsandbox.commands._times import nanoseconds
 from agentsandbox.errors import CommandError, UsageError
@@ -12,6 +15,7 @@ from agentsandbox.streams import decode
 
 _DEFAULT = "%a %b %e %H:%M:%S %Z %Y"
 _RFC_EMAIL = "%a, %d %b %Y %H:%M:%S %z"
+_POSIX = re.compile(r"(\d\d)(\d\d)(\d\d)(\d\d)(?:(\d\d)?(\d\d))?(?:\.(\d\d))?", re.ASCII)
 _ISO = {
     "date": "%Y-%m-%d",
     "hours": "%Y-%m-%dT%H%:z",
@@ -67,6 +71,22 @@ def _parse(ctx: CommandContext, text: str, zone: str) -> int:
         raise CommandError(f"invalid date {quote(text)}") from None
 
 
+def _parse_posix(ctx: CommandContext, text: str, zone: str) -> int:
+    """The moment that the operand `MMDDhhmm[[CC]YY][.ss]` names, in nanoseconds."""
+    found = _POSIX.fullmatch(text)
+    if found is None:
+        raise CommandError(f"invalid date {quote(text)}")
+    month, day, hour, minute, century, year, second = found.groups()
+    if year is None:
+        full = format_date(nanoseconds(ctx.host.clock()), "%Y", zone)
+    else:
+        full = (century or ("19" if int(year) > 68 else "20")) + year
+    try:
+        return parse_date(f"{full}-{month}-{day} {hour}:{minute}:{second or '00'}", ctx.host.clock(), zone)
+    except DateError:
+        raise CommandError(f"invalid date {quote(text)}") from None
+
+
 def _show(ctx: CommandContext, moment: int, format: str, zone: str) -> None:
     ctx.budget.charge(longest_width(format) + 64 * len(format))
     ctx.print(format_date(moment, format, zone))
@@ -94,11 +114,13 @@ def _show_lines(ctx: CommandContext, name: str, format: str, zone: str) -> int:
       -f, --file=DATEFILE        like --date, once for each line of DATEFILE
       -I[FMT], --iso-8601[=FMT]  ISO 8601 format; FMT is date (default), hours, minutes, seconds or ns
           --resolution           show the resolution of the clock: 0.000000001
-      -R, --rfc-email            RFC 5322 format: Mon, 14 Aug 2006 02:34:56 -0600
+      -R, --rfc-email, --rfc-822, --rfc-2822
+                                 RFC 5322 format: Mon, 14 Aug 2006 02:34:56 -0600
           --rfc-3339=FMT         RFC 3339 format; FMT is date, seconds or ns
       -r, --reference=FILE       show the last modification time of FILE
       -s, --set=STRING           refused: the clock belongs to the host
-      -u, --utc, --universal     Coordinated Universal Time
+      -u, --utc, --universal, --uct
+                                 Coordinated Universal Time
           --help                 display this help and exit
 
     FORMAT is literal text and conversions:
@@ -126,11 +148,9 @@ def date(ctx: CommandContext, args: Arguments) -> int:
         return _show_lines(ctx, lines, format, zone)
     text = args.value("date")
     reference = args.value("reference")
-    if operands and not operands[0].isdigit():
-        raise CommandError(f"invalid date {quote(operands[0])}")
     setting = args.value("set")
     if setting is not None or operands:
-        moment = nanoseconds(ctx.host.clock()) if setting is None else _parse(ctx, setting, zone)
+        moment = _parse_posix(ctx, operands[0], zone) if setting is None else _parse(ctx, setting, zone)
         ctx.warn("cannot set date: Operation not permitted")
     elif text is not None:
         moment = _parse(ctx, text, zone)
@@ -138,8 +158,7 @@ def date(ctx: CommandContext, args: Arguments) -> int:
         try:
             moment = nanoseconds(ctx.fs.stat(ctx.path(reference)).mtime)
         except OSError as error:
-            error.filename = reference
-            raise
+            raise CommandError(describe_os_error(error, shown_name(reference))) from None
     else:
         moment = nanoseconds(ctx.host.clock())
     _show(ctx, moment, format, zone)

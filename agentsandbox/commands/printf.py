@@ -15,18 +15,33 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from agentsandbox.limits import Budget
+
 _STOP = re.compile(r"(?:[^\\]|\\[^c])*?\\c", re.DOTALL)
+_DIRECTIVE = re.compile(r"%(?:[bq%]|([-+ '#0I]*)(?:\*|[0-9]*)(\.(?:\*|-?[0-9]*))?[hjlLtz]*(.?))", re.DOTALL)
+_WITHOUT = {"'": "aAceEosxX", "I": "aAceEosxX", "#": "cdisu", "0": "cs"}
+"""The conversions that a flag does not go with."""
 _ERANGE = "Numerical result out of range"
 
 
 class _Rendering(Rendering):
-    """The same conversions; numbers that are wrong are reported in the words of coreutils."""
+    """The same conversions; numbers that are wrong are reported in the words of coreutils.
+
+    `wrong` is the conversion specification that no pass gets beyond.
+    """
+
+    wrong = ""
+
+    def _pass(self) -> None:
+        super()._pass()
+        if self.wrong and not self.stopped:
+            raise CommandError(f"{self.wrong}: invalid conversion specification")
 
     def _check(self, text: str, end: int, out_of_range: bool) -> None:
         if out_of_range:
             self.failed = True
             self.warn(f"{quote(text)}: {_ERANGE}")
-        elif not end:
+        elif not end and text:
             self.failed = True
             self.warn(f"{quote(text)}: expected a numeric value")
         elif end < len(text):
@@ -66,20 +81,39 @@ class _Rendering(Rendering):
         return pad(encode(quote_as(text, "shell-escape"))[:precision], flags, width)
 
 
-def _check_format(ctx: CommandContext, text: str) -> Callable[[str], None]:
-    """The reporter of complaints; those about the format itself end the command."""
+def _complain(ctx: CommandContext) -> Callable[[str], None]:
+    """The reporter of complaints; a bad escape ends the command."""
 
     def warn(message: str) -> None:
-        found = re.fullmatch(r"`(.*)': (?:missing|invalid) format character", message, re.DOTALL)
-        if found is not None:
-            at = text.find(found[1])
-            start = text.rfind("%", 0, at + 1)
-            raise CommandError(f"{text[start : at + len(found[1])]}: invalid conversion specification")
         if message.startswith("missing hex digit"):
             raise CommandError("missing hexadecimal number in escape")
         ctx.warn(message, ctx.status)
 
     return warn
+
+
+def _usable(text: str, budget: Budget) -> tuple[str, str]:
+    """The format up to the first conversion specification that is wrong, and that one."""
+    parts: list[str] = []
+    start = 0
+    for found in _DIRECTIVE.finditer(text):
+        budget.step()
+        flags, precision, conversion = found.groups()
+        parts.append(text[start : found.start()])
+        start = found.end()
+        if flags is None:
+            parts.append(found[0])
+            continue
+        if not _is_conversion(flags, precision, conversion):
+            return "".join(parts), found[0]
+        parts.append("%" + found[0][1:].replace("I", "", flags.count("I")))
+    return "".join([*parts, text[start:]]), ""
+
+
+def _is_conversion(flags: str, precision: str | None, conversion: str) -> bool:
+    if not conversion or conversion not in "aAcdeEfFgGiosuxX" or (precision is not None and conversion == "c"):
+        return False
+    return not any(conversion in _WITHOUT.get(flag, "") for flag in flags)
 
 
 @command(
@@ -109,9 +143,11 @@ def printf(ctx: CommandContext, args: Arguments) -> int:
     stop = _STOP.match(text)
     if stop is not None:
         text = text[: stop.end() - 2]
+    text, wrong = _usable(text, ctx.budget)
     compiled = compile_format(text, ctx.budget)
     usable = arguments[: compiled.directives] if stop is not None else arguments if compiled.directives else ()
-    rendering = _Rendering(compiled, usable, _check_format(ctx, text), ctx.budget, zone=ctx.env.get("TZ", ""))
+    rendering = _Rendering(compiled, usable, _complain(ctx), ctx.budget, zone=ctx.env.get("TZ", ""))
+    rendering.wrong = wrong
     try:
         output, status = rendering.run()
     except CommandError:

@@ -159,9 +159,7 @@ def _compile(format: str, gnu: bool) -> tuple[str | _Spec, ...]:
         number = min(int(width[:10]), 2**31 - 1) if width else -1
         if known:
             modified = modifier is not None and conversion in _MODIFIED
-            pieces.append(
-                _Spec(conversion, found[0], pad, number, upper=upper, swap=swap, colons=len(colons or ""), modified=modified)
-            )
+            pieces.append(_Spec(conversion, found[0], pad, number, upper=upper, swap=swap, colons=len(colons or ""), modified=modified))
         else:
             doubled = conversion == "%"
             text = "%" if found[0] == "%%" else found[0]
@@ -171,7 +169,7 @@ def _compile(format: str, gnu: bool) -> tuple[str | _Spec, ...]:
     return tuple(pieces)
 
 
-_MODIFIED = frozenset([*_YEARS, *_NUMBERS, "C", "z"])
+_MODIFIED = frozenset([*_YEARS, *_NUMBERS, "C"]) - frozenset("qu")
 _KNOWN = frozenset([*_YEARS, *_NUMBERS, *_TEXTS, *_COMPOUND, *_LOCALE, *"CFNpzZ"])
 
 
@@ -243,11 +241,11 @@ def _zone_offset(moment: Moment, spec: _Spec) -> str:
 
 def _day_half(moment: Moment, spec: _Spec) -> str:
     text = "AM" if moment.hour < 12 else "PM"
-    return _text(text.lower() if spec.swap else text, spec)
+    return _text(text.lower() if spec.swap else text, spec, keep_case=spec.swap)
 
 
 def _zone_name(moment: Moment, spec: _Spec) -> str:
-    return _text(moment.abbreviation.lower() if spec.swap else moment.abbreviation, spec)
+    return _text(moment.abbreviation.lower() if spec.swap else moment.abbreviation, spec, keep_case=spec.swap)
 
 
 _SPECIAL: dict[str, Callable[[Moment, _Spec], str]] = {
@@ -267,10 +265,12 @@ def _expand(moment: Moment, spec: _Spec, gnu: bool) -> str:
         return _text(_expand(moment, plain, gnu), spec)
     if conversion in _NUMBERS:
         digits, pad, value = _NUMBERS[conversion]
+        if conversion in "gy":
+            return _year(value(moment), spec, digits)
         return _number(value(moment), spec, digits, pad)
     if conversion in _TEXTS:
         text = _TEXTS[conversion](moment)
-        return _text(text.upper() if spec.swap else text, spec, keep_case=conversion == "P")
+        return _text(text.upper() if spec.swap and conversion != "P" else text, spec, keep_case=conversion == "P")
     if conversion in _YEARS:
         return _year(_YEARS[conversion](moment), spec, 4)
     if conversion in _COMPOUND:

@@ -28,12 +28,13 @@ _OTHERS = (
     "Jamaica Japan Kwajalein Libya MET MST MST7MDT NZ NZ-CHAT Navajo PRC PST8PDT Poland Portugal ROC ROK Singapore Turkey "
     "UCT W-SU WET"
 )
+_DIRECTORY = "/usr/share/zoneinfo/"
 _NAMES = frozenset(_OTHERS.split())
 _REGION_NAME = re.compile(rf"(?:{_REGIONS.replace(' ', '|')})(?:/[A-Za-z0-9_+-]+){{1,2}}", re.ASCII)
 
 _ABBREVIATION = r"([A-Za-z]{3,}|<[A-Za-z0-9+-]{3,}>)"
-_TIME = r"([+-]?)(\d{1,3})(?::(\d{1,2})(?::(\d{1,2}))?)?"
-_POSIX = re.compile(rf"{_ABBREVIATION}{_TIME}(?:{_ABBREVIATION}(?:{_TIME})?(?:,([^,]+),([^,]+))?)?", re.ASCII)
+_TIME = r"([+-]?)(\d+)(?::(\d{1,2})(?::(\d{1,2}))?)?"
+_POSIX = re.compile(rf"{_ABBREVIATION}{_TIME}(?:{_ABBREVIATION}(?:{_TIME})?(?:,([^,]+)(?:,([^,]+))?)?)?", re.ASCII)
 _RULE = re.compile(rf"(?:M(\d{{1,2}})\.(\d)\.(\d)|(J?)(\d{{1,3}}))(?:/{_TIME})?", re.ASCII)
 
 
@@ -112,6 +113,11 @@ def _from_database(info: ZoneInfo) -> Zone:
     return Zone(functools.lru_cache(maxsize=4096)(at))
 
 
+def _offset(sign: str | None, hours: str, minutes: str | None, seconds: str | None) -> int:
+    """Seconds west of Greenwich; parts out of range are cut to it."""
+    return -_seconds(sign, str(min(int(hours), 24)), str(min(int(minutes or 0), 59)), str(min(int(seconds or 0), 59)))
+
+
 def _seconds(sign: str | None, hours: str, minutes: str | None, seconds: str | None) -> int:
     total = int(hours) * 3600 + int(minutes or 0) * 60 + int(seconds or 0)
     return -total if sign == "-" else total
@@ -146,13 +152,13 @@ def _transition(rule: str) -> Callable[[int], int] | None:
 def _from_posix(text: str) -> Zone | None:
     """A POSIX rule; None if it is none."""
     found = _POSIX.fullmatch(text)
-    if found is None or int(found[3]) > 24:
+    if found is None:
         return None
-    offset = -_seconds(*found.group(2, 3, 4, 5))
+    offset = _offset(*found.group(2, 3, 4, 5))
     name = found[1].strip("<>")
     if not found[6]:
         return _fixed(offset, name)
-    saving_offset = -_seconds(*found.group(7, 8, 9, 10)) if found[8] else offset + 3600
+    saving_offset = _offset(*found.group(7, 8, 9, 10)) if found[8] else offset + 3600
     begin, end = _transition(found[11] or "M3.2.0"), _transition(found[12] or "M11.1.0")
     if begin is None or end is None:
         return None
@@ -170,8 +176,8 @@ def _from_posix(text: str) -> Zone | None:
 @functools.lru_cache(maxsize=256)
 def find_zone(name: str) -> Zone:
     """The zone that a value of $TZ names; what means nothing is UTC under the letters it begins with, as in C."""
-    name = name.removeprefix(":")
-    if name in ("", "UTC", "UTC0", "Etc/UTC", "Zulu", "Universal"):
+    name = name.removeprefix(":").removeprefix(_DIRECTORY).removeprefix("posix/")
+    if name in ("", "UTC", "UTC0", "Etc/UTC", "Zulu", "Universal", "localtime", "/etc/localtime"):
         return UTC
     if len(name) < 100:
         if name in _NAMES or _REGION_NAME.fullmatch(name):
@@ -184,5 +190,5 @@ def find_zone(name: str) -> Zone:
         posix = _from_posix(name)
         if posix is not None:
             return posix
-    letters = re.match("[A-Za-z]{3,}", name)
-    return _fixed(0, letters[0] if letters else "")
+    letters = re.match("([A-Za-z]{3,})(?![+-]?[0-9])", name)
+    return _fixed(0, letters[1] if letters else "")
