@@ -43,6 +43,8 @@ class CopyOptions:
         self.preserve_mode = False
         self.preserve_times = False
         self.preserve_links = False
+        self.clone = False
+        """Only by sharing the content (`--reflink`), which this filesystem, as most, does not offer by that name."""
         self.default_mode = False
         """As if the source had no permissions of its own: `--no-preserve=mode`."""
 
@@ -88,14 +90,21 @@ class Copier:
         self.options = options
         self._made: set[int] = set()
         """Files made for operands: another operand must not overwrite them."""
-        self._made_directories: dict[int, str] = {}
+        self._first_made: int | None = None
+        """The first directory made for an operand: found again below it, it must not be copied into itself."""
         self._seen: set[tuple[int, str]] = set()
         self._links: dict[int, str] = {}
+        self._into_itself = False
+        self._places: list[str] = []
+        """Where copies appear inside what is being copied: these come last."""
         self._top = ("", "")
 
     def copy(self, source: str, target: str) -> bool:
         """Copy one operand to an exact place; false when something went wrong."""
         self._top = (source, target)
+        self._first_made = None
+        self._into_itself = False
+        self._places = self._inner_places(source, target)
         good = True
         pending: list[tuple[str, str] | _Directory] = [(source, target)]
         operand = True
@@ -106,12 +115,23 @@ class Copier:
                 good &= self._finish_directory(item)
                 continue
             children = self._copy_one(*item, operand=operand)
+            if self._into_itself:
+                pending = [each for each in pending if isinstance(each, _Directory)]
             if children is None:
                 good = False
             else:
                 pending.extend(reversed(children))
             operand = False
         return good
+
+    def _inner_places(self, source: str, target: str) -> list[str]:
+        """The target, if it is inside of the source."""
+        try:
+            outer = self.fs.realpath(self.ctx.path(source))
+            inner = self.fs.realpath(self.ctx.path(target if self.fs.exists(self.ctx.path(target)) else posixpath.dirname(target) or "."))
+        except OSError:
+            return []
+        return [inner] if f"{inner}/".startswith(outer.rstrip("/") + "/") else []
 
     # one file
 
@@ -178,7 +198,7 @@ class Copier:
         except OSError as error:
             if error.errno == errno.ELOOP and options.force:
                 return self.fs.stat(self.ctx.path(target), follow=False)
-            return None if error.errno == errno.ENOTDIR and target.endswith("/") else error
+            return error
 
     def _settle(self, source: str, target: str, info: Stat, existing: Stat, *, follow: bool, operand: bool) -> bool | None:
         """Whether to replace what is at the target: None to leave it quietly, False after an error."""
@@ -316,6 +336,8 @@ class Copier:
             if writer is None:
                 return False
             try:
+                if self.options.clone:
+                    return self._refuse(f"failed to clone {quote_always(target)} from {quote_always(source)}: Operation not supported")
                 if not self.options.attributes_only:
                     if info.is_file:
                         writer.write(reader.read())  # at once: the filesystem shares the bytes until one of the two changes
@@ -369,20 +391,20 @@ class Copier:
 
     # directories
 
-    def _copy_directory(
-        self, source: str, target: str, info: Stat, existing: Stat | None
-    ) -> list[tuple[str, str] | _Directory] | None:
-        if info.ino in self._made_directories:
+    def _copy_directory(self, source: str, target: str, info: Stat, existing: Stat | None) -> list[tuple[str, str] | _Directory] | None:
+        if info.ino and info.ino == self._first_made:
             top_source, top_target = self._top
             self._refuse(f"cannot copy a directory, {quote_always(top_source)}, into itself, {quote_always(top_target)}")
+            self._into_itself = True
             return None
         path = self.ctx.path(target)
         if existing is None:
             if not self._try(f"cannot create directory {quote_always(target)}", self.fs.mkdir, path, info.permissions & 0o777 | 0o700):
                 return None
-            made = self.fs.stat(path).ino
-            if made:
-                self._made_directories[made] = target
+            if self._first_made is None:
+                self._first_made = self.fs.stat(path).ino
+                if self._places:
+                    self._places.append(self.fs.realpath(path))
             if self.options.verbose:
                 self._say(f"{quote_always(source)} -> {quote_always(target)}")
         try:
@@ -390,6 +412,9 @@ class Copier:
         except OSError as error:
             self._fail(f"cannot access {quote_always(source)}", error)
             names = []
+        if self._places:
+            here = self.fs.realpath(self.ctx.path(source))
+            names.sort(key=lambda name: any(f"{place}/".startswith(join(here, name) + "/") for place in self._places))
         children: list[tuple[str, str] | _Directory] = [(join(source, name), join(target, name)) for name in names]
         children.append(_Directory(source, target, info, existing is None))
         return children

@@ -72,10 +72,16 @@ class Remover:
             self._remove_tree(name)
         elif not self.empty_directories:
             self.ctx.warn(f"cannot remove {quote_always(name)}: Is a directory")
-        elif self.interactive and not ask(self.ctx, f"remove directory {quote_always(name)}?"):
+        elif self.interactive and self._is_empty(name) and not ask(self.ctx, f"remove directory {quote_always(name)}?"):
             pass
         else:
             self._remove_directory(name)
+
+    def _is_empty(self, name: str) -> bool:
+        try:
+            return not self.ctx.fs.listdir(self.ctx.path(name))
+        except OSError:
+            return False
 
     def _remove_tree(self, top: str) -> None:
         """Depth first, without recursion: trees may be deeper than Python's stack."""
@@ -108,8 +114,7 @@ class Remover:
         try:
             names = self.ctx.fs.listdir(self.ctx.path(name))
         except OSError as error:
-            self._fail(name, error)
-            if parent is not None:
+            if not self._remove_unread(name, error) and parent is not None:
                 parent.keep()
             return None
         if names and self.interactive and not ask(self.ctx, f"descend into directory {quote_always(name)}?"):
@@ -118,6 +123,19 @@ class Remover:
             return None
         names.reverse()
         return _Open(name, names, parent)
+
+    def _remove_unread(self, name: str, reason: OSError) -> bool:
+        """Remove a directory that could not be listed: possible if it is empty."""
+        if self.interactive and not ask(self.ctx, f"attempt removal of inaccessible directory {quote_always(name)}?"):
+            return False
+        try:
+            self.ctx.fs.rmdir(self.ctx.path(strip_slashes(name)))
+        except OSError:
+            self._fail(name, reason)
+            return False
+        if self.verbose:
+            self.ctx.stdout.write(encode(f"removed directory {quote_always(name)}\n"))
+        return True
 
     def _leave(self, here: _Open) -> None:
         """Remove a directory that has been emptied."""

@@ -11,19 +11,26 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agentsandbox.command import Arguments, CommandContext
 
-__all__ = ["check_directory", "name_in", "split_operands"]
+__all__ = ["check_directory", "directory_given", "name_in", "split_operands"]
 
 
 def name_in(directory: str, source: str) -> str:
     """What a source is called in the target directory."""
-    name = base_name(source)
-    return directory if name in ("", "..") else join(directory, name)
+    return join(directory, base_name(source))
+
+
+def directory_given(args: Arguments) -> str | None:
+    """The directory of -t, which may be given once."""
+    given = args.values("target-directory")
+    if len(given) > 1:
+        raise CommandError("multiple target directories specified")
+    return given[0] if given else None
 
 
 def split_operands(ctx: CommandContext, args: Arguments) -> tuple[list[str], str, bool]:
     """(the sources, the target, whether that is a directory to put them into)."""
     operands = args.operands
-    directory = args.value("target-directory")
+    directory = directory_given(args)
     exact = args.flag("no-target-directory")
     if not operands:
         raise UsageError("missing file operand")

@@ -8,7 +8,7 @@ from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.commands._backups import Backups
 from agentsandbox.commands._choices import choose
 from agentsandbox.commands._contexts import warn_of_context
-from agentsandbox.commands._copying import Copier, CopyOptions, join, strip_slashes
+from agentsandbox.commands._copying import Copier, CopyOptions, base_name, join, strip_slashes
 from agentsandbox.commands._quoting import quote_always
 from agentsandbox.commands._targets import name_in, split_operands
 from agentsandbox.errors import CommandError, UsageError
@@ -45,7 +45,7 @@ _SPARSE = (("never",), ("auto",), ("always",))
           --no-preserve=ATTRS      do not keep these attributes
           --parents                put the full path of SOURCE under DIRECTORY
       -R, -r, --recursive          copy directories with all below them
-          --reflink[=WHEN]         auto, always or never: content is shared until it changes in any case
+          --reflink[=WHEN]         share content: auto (default) copies, always (or no WHEN) is not supported here
           --remove-destination     remove each destination before it is written
           --sparse=WHEN            auto, always or never: how holes are stored makes no difference here
           --strip-trailing-slashes remove trailing slashes from SOURCE
@@ -68,6 +68,9 @@ def cp(ctx: CommandContext, args: Arguments) -> int:
     parents = args.flag("parents")
     if parents and not into:
         raise UsageError("with --parents, the destination must be a directory")
+    if options.force and options.backups and not into and sources[0] == target and ctx.fs.is_file(ctx.path(target)):
+        target = options.backups.name(target)  # the backup itself is what is wanted
+        options.backups.control = "none"
     copier = Copier(ctx, options)
     for source in sources:
         name = strip_slashes(source) if into and args.flag("strip-trailing-slashes") else source
@@ -76,8 +79,13 @@ def cp(ctx: CommandContext, args: Arguments) -> int:
                 continue
             copier.copy(name, join(target, strip_slashes(name).lstrip("/")))
         else:
-            copier.copy(name, name_in(target, name) if into else target)
+            copier.copy(name, _name_in(target, name) if into else target)
     return ctx.status
+
+
+def _name_in(directory: str, source: str) -> str:
+    """`source/..` is copied as `.`: not beside the directory."""
+    return join(directory, ".") if base_name(source) == ".." else name_in(directory, source)
 
 
 def _read_options(ctx: CommandContext, args: Arguments) -> CopyOptions:
@@ -96,12 +104,23 @@ def _read_options(ctx: CommandContext, args: Arguments) -> CopyOptions:
         raise UsageError("options --backup and --no-clobber are mutually exclusive")
     if options.hard_link and options.symbolic_link:
         raise UsageError("cannot make both hard and symbolic links")
-    for key, choices in (("reflink", _REFLINK), ("sparse", _SPARSE)):
-        if args.value(key):
-            choose(args.value(key) or "", f"--{key}", choices)
+    options.clone, sparse = _read_sharing(args)
+    if options.clone and sparse != "auto":
+        raise UsageError("--reflink can be used only with --sparse=auto")
     _choose_dereference(args, options)
     _choose_attributes(args, options)
     return options
+
+
+def _read_sharing(args: Arguments) -> tuple[bool, str]:
+    """Whether content may only be shared, and what --sparse says."""
+    clone, sparse = False, "auto"
+    for key, value in args.given:
+        if key == "reflink":
+            clone = value is None or choose(value, "--reflink", _REFLINK) == "always"
+        elif key == "sparse":
+            sparse = choose(value or "", "--sparse", _SPARSE)
+    return clone, sparse
 
 
 def _choose_dereference(args: Arguments, options: CopyOptions) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import posixpath
 
 from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
@@ -9,7 +11,7 @@ from agentsandbox.commands._backups import Backups
 from agentsandbox.commands._contexts import warn_of_context
 from agentsandbox.commands._copying import Copier, CopyOptions, join
 from agentsandbox.commands._quoting import quote, quote_always
-from agentsandbox.commands._targets import name_in, split_operands
+from agentsandbox.commands._targets import directory_given, name_in, split_operands
 from agentsandbox.errors import CommandError, UsageError
 from agentsandbox.languages.modes import compile_mode
 from agentsandbox.languages.owners import Owners
@@ -47,36 +49,51 @@ _DIRECTORY = True
     """,
 )
 def install(ctx: CommandContext, args: Arguments) -> int:
-    change = compile_mode(args.value("mode") or "0755", 0)
+    text = args.value("mode", "0755") or ""
+    change = compile_mode(text, 0)
     if change is None:
-        raise CommandError(f"invalid mode {quote(args.value('mode') or '')}")
+        raise CommandError(f"invalid mode {quote(text)}")
     warn_of_context(ctx, args)
     if args.flag("preserve-context"):
         ctx.warn("WARNING: ignoring --preserve-context; this kernel is not SELinux-enabled", ctx.status)
-    _check_owner(ctx, args)
+    foreign = _is_foreign(ctx, args)
     verbose = args.flag("verbose")
+    directory = directory_given(args)
     if args.flag("directory"):
+        if directory is not None:
+            raise CommandError("target directory not allowed when installing a directory")
         if not args.operands:
             raise UsageError("missing file operand")
         for name in args.operands:
             ctx.budget.step()
             if _make_directories(ctx, name, verbose=verbose):
-                ctx.fs.chmod(ctx.path(name), change(0, _DIRECTORY))
+                if foreign:
+                    ctx.warn(f"cannot change owner and permissions of {quote(name)}: Operation not permitted")
+                else:
+                    ctx.fs.chmod(ctx.path(name), change(0, _DIRECTORY))
         return ctx.status
     if args.flag("D"):
-        directory = args.value("target-directory")
-        if directory is None and len(args.operands) == 2:
-            directory = posixpath.dirname(args.operands[1])
-        if directory and not _make_directories(ctx, directory, verbose=verbose):
+        parents = posixpath.dirname(args.operands[1]) if directory is None and len(args.operands) == 2 else directory
+        if parents and not _make_directories(ctx, parents, verbose=verbose):
             return 1
-    if args.flag("target-directory"):
-        _check_directory(ctx, args.value("target-directory") or "")
+    if directory is not None:
+        _check_directory(ctx, directory)
     sources, target, into = split_operands(ctx, args)
     copier = _make_copier(ctx, args)
     for source in sources:
         ctx.budget.step()
-        _install(ctx, copier, source, name_in(target, source) if into else target, change(0, False), args)
+        place = name_in(target, source) if into else target
+        if foreign and not _is_missing(ctx, source):
+            if copier.copy(source, place):
+                ctx.fs.chmod(ctx.path(place), 0o600)
+                ctx.warn(f"cannot change ownership of {quote_always(place)}: Operation not permitted")
+        else:
+            _install(ctx, copier, source, place, change(0, False), args)
     return ctx.status
+
+
+def _is_missing(ctx: CommandContext, source: str) -> bool:
+    return not source or not ctx.fs.is_file(ctx.path(source))
 
 
 def _check_directory(ctx: CommandContext, name: str) -> None:
@@ -136,22 +153,25 @@ def _make_directories(ctx: CommandContext, name: str, *, verbose: bool) -> bool:
         try:
             ctx.fs.mkdir(path, 0o755)
         except OSError as error:
-            ctx.warn(f"cannot create directory {quote(here)}: {describe_os_error(error, '')}")
+            reason = os.strerror(errno.ENOTDIR) if error.errno == errno.EEXIST and len(here) < len(name) else describe_os_error(error, "")
+            ctx.warn(f"cannot create directory {quote(here)}: {reason}")
             return False
         if verbose:
             ctx.print(f"{ctx.name}: creating directory {quote_always(here)}")
     return True
 
 
-def _check_owner(ctx: CommandContext, args: Arguments) -> None:
-    """Whether the owner and the group asked for are those that files have anyway."""
+def _is_foreign(ctx: CommandContext, args: Arguments) -> bool:
+    """Whether an owner or a group is asked for that files do not have anyway."""
     owners = Owners(ctx)
+    foreign = False
     for key, number in (("owner", owners.user_number), ("group", owners.group_number)):
         text = args.value(key)
         if text is None:
             continue
         found = number(text)
         if found is None:
-            raise CommandError(f"invalid {'user' if key == 'owner' else 'group'} {quote_always(text)}")
+            raise CommandError(f"invalid {'user' if key == 'owner' else 'group'} {quote(text)}")
         if found != ctx.fs.stat("/tmp" if not ctx.fs.exists(ctx.cwd) else ctx.cwd).uid:
-            raise CommandError(f"cannot change ownership to {quote_always(text)}: Operation not permitted")
+            foreign = True
+    return foreign

@@ -10,7 +10,7 @@ from agentsandbox.commands._copying import base_name, same_file
 from agentsandbox.commands._paths import canonicalize, relative_to
 from agentsandbox.commands._prompts import ask
 from agentsandbox.commands._quoting import quote_always
-from agentsandbox.commands._targets import check_directory, name_in
+from agentsandbox.commands._targets import check_directory, directory_given, name_in
 from agentsandbox.errors import CommandError, UsageError
 
 TYPE_CHECKING = False
@@ -167,7 +167,7 @@ def ln(ctx: CommandContext, args: Arguments) -> int:
 def _split(ctx: CommandContext, args: Arguments) -> tuple[list[str], str, bool]:
     """(the files to link to, where to, whether that is a directory)."""
     operands = args.operands
-    directory = args.value("target-directory")
+    directory = directory_given(args)
     if args.flag("no-target-directory"):
         if directory is not None:
             raise CommandError("cannot combine --target-directory and --no-target-directory")

@@ -75,8 +75,13 @@ def _make_with_parents(ctx: CommandContext, name: str, mode: int | None, verbose
             continue
         if ctx.fs.exists(path, follow=False):
             shown = name if last else here
-            reason = errno.EEXIST if last or not ctx.fs.exists(path) else errno.ENOTDIR
-            ctx.warn(f"cannot create directory {quote(shown)}: {os.strerror(reason)}")
+            try:
+                ctx.fs.stat(path)
+                reason = errno.EEXIST if last else errno.ENOTDIR
+            except OSError as error:
+                reason = error.errno if error.errno == errno.ELOOP else errno.EEXIST
+            what = "stat" if reason == errno.ELOOP and last else "create directory"
+            ctx.warn(f"cannot {what} {quote(shown)}: {os.strerror(reason)}")
             return
         try:
             permissions = 0o777 & ~ctx.umask

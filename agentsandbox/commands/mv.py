@@ -46,10 +46,8 @@ class _Mover:
         except FileNotFoundError:
             existing = None
         except OSError as error:
-            if not (error.errno == errno.ENOTDIR and target.endswith("/")):
-                ctx.warn(f"cannot stat {quote_always(target)}: {describe_os_error(error, '')}")
-                return
-            existing = None
+            ctx.warn(f"cannot stat {quote_always(target)}: {describe_os_error(error, '')}")
+            return
         if existing is not None:
             if not self._settle(source, target, info, existing):
                 return

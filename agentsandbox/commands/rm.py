@@ -72,7 +72,9 @@ def _read_prompting(args: Arguments) -> tuple[bool, bool, bool]:
         if key == "force":
             force, interactive, once = True, False, False
         elif key in ("i", "I", "interactive"):
-            when = {"i": "always", "I": "once"}.get(key) or (choose(value, "--interactive", _INTERACTIVE) if value else "always")
+            when = {"i": "always", "I": "once"}.get(key, "always")
+            if value is not None:
+                when = choose(value, "--interactive", _INTERACTIVE)
             force = force and when == "never"
             interactive, once = when == "always", when == "once"
     return force, interactive, once
