@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import re
 
+from agentsandbox.errors import CommandError
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from agentsandbox.fs.base import Stat
 
-__all__ = ["BLOCK_SIZE", "SizeFormat", "disk_usage", "parse_block_size", "parse_scaled"]
+__all__ = ["BLOCK_SIZE", "SizeFormat", "block_size_from", "disk_usage", "parse_block_size", "parse_scaled"]
 
 BLOCK_SIZE = 4096
 """Space is given to files in blocks of so many bytes, as on most Linux filesystems."""
@@ -16,6 +20,8 @@ BLOCK_SIZE = 4096
 _UNITS = "KMGTPEZY"
 _NUMBER = re.compile(r"\s*\+?([0-9]+)?([bBcwkKMGTPEZYm]?)(iB|B|D)?\Z", re.ASCII)
 _LARGEST = 2**63 - 1
+_LARGEST_UNSIGNED = 2**64 - 1
+_BLOCK = re.compile(r"\s*\+?(0[xX][0-9a-fA-F]+|0[0-7]*|[1-9][0-9]*)?(?:([EGgkKMmPTtYZ])(iB|B|D|))?(.*)\Z", re.ASCII | re.DOTALL)
 
 
 def disk_usage(info: Stat) -> int:
@@ -90,19 +96,47 @@ class SizeFormat:
         return shown + (letter.lower() if letter == "K" and base == 1000 else letter)
 
 
-def parse_block_size(text: str) -> SizeFormat | None:
-    """What `--block-size=TEXT` asks for: "1K", "MB", "human-readable", "si"; None when it is no size."""
+def parse_block_size(text: str, what: str, status: int = 1) -> SizeFormat:
+    """What `--block-size=TEXT` asks for: "1K", "MB", "human-readable", "si"; `what` is how the refusal calls it."""
+    text_shown = text
+    text = text.removeprefix("'")  # digits in groups: there are none in this locale
     if text in ("human-readable", "si"):
         return SizeFormat(human=True, base=1000 if text == "si" else 1024)
-    numbered = text[:1].isdigit()
-    try:
-        unit = parse_scaled(text, "KMGTPEZYkmcbwB" if numbered else "KMGTPEZYkm")
-    except OverflowError:
-        return None
+    found = _BLOCK.match(text)
+    if found is None or not (found[1] or found[2]):
+        raise CommandError(f"invalid {what} argument '{text_shown}'", status)
+    digits, letter, base, rest = found.groups()
+    if rest:
+        raise CommandError(f"invalid suffix in {what} argument '{text_shown}'", status)
+    unit = _number(digits) if digits else 1
+    if letter:
+        unit *= (1000 if base in ("B", "D") else 1024) ** (_UNITS.index(letter.upper()) + 1)
+    if unit > _LARGEST_UNSIGNED:
+        raise CommandError(f"{what} argument '{text_shown}' too large", status)
     if not unit:
-        return None
-    if numbered:
+        raise CommandError(f"invalid {what} argument '{text_shown}'", status)
+    if digits:
         return SizeFormat(unit)
-    power_of_1000 = text.endswith("B") and "i" not in text
-    first = text[0].upper() if text[0] in "mM" or not power_of_1000 else text[0].upper().replace("K", "k")
-    return SizeFormat(unit, suffix=first + text[1:])
+    shown = letter.lower() if letter in "kK" and base == "B" else letter.upper()
+    return SizeFormat(unit, suffix=shown + (base if base in ("B", "iB") else ""))
+
+
+def _number(digits: str) -> int:
+    """As C reads an integer of any base; more digits than any size has are too many."""
+    if len(digits) > 40:
+        return _LARGEST_UNSIGNED + 1
+    return int(digits, 16 if digits[:2] in ("0x", "0X") else 8 if digits[0] == "0" else 10)
+
+
+def block_size_from(env: Mapping[str, str], variable: str) -> SizeFormat | None:
+    """The block size that the environment asks for; None for the usual one."""
+    text = env.get(variable) or env.get("BLOCK_SIZE")
+    fallback = SizeFormat(512 if "POSIXLY_CORRECT" in env else 1024)
+    if text is None:
+        text = env.get("BLOCKSIZE")
+        if text is None:
+            return fallback if fallback.unit == 512 else None
+    try:
+        return parse_block_size(text, "")
+    except CommandError:
+        return fallback

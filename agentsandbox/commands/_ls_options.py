@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentsandbox.commands._block_sizes import SizeFormat, parse_block_size
+from agentsandbox.commands._block_sizes import SizeFormat, block_size_from, parse_block_size
 from agentsandbox.commands._choices import choose
 from agentsandbox.commands._listing import Colors, knows_colors
 from agentsandbox.commands._quoting import STYLES, quote
@@ -115,8 +115,6 @@ class Options:
 
     def _choose_form(self, args: Arguments, form: str) -> str:
         letters = {"C": "vertical", "x": "horizontal", "m": "commas"}
-        if args.flag("zero"):
-            form = "single-column"
         for key, value in args.given:
             if key in letters:
                 form = letters[key]
@@ -125,7 +123,7 @@ class Options:
             elif key == "format":
                 chosen = choose(value or "", "--format", _FORMAT_WORDS)
                 form = next(words[0] for words in _FORMATS if chosen in words)
-            elif (key == "1" and form != "long") or (key == "f" and form == "long"):
+            elif (key in ("1", "zero") and form != "long") or (key == "f" and form == "long"):
                 form = "single-column"
         return form
 
@@ -182,18 +180,17 @@ class Options:
         given = args.last("human-readable", "si", "block-size")
         if given == "block-size":
             text = args.value("block-size") or ""
-            found = parse_block_size(text)
-            if found is None:
-                raise CommandError(f"invalid --block-size argument '{text}'", 2)
+            found = parse_block_size(text, "--block-size", 2)
             return found, found
         if given:
             human = SizeFormat(human=True, base=1000 if given == "si" else 1024)
             return human, human
-        from_env = ctx.env.get("LS_BLOCK_SIZE") or ctx.env.get("BLOCK_SIZE")
-        if from_env:
-            found = parse_block_size(from_env)
-            if found is not None:
-                return found, SizeFormat(1024) if args.flag("kibibytes") else found
+        from_env = block_size_from(ctx.env, "LS_BLOCK_SIZE")
+        if from_env is not None:
+            if "LS_BLOCK_SIZE" in ctx.env or "BLOCK_SIZE" in ctx.env:
+                sizes = from_env
+            if not args.flag("kibibytes"):
+                blocks = from_env
         return sizes, blocks
 
     def _choose_time_style(self, ctx: CommandContext, args: Arguments) -> tuple[str, str]:
@@ -205,8 +202,7 @@ class Options:
             style = "full-iso"
         if style is None:
             style = ctx.env.get("TIME_STYLE") or "locale"
-        if style.startswith("posix-"):
-            style = "locale"
+        style = style.removeprefix("posix-")  # which is for the locale POSIX, not for this one
         if style.startswith("+"):
             old, newline, recent = style[1:].partition("\n")
             return (old, recent) if newline else (old, old)

@@ -127,7 +127,7 @@ class Printer:
             return
         columns: list[list[str]] = []
         for number, column in enumerate(zip(*rows, strict=True)):
-            if any(column):
+            if any(column) or number == _TIME:
                 columns.append(self._aligned(number, column))
         for entry, cells in zip(entries, zip(*columns, strict=True), strict=False):
             yield f"{' '.join(cells)} {self._long_name(entry)}"

@@ -21,7 +21,10 @@ def _print_sums(ctx: CommandContext, args: Arguments, algorithm: str) -> int:
         try:
             source = ctx.open_input(name)
         except IsADirectoryError as error:
-            ctx.warn_os(error, shown_name(name))
+            if algorithm == "crc":  # the real one does not look whether it could read
+                ctx.print(f"4294967295 0 {name}", end)
+            else:
+                ctx.warn_os(error, shown_name(name))
             continue
         except OSError as error:
             ctx.warn_os(error, shown_name(name))

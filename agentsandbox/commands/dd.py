@@ -339,8 +339,17 @@ class _Copy:
         if size >= 1000:
             amount += f" ({_human(size, 1000)}"
             amount += f", {_human(size, 1024)})" if size >= 1024 else ")"
-        rate = _human(int(size / seconds), 1000) if size >= seconds * 1000 else f"{size / seconds:.1f} B"
-        return f"{amount} copied, {seconds:g} s, {rate}/s\n"
+        return f"{amount} copied, {seconds:g} s, {_rate(size / seconds)}/s\n"
+
+
+def _rate(speed: float) -> str:
+    """Bytes a second in units of at least a kilobyte: "0.4 kB", "62.5 MB", "105 MB"."""
+    power = 1
+    while speed >= 1000 ** (power + 1) and power < 8:
+        power += 1
+    value = speed / 1000**power
+    shown = f"{value:.1f}"
+    return f"{shown if len(shown) <= 4 else f'{value:.0f}'} {'kMGTPEZY'[power - 1]}B"
 
 
 def _human(size: int, base: int) -> str:

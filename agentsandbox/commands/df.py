@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
-from agentsandbox.commands._block_sizes import SizeFormat, parse_block_size
+from agentsandbox.commands._block_sizes import SizeFormat, block_size_from, parse_block_size
+from agentsandbox.commands._lines import shown_name
 from agentsandbox.commands._quoting import quote
 from agentsandbox.commands._space import Space
 from agentsandbox.errors import CommandError, UsageError
@@ -54,7 +55,7 @@ def df(ctx: CommandContext, args: Arguments) -> int:
             try:
                 ctx.fs.stat(ctx.path(name))
             except OSError as error:
-                ctx.warn(describe_os_error(error, name or "''"))
+                ctx.warn(describe_os_error(error, shown_name(name)))
                 continue
         if shown:
             rows.append(_row(space, sizes, _SOURCE, "/", name))
@@ -78,14 +79,10 @@ def _choose_sizes(ctx: CommandContext, args: Arguments) -> SizeFormat:
     given = args.last("human-readable", "si", "block-size", "k")
     if given in ("human-readable", "si"):
         return SizeFormat(human=True, base=1000 if given == "si" else 1024)
-    text = args.value("block-size") if given == "block-size" else ctx.env.get("DF_BLOCK_SIZE") or ctx.env.get("BLOCK_SIZE")
-    if text and given != "k":
-        found = parse_block_size(text)
-        if found is not None:
-            return found
-        if given:
-            raise CommandError(f"invalid {'--block-size' if f'--block-size={text}' in ctx.words else '-B'} argument '{text}'")
-    return SizeFormat(1024)
+    if given == "block-size":
+        text = args.value("block-size") or ""
+        return parse_block_size(text, "--block-size" if f"--block-size={text}" in ctx.words else "-B")
+    return SizeFormat(1024) if given == "k" else block_size_from(ctx.env, "DF_BLOCK_SIZE") or SizeFormat(1024)
 
 
 def _choose_fields(args: Arguments) -> list[str]:
@@ -112,6 +109,8 @@ def _size_header(sizes: SizeFormat, *, portable: bool) -> str:
         return "Size"
     if portable:
         return f"{sizes.unit}-blocks"
+    if sizes.suffix.endswith("iB"):
+        return f"1{sizes.suffix}-blocks"
     for base, suffix in ((1024, ""), (1000, "B")):
         unit, power = sizes.unit, 0
         while unit % base == 0 and power < 8:

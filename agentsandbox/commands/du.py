@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 
 from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
-from agentsandbox.commands._block_sizes import SizeFormat, disk_usage, parse_block_size, parse_scaled
+from agentsandbox.commands._block_sizes import SizeFormat, block_size_from, disk_usage, parse_block_size, parse_scaled
 from agentsandbox.commands._choices import choose
 from agentsandbox.commands._copying import join
 from agentsandbox.commands._quoting import quote, quote_always
@@ -56,9 +56,10 @@ class _Counter:
         self.threshold = _read_threshold(ctx, args)
         self.follow = args.last("dereference", "dereference-args", "no-dereference") or "no-dereference"
         self.excluded = _read_patterns(ctx, args)
-        self.time = args.value("time")
-        if self.time:
-            self.time = choose(self.time, "--time", _TIMES)
+        self.time: str | None = None
+        for key, value in args.given:
+            if key == "time":
+                self.time = "" if value is None else choose(value, "--time", _TIMES)
         self.time_format = _read_style(args)
         self.local = LocalTime(ctx)
         self.total = 0
@@ -156,10 +157,7 @@ def _spelling(ctx: CommandContext, letter: str, name: str, value: str) -> str:
 
 
 def _choose_sizes(ctx: CommandContext, args: Arguments) -> SizeFormat:
-    chosen: SizeFormat | None = None
-    from_env = ctx.env.get("DU_BLOCK_SIZE") or ctx.env.get("BLOCK_SIZE")
-    if from_env:
-        chosen = parse_block_size(from_env)
+    chosen = block_size_from(ctx.env, "DU_BLOCK_SIZE")
     units = {"bytes": 1, "k": 1024, "m": 1024 * 1024}
     for key, value in args.given:
         if key in units:
@@ -167,9 +165,7 @@ def _choose_sizes(ctx: CommandContext, args: Arguments) -> SizeFormat:
         elif key in ("human-readable", "si"):
             chosen = SizeFormat(human=True, base=1000 if key == "si" else 1024)
         elif key == "block-size":
-            chosen = parse_block_size(value or "")
-            if chosen is None:
-                raise CommandError(f"invalid {_spelling(ctx, 'B', 'block-size', value or '')} argument '{value}'")
+            chosen = parse_block_size(value or "", _spelling(ctx, "B", "block-size", value or ""))
     return chosen or SizeFormat(1024)
 
 
@@ -218,7 +214,7 @@ def _read_patterns(ctx: CommandContext, args: Arguments) -> list[re.Pattern[str]
 
 
 def _read_style(args: Arguments) -> str:
-    style = args.value("time-style") or "long-iso"
+    style = args.value("time-style", "long-iso") or ""
     if style.startswith("+"):
         return style[1:]
     return _STYLES[choose(style, "time style", (("full-iso",), ("long-iso",), ("iso",)))]

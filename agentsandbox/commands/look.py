@@ -48,7 +48,7 @@ def look(ctx: CommandContext, args: Arguments) -> int:
     except IsADirectoryError:
         raise CommandError(f"{name}: No such device") from None
     except OSError as error:
-        raise CommandError(describe_os_error(error, name)) from None
+        raise CommandError(f"{name}: {describe_os_error(error, '')}") from None
 
     def key(line: bytes) -> bytes:
         ctx.budget.step()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
+from agentsandbox.commands._lines import shown_name
 from agentsandbox.commands._paths import canonicalize
 from agentsandbox.errors import UsageError
 from agentsandbox.streams import encode
@@ -45,7 +46,7 @@ def readlink(ctx: CommandContext, args: Arguments) -> int:
         except OSError as error:
             ctx.status = 1
             if verbose:
-                ctx.warn(describe_os_error(error, name or "''"))
+                ctx.warn(describe_os_error(error, shown_name(name)))
             continue
         ctx.stdout.write(encode(shown + end))
     return ctx.status

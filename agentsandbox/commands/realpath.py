@@ -5,6 +5,7 @@ from __future__ import annotations
 import posixpath
 
 from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
+from agentsandbox.commands._lines import shown_name
 from agentsandbox.commands._paths import canonicalize, relative_to
 from agentsandbox.errors import CommandError, UsageError
 from agentsandbox.streams import encode
@@ -41,7 +42,7 @@ def realpath(ctx: CommandContext, args: Arguments) -> int:
         except OSError as error:
             ctx.status = 1
             if not args.flag("quiet"):
-                ctx.warn(describe_os_error(error, name or "''"))
+                ctx.warn(describe_os_error(error, shown_name(name)))
             continue
         if relative is not None and (base is None or _is_below(path, base)):
             path = relative_to(path, relative)
@@ -85,7 +86,7 @@ class _Resolver:
             if self.missing == "none" and not self.ctx.fs.is_dir(path):
                 raise NotADirectoryError(20, "Not a directory")
         except OSError as error:
-            raise CommandError(describe_os_error(error, name)) from None
+            raise CommandError(describe_os_error(error, shown_name(name))) from None
         return path
 
 

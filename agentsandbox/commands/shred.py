@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
 from agentsandbox.commands._block_sizes import BLOCK_SIZE
+from agentsandbox.commands._lines import shown_name
 from agentsandbox.commands._quoting import quote
 from agentsandbox.commands._sizes import parse_number, parse_size
 from agentsandbox.errors import UsageError
@@ -51,7 +52,7 @@ def _shred(ctx: CommandContext, args: Arguments, name: str, passes: int, size: i
             ctx.fs.chmod(path, ctx.fs.stat(path).permissions | 0o200)
         file = ctx.fs.open(path, "r+")
     except OSError as error:
-        ctx.warn(f"{name}: failed to open for writing: {describe_os_error(error, '')}")
+        ctx.warn(f"{shown_name(name)}: failed to open for writing: {describe_os_error(error, '')}")
         return
     try:
         length = file.stat().size if size is None else size
@@ -60,7 +61,7 @@ def _shred(ctx: CommandContext, args: Arguments, name: str, passes: int, size: i
         kinds = ["random"] * passes + ["000000"] * args.flag("zero")
         for number, kind in enumerate(kinds, 1):
             if args.flag("verbose"):
-                ctx.warn(f"{name}: pass {number}/{len(kinds)} ({kind})...", ctx.status)
+                ctx.warn(f"{shown_name(name)}: pass {number}/{len(kinds)} ({kind})...", ctx.status)
             file.seek(0)
             left = length
             while left > 0:
@@ -69,12 +70,12 @@ def _shred(ctx: CommandContext, args: Arguments, name: str, passes: int, size: i
                 file.write(ctx.host.random.randbytes(piece) if kind == "random" else bytes(piece))
                 left -= piece
     except OSError as error:
-        ctx.warn(f"{name}: error writing: {describe_os_error(error, '')}")
+        ctx.warn(f"{shown_name(name)}: error writing: {describe_os_error(error, '')}")
         return
     finally:
         file.release()
     if args.last("u", "remove"):
         ctx.fs.unlink(path)
         if args.flag("verbose"):
-            ctx.warn(f"{name}: removing", ctx.status)
-            ctx.warn(f"{name}: removed", ctx.status)
+            ctx.warn(f"{shown_name(name)}: removing", ctx.status)
+            ctx.warn(f"{shown_name(name)}: removed", ctx.status)

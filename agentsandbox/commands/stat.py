@@ -102,6 +102,8 @@ class _Printer:
         else:
             self.format = _TERSE if terse else _DEFAULT
         style = ctx.env.get("QUOTING_STYLE", "")
+        if style and style not in STYLES:
+            ctx.warn(f"ignoring invalid value of environment variable QUOTING_STYLE: {quote(style)}", ctx.status)
         self.quoting = style if style in STYLES else "literal" if self.default else "shell-escape-always"
         self.local = LocalTime(ctx)
         self._owners: Owners | None = None
@@ -112,7 +114,7 @@ class _Printer:
             raise CommandError("using '-' to denote standard input does not work in file system mode")
         try:
             path = "/dev/stdin" if name == "-" else ctx.path(name)
-            info = ctx.fs.stat(path, follow=self.follow or self.filesystem)
+            info = ctx.fs.stat(path, follow=self.follow or self.filesystem or name == "-")
         except OSError as error:
             what = "cannot read file system information for" if self.filesystem else "cannot statx"
             ctx.warn(f"{what} {quote_always(name)}: {describe_os_error(error, '')}")

@@ -42,7 +42,7 @@ def tee(ctx: CommandContext, args: Arguments) -> int:
     mode = None
     for key, value in args.given:
         if key == "output-error":
-            mode = choose(value or "warn-nopipe", "--output-error", _MODES)
+            mode = choose("warn-nopipe" if value is None else value, "--output-error", _MODES)
         elif key == "p":
             mode = "warn-nopipe"
     opened = _open_outputs(ctx, args.operands, append=args.flag("append"))

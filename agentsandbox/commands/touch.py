@@ -50,12 +50,21 @@ def touch(ctx: CommandContext, args: Arguments) -> int:
     for name in args.operands:
         ctx.budget.step()
         if name != "-":
-            _touch(ctx, name, times, access=access or not change, change=change or not access, follow=follow, create=create)
+            _touch(ctx, name, times, access=access or not change, change=change or not access, follow=follow, create=create,
+                   quiet=args.flag("no-create"))  # fmt: skip
     return ctx.status
 
 
 def _touch(
-    ctx: CommandContext, name: str, times: tuple[float, float] | None, *, access: bool, change: bool, follow: bool, create: bool
+    ctx: CommandContext,
+    name: str,
+    times: tuple[float, float] | None,
+    *,
+    access: bool,
+    change: bool,
+    follow: bool,
+    create: bool,
+    quiet: bool,
 ) -> None:
     message = "cannot touch"
     try:
@@ -67,6 +76,10 @@ def _touch(
         if times is None:
             now = ctx.host.clock()
             times = (now, now)
+            if access and change:
+                message = "setting times of"
+                _set_present_time(ctx, path, follow=follow)
+                return
         message = "setting times of"
         if access and change:
             ctx.fs.utime(path, times[1], atime=times[0], follow=follow)
@@ -74,28 +87,37 @@ def _touch(
         info = ctx.fs.stat(path, follow=follow)
         ctx.fs.utime(path, times[1] if change else info.mtime, atime=times[0] if access else info.atime, follow=follow)
     except OSError as error:
-        if isinstance(error, FileNotFoundError) and not create and (follow or message == "setting times of") and name:
-            if follow:
-                return
-            if not ctx.fs.exists(ctx.path(name), follow=False):
+        if isinstance(error, FileNotFoundError) and not create and (follow or message == "setting times of"):
+            if not follow and not quiet and not ctx.fs.exists(ctx.path(name), follow=False):
                 ctx.warn(f"setting times of {quote_always(name)}: {describe_os_error(error, '')}")
             return
-        if message == "setting times of" and create and _refuses_writing(ctx, name):
-            message = "cannot touch"
+        refusal = _refusal_of_writing(ctx, name) if message == "setting times of" and create else None
+        if refusal is not None:
+            message, error = "cannot touch", refusal
         if name.endswith("/") and isinstance(error, IsADirectoryError):
             message, error = "setting times of", _error_of(ctx, name)
         ctx.warn(f"{message} {quote_always(name)}: {describe_os_error(error, '')}")
 
 
-def _refuses_writing(ctx: CommandContext, name: str) -> bool:
-    """Whether the file could not even be opened, which is then what messages speak of."""
+def _set_present_time(ctx: CommandContext, path: str, *, follow: bool) -> None:
+    """Even the file of somebody else takes the present time from all who may write to it."""
+    now = ctx.host.clock()
+    try:
+        ctx.fs.utime(path, now, atime=now, follow=follow)
+    except PermissionError:
+        if not ctx.fs.access(path, 2):
+            raise PermissionError(errno.EACCES, "") from None
+
+
+def _refusal_of_writing(ctx: CommandContext, name: str) -> OSError | None:
+    """Why the file could not even be opened, which is then what messages speak of."""
     try:
         ctx.fs.open(ctx.path(name), "a").release()
     except IsADirectoryError:
-        return False
-    except OSError:
-        return True
-    return False
+        return None
+    except OSError as error:
+        return error
+    return None
 
 
 def _error_of(ctx: CommandContext, name: str) -> OSError:

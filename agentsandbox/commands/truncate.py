@@ -62,7 +62,9 @@ def _read_size(text: str) -> tuple[str, int]:
     except OverflowError:
         raise CommandError(f"Invalid number: {quote(text.strip())}: Value too large for defined data type") from None
     if number is None:
-        raise CommandError(f"Invalid number: {quote(text)}")
+        if how and how in "<>/%" and digits[:1] in ("+", "-"):
+            raise UsageError("multiple relative modifiers specified")
+        raise CommandError(f"Invalid number: {quote(digits if how and how in '<>/%' else text)}")
     if how in ("/", "%") and how and not number:
         raise CommandError("division by zero")
     return how, number
