@@ -40,7 +40,7 @@ def shift(shell: Shell, words: list[str]) -> int:
     if count < 0:
         raise CommandError(f"{operands[0]}: shift count out of range", 1)
     if count > len(shell.positional):
-        if shell.shopt["shift_verbose"]:
+        if shell.shopt["shift_verbose"] or shell.posix:
             raise CommandError(f"{operands[0]}: shift count out of range" if operands else "shift count out of range", 1)
         return 1
     shell.positional = Shifted(shell.positional[count:], given(shell.positional))

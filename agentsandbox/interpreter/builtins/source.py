@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from agentsandbox.errors import CommandError, Return
+from agentsandbox.errors import CommandError, Exit, Return
 from agentsandbox.expansion.errors import ExpansionError
 from agentsandbox.interpreter.builtins import UsageFailure, define, parse_letters
 from agentsandbox.interpreter.builtins.shift import given
@@ -24,6 +24,9 @@ def source(shell: Shell, words: list[str]) -> int:
         raise UsageFailure("filename argument required")
     name, *arguments = words[position:]
     path = _find(shell, name)
+    if path is None and shell.posix:
+        shell.complain(f"{words[0]}: {name}: file not found")
+        raise Exit(1)
     try:
         if path is None:
             raise FileNotFoundError(2, os.strerror(2))
@@ -88,6 +91,8 @@ def _find(shell: Shell, name: str) -> str | None:
             candidate = shell.path(f"{directory or '.'}/{name}")
             if shell.fs.is_file(candidate):
                 return candidate
+    if shell.posix:
+        return None
     here = shell.path(name)
     return here if shell.fs.exists(here) else None
 

@@ -92,7 +92,7 @@ def _print(shell: Shell, operands: list[str]) -> int:
             elif name in traps:
                 names.append(name)
     for name in names:
-        shown = name if name in _CONDITIONS else f"SIG{name}"
+        shown = name if name in _CONDITIONS or shell.posix else f"SIG{name}"
         text = traps[name]
         shell.write(f"trap -- {shell_quote_single(text)} {shown}\n")
     return status

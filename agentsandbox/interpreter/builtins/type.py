@@ -62,7 +62,7 @@ def _tell(shell: Shell, name: str, options: dict[str, str]) -> bool:
 def _kind(shell: Shell, name: str, options: dict[str, str]) -> str | None:
     if name in shell.aliases and shell.shopt["expand_aliases"]:
         return "alias"
-    if name in RESERVED:
+    if name in RESERVED or name == "]]":
         return "keyword"
     if name in shell.functions and "f" not in options:
         return "function"
@@ -96,7 +96,7 @@ def describe(
         value = shell.aliases[name]
         if tell("alias", f"{name} is aliased to `{value}'", f"alias {name}={shell_quote_single(value)}"):
             return True
-    if name in RESERVED and tell("keyword", f"{name} is a shell keyword", name):
+    if (name in RESERVED or name == "]]") and tell("keyword", f"{name} is a shell keyword", name):
         return True
     if name in shell.functions and not skip_functions:
         text = print_function(shell.functions[name].node)
