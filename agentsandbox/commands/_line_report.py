@@ -157,6 +157,8 @@ class FileSearch:
         self.simple = report.simple
         self.plain_matches = report.plain_matches
         self.needs_numbers = report.line_numbers or report.context
+        self.counted = False
+        """Whether the lines of this block are in `lines_before` already."""
 
     def run(self, source: ByteReader) -> int:
         """Search all of it; the number of selected lines, counted only as far as needed."""
@@ -217,7 +219,7 @@ class FileSearch:
             self._simple(text)
         else:
             self._detailed(text, clean)
-        if self.needs_numbers:
+        if self.needs_numbers and not self.counted:
             self.lines_before += text.count(end) + 1
         self.bytes_before += len(block)
 
@@ -265,6 +267,7 @@ class FileSearch:
         places = self.search.places(text)
         if report.invert:
             places = _gaps(text, places, end)
+        self.counted = False
         if not places:
             return
         self.selected += len(places)
@@ -277,6 +280,8 @@ class FileSearch:
             number += count(end, position, start)
             position = start
             pieces.append(f"{prefix}{number}:{text[start:stop]}{end}")
+        self.lines_before = number + count(end, position)
+        self.counted = True
         self.ctx.stdout.write(encode("".join(pieces)))
 
     def _only_matches(self, text: str) -> bool:

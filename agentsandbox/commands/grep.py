@@ -270,6 +270,7 @@ class _Grep:
                 whole_words=args.flag("word-regexp"),
                 whole_lines=args.flag("line-regexp"),
                 null_lines=args.flag("null-data"),
+                ascii_negations=True,
             )
         except RegexError as error:
             raise CommandError(error.message, 2) from None

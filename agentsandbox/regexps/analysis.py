@@ -159,9 +159,7 @@ class _Walk:
         if len(branches) > 200:
             clash = True
         else:
-            clash = any(
-                _clash(one, other, follow) for at, one in enumerate(branches) for other in branches[:at]
-            )
+            clash = any(_clash(one, other, follow) for at, one in enumerate(branches) for other in branches[:at])
         if clash:
             # the branches of fixed lengths are sorted: with nothing behind them the first that matches is the longest
             if follow or in_loop or not all(branch.fixed for branch in branches):

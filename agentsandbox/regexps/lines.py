@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from itertools import islice
+from operator import eq
+
 from agentsandbox.regexps.matcher import PerlRegex, PosixRegex, compile_lines
 from agentsandbox.regexps.parser import RegexError
 from agentsandbox.regexps.perl import compile_perl
@@ -29,8 +32,12 @@ def compile_search(
     whole_words: bool = False,
     whole_lines: bool = False,
     null_lines: bool = False,
+    ascii_negations: bool = False,
 ) -> LineSearch:
-    """Make a search for lines that match any of the patterns; `matcher` is G, E, F or P. Raises `RegexError`."""
+    """Make a search for lines that match any of the patterns; `matcher` is G, E, F or P. Raises `RegexError`.
+
+    `ascii_negations` is `compile_perl`'s.
+    """
     if matcher != "P":
         regexes = compile_lines(
             tuple(dict.fromkeys(patterns)),
@@ -50,7 +57,8 @@ def compile_search(
         source = f"^(?:{source})$"
     elif whole_words:
         source = f"(?<![0-9A-Za-z_])(?:{source})(?![0-9A-Za-z_])"
-    return LineSearch([compile_perl(source, ignore_case=ignore_case, newline_safe=not null_lines)], [], budget, null_lines=null_lines)
+    regex = compile_perl(source, ignore_case=ignore_case, newline_safe=not null_lines, ascii_negations=ascii_negations)
+    return LineSearch([regex], [], budget, null_lines=null_lines)
 
 
 _LONG = 1 << 20
@@ -75,6 +83,10 @@ class LineSearch:
         self._sample = _SAMPLE
         first = regexes[0] if regexes else None
         self.regex = first if len(regexes) == 1 else None
+        self.perl: PerlRegex | None = None
+        """The Perl pattern whose lines `regex` finds in ASCII text."""
+        if isinstance(first, PerlRegex) and first.lines is not None and not null_lines:
+            self.perl, self.regex = first, first.lines
         self.plain = plain
         self.lowered = ""
         self.required = ""
@@ -139,11 +151,11 @@ class LineSearch:
     def matches(self, text: str) -> list[str] | None:
         """Every match in the text that is not empty; None when lines must be looked at one by one."""
         regex = self.regex
-        if not isinstance(regex, PosixRegex) or not regex.exact or self.end != "\n" or not regex.shortest:
+        if not isinstance(regex, PosixRegex) or self.end != "\n" or not regex.shortest or not (regex.exact or self.perl):
             return None
-        if len(text) > _LONG or regex.has_long_line(text):
+        if len(text) > _LONG or regex.has_long_line(text) or (self.perl and not text.isascii()):
             return None
-        found = [match[0] for match in regex.for_text(text).finditer(text)]
+        found = (self.perl or regex).collect(text)
         self.budget.step(len(found) // 8 + 1)
         return found
 
@@ -182,8 +194,14 @@ class LineSearch:
         """How many lines match."""
         regex = self.regex
         if self.end == "\n" and isinstance(regex, PosixRegex) and not self.lowered and len(self.plain) < 2:
-            if regex.shortest and len(text) <= _LONG and not regex.has_long_line(text):
-                found = len(regex.for_lines(text).findall(text))
+            if regex.shortest and len(text) <= _LONG and not regex.has_long_line(text) and not (self.perl and not text.isascii()):
+                seekers = regex.seekers() if text.isascii() else []
+                if len(seekers) > 1:
+                    return len(self.places(text))
+                if seekers:
+                    found = len(seekers[0].findall(text.lower() if regex.ignores_case else text))
+                else:
+                    found = len(regex.for_lines(text).findall(text))
                 self.budget.step(found // 8 + 1)
                 return found
         return len(self.filter(text)) if self.dense else len(self.places(text))
@@ -197,9 +215,13 @@ class LineSearch:
         if self.lowered and text.isascii():
             return self._jump_literal(text, text.lower(), self.lowered)
         regex = self.regex
+        if self.perl is not None and not text.isascii():
+            regex = self.perl
         if regex is None or regex.has_long_line(text):
             return self._places_of_lines(text, 0)
         if isinstance(regex, PosixRegex):
+            if regex.shortest and text.isascii() and (seekers := regex.seekers()):
+                return self._jump_seekers(text.lower() if regex.ignores_case else text, seekers)
             if self.required and len(regex.prefix) < 2:
                 return self._jump_required(text, self.required, regex.for_text(text).search)
             if regex.shortest:
@@ -216,10 +238,7 @@ class LineSearch:
             if sum([text.count(literal) for literal in self.plain]) * 6 > text.count("\n"):
                 self.dense = True
                 return self._places_of_lines(text, 0)
-        found: set[tuple[int, int]] = set()
-        for literal in self.plain:
-            found.update(self._jump_literal(text, text, literal))
-        return sorted(found)
+        return _merged([self._jump_literal(text, text, literal) for literal in self.plain])
 
     def _jump_literal(self, text: str, haystack: str, literal: str) -> list[tuple[int, int]]:
         places: list[tuple[int, int]] = []
@@ -300,6 +319,21 @@ class LineSearch:
         self.budget.step(len(places) // 8 + 1)
         return places
 
+    def _jump_seekers(self, haystack: str, seekers: Sequence[Pattern[str]]) -> list[tuple[int, int]]:
+        """As `_jump_lines`, for several patterns."""
+        found: list[list[tuple[int, int]]] = []
+        for seeker in seekers:
+            places: list[tuple[int, int]] = []
+            start = 0
+            for match in seeker.finditer(haystack):
+                begin, end = match.span()
+                start = haystack.rfind("\n", start, begin) + 1 or start
+                places.append((start, end))
+                start = end + 1
+            self.budget.step(len(places) // 8 + 1)
+            found.append(places)
+        return found[0] if len(found) == 1 else _merged(found)
+
     def _is_dense(self, text: str, places: list[tuple[int, int]], share: float = 0.18) -> bool:
         """Whether more than this share of the lines so far match; remembered for the blocks to come."""
         self._sample = min(2 * self._sample, _MANY)
@@ -355,6 +389,8 @@ class LineSearch:
         regex = self.regex
         if not isinstance(regex, PosixRegex) or (self.end == "\n" and regex.has_long_line(text)):
             return None
+        if self.perl is not None and not text.isascii():
+            return None
         if self.end != "\n" and len(text) > regex.safe_length:
             return None
         return regex.for_text(text).search
@@ -364,3 +400,12 @@ class LineSearch:
         for line in lines:
             step()
             yield line
+
+
+def _merged(found: list[list[tuple[int, int]]]) -> list[tuple[int, int]]:
+    """Places in ascending order, each once."""
+    places = [place for places in found for place in places]
+    places.sort()
+    if any(map(eq, places, islice(places, 1, None))):
+        return sorted(set(places))
+    return places

@@ -9,15 +9,17 @@ from agentsandbox.errors import LimitReached
 from agentsandbox.regexps.analysis import UNBOUNDED, analyze
 from agentsandbox.regexps.automaton import MAX_PLACES, Automaton
 from agentsandbox.regexps.parser import RegexError, Tree, bound_tree, fixed_tree, join_trees, parse
+from agentsandbox.regexps.seeking import match_collector, seeking_sources
 from agentsandbox.regexps.translate import alternative_texts, leading_text, literal_text, required_text, top_parts, translate
 from agentsandbox.regexps.tree import Assertion
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from typing import Any, TypeAlias
 
     from agentsandbox.limits import Budget
+    from agentsandbox.regexps.perl_tree import PerlTree
     from agentsandbox.regexps.tree import Node
 
     Match: TypeAlias = "re.Match[str] | Span"
@@ -26,6 +28,8 @@ if TYPE_CHECKING:
 __all__ = ["PerlRegex", "PosixRegex", "Regex", "Span", "compile_lines", "compile_posix"]
 
 _SPECIAL = re.compile(r"[\\\[.*^$+?(){}|]")
+_SHORT = 1000
+"""A Perl pattern that is safe only for shorter lines is left to the `regex` package."""
 _PATIENCE = 2.0
 """Seconds for one search without a budget."""
 
@@ -138,6 +142,11 @@ def _search_timed(pattern: Any, method: str, text: str, pos: int, end: int | Non
     return found
 
 
+def _finder(pattern: re.Pattern[str]) -> Callable[[str], list[str]]:
+    """All matches of a pattern, whole."""
+    return (lambda text: [match[0] for match in pattern.finditer(text)]) if pattern.groups else pattern.findall
+
+
 class PosixRegex(Regex):
     """A POSIX pattern: leftmost, longest.
 
@@ -152,8 +161,8 @@ class PosixRegex(Regex):
     """
 
     __slots__ = (
-        "_ascii", "_automaton", "_flags", "_lines", "_longest", "_multiline", "_newline_safe", "_not_bol", "_options", "_timed", "_tree",
-        "_unicode", "alternatives", "literal", "plain", "prefix", "required",
+        "_ascii", "_automaton", "_collect", "_flags", "_lines", "_longest", "_multiline", "_newline_safe", "_not_bol", "_options",
+        "_seekers", "_timed", "_tree", "_unicode", "alternatives", "literal", "plain", "prefix", "required",
     )  # fmt: skip
 
     _never_bol = False
@@ -175,6 +184,8 @@ class PosixRegex(Regex):
         self.prefix = "" if tree.ignore_case else _prefix(tree.root)
         self._ascii: re.Pattern[str] | None = None
         self._lines: re.Pattern[str] | None = None
+        self._collect: Callable[[str], list[str]] | None = None
+        self._seekers: list[re.Pattern[str]] | None = None
         self._unicode: re.Pattern[str] | None = None
         self._not_bol: PosixRegex | None = None
         self._automaton: Automaton | None = None
@@ -215,6 +226,27 @@ class PosixRegex(Regex):
         if self._lines is None:
             self._lines = re.compile(f"(?:{pattern.pattern})[^\n]*", pattern.flags)
         return self._lines
+
+    def seekers(self) -> list[re.Pattern[str]]:
+        """Patterns for ASCII text, in lower case if case is ignored, of which any selects a line; none when `for_lines` is as good."""
+        if self._seekers is None:
+            tree = self._tree
+            sources = [] if tree.back_references else seeking_sources(tree.root, lowered=tree.ignore_case)
+            self._seekers = [re.compile(f"(?:{source})[^\n]*", re.MULTILINE | re.ASCII) for source in sources]
+        return self._seekers
+
+    def collect(self, text: str) -> list[str]:
+        """All matches in a text whose lines are no longer than `safe_length`; the pattern is `exact` and not empty."""
+        if text.isascii():
+            if self._collect is None:
+                self._collect = match_collector(self._tree.root, ignore_case=self._tree.ignore_case) or _finder(self.for_text(text))
+            return self._collect(text)
+        return _finder(self.for_text(text))(text)
+
+    @property
+    def ignores_case(self) -> bool:
+        """Whether letters stand for both cases."""
+        return self._tree.ignore_case
 
     @property
     def exact(self) -> bool:
@@ -376,8 +408,7 @@ def compile_lines(
         trees = [fixed_tree(patterns, ignore_case=ignore_case)]
     else:
         trees = [
-            parse(pattern, extended=extended, dialect="grep", ignore_case=ignore_case, newline_safe=newline_safe)
-            for pattern in patterns
+            parse(pattern, extended=extended, dialect="grep", ignore_case=ignore_case, newline_safe=newline_safe) for pattern in patterns
         ]
     if len(trees) > 1 and not any(tree.back_references for tree in trees):
         trees = [join_trees(trees)]
@@ -387,14 +418,33 @@ def compile_lines(
 
 
 class PerlRegex(Regex):
-    """A pattern of the `regex` package; always under a time limit. `pattern_source` is what was asked for."""
+    """A pattern of the `regex` package; always under a time limit. `pattern_source` is what was asked for.
 
-    __slots__ = ("_pattern",)
+    `lines`  tells which of many ASCII lines, none longer than its `safe_length`, match; None if `re` cannot.
+    """
 
-    def __init__(self, source: str, pattern: Any, safe_length: int) -> None:
+    __slots__ = ("_behind", "_collect", "_pattern", "_plain", "lines")
+
+    def __init__(self, source: str, pattern: Any, safe_length: int, tree: PerlTree | None = None) -> None:
         super().__init__(source, pattern.groups)
         self._pattern = pattern
         self.safe_length = safe_length
+        self.lines: PosixRegex | None = None
+        if tree is not None and tree.safe_length > _SHORT:
+            flags = re.MULTILINE | re.ASCII | (re.IGNORECASE if tree.ignore_case else 0)
+            self._plain = re.compile(tree.source, flags).findall
+            self._behind = tree.behind
+            self._collect = re.compile(re.escape(tree.behind) + f"({tree.source})", flags).findall if tree.behind else None
+            root = Tree(tree.root, 0, [], back_references=False, ignore_case=tree.ignore_case)
+            self.lines = PosixRegex(source, root, multiline=False, newline_safe=True)
 
     def search(self, text: str, pos: int = 0, budget: Budget | None = None) -> Match | None:
         return _search_timed(self._pattern, "search", text, pos, None, budget)
+
+    def collect(self, text: str) -> list[str]:
+        """All matches in a text that is fit for `lines`, the empty ones not."""
+        if self._collect is not None:
+            found: list[str] = self._collect(text)
+            if len(found) == text.count(self._behind):
+                return found
+        return [match for match in self._plain(text) if match]

@@ -18,9 +18,7 @@ _MANY = 12
 
 _TOO_BIG = "Regular expression too big"
 _UNMATCHED_BRACKET = "Unmatched [, [^, [:, [., or [="
-_CLASS_NAMES = frozenset(
-    ("alpha", "digit", "alnum", "upper", "lower", "space", "blank", "punct", "print", "graph", "cntrl", "xdigit")
-)
+_CLASS_NAMES = frozenset(("alpha", "digit", "alnum", "upper", "lower", "space", "blank", "punct", "print", "graph", "cntrl", "xdigit"))
 _SED_ESCAPES = {"a": "\a", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
 _AWK_ESCAPES = {**_SED_ESCAPES, "b": "\b"}
 _INTERVAL = re.compile(r"(\d*)(,?)(\d*)")

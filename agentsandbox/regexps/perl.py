@@ -11,6 +11,7 @@ from functools import lru_cache
 from agentsandbox.regexps.lookbehind import is_fixed
 from agentsandbox.regexps.matcher import PerlRegex
 from agentsandbox.regexps.parser import RegexError
+from agentsandbox.regexps.perl_tree import read_perl
 
 __all__ = ["compile_perl"]
 
@@ -64,10 +65,13 @@ _VERB = re.compile(r"\(\*(?:UTF8?|UCP|LIMIT_\w+=\d+|NO_\w+|CRLF|LF|ANYCRLF|ANY|C
 
 
 @lru_cache(maxsize=256)
-def compile_perl(pattern: str, *, ignore_case: bool = False, newline_safe: bool = False, line_anchors: bool = False) -> PerlRegex:
+def compile_perl(
+    pattern: str, *, ignore_case: bool = False, newline_safe: bool = False, line_anchors: bool = False, ascii_negations: bool = False
+) -> PerlRegex:
     """Compile a pattern of Perl's kind; raises `RegexError`.
 
-    `newline_safe` and `line_anchors` are `newline_safe` and `newline_anchors` of `compile_posix`.
+    `newline_safe` and `line_anchors` are `newline_safe` and `newline_anchors` of `compile_posix`. With `ascii_negations`
+    \\D, \\S and \\W outside brackets match ASCII only, as with the PCRE2 10.42 that grep -P runs on.
 
     A pattern that names a newline cannot be made safe for blocks: its `safe_length` is 0.
     """
@@ -75,14 +79,15 @@ def compile_perl(pattern: str, *, ignore_case: bool = False, newline_safe: bool 
 
     if len(pattern) > _MAX_LENGTH:
         raise RegexError("regular expression is too large")
-    translator = _Translator(pattern, newline_safe=newline_safe, line_anchors=line_anchors)
+    translator = _Translator(pattern, newline_safe=newline_safe, line_anchors=line_anchors, ascii_negations=ascii_negations)
     source = translator.translate()
     flags = regex.V1 | (regex.I if ignore_case else 0) | (regex.M if newline_safe or line_anchors else 0)
     try:
         compiled = regex.compile(source, flags)
     except (regex.error, RecursionError, MemoryError, OverflowError, ValueError, KeyError, IndexError) as error:
         raise RegexError(_describe(error)) from None
-    return PerlRegex(pattern, compiled, 0 if translator.names_newline else _SAFE_LENGTH)
+    tree = read_perl(pattern, ignore_case=ignore_case) if newline_safe else None
+    return PerlRegex(pattern, compiled, 0 if translator.names_newline else _SAFE_LENGTH, tree)
 
 
 def _describe(error: BaseException) -> str:
@@ -150,6 +155,10 @@ class _Meter:
             raise RegexError("parentheses are too deeply nested")
         self.frames.append(_Frame(is_atom=is_atom))
 
+    def looks_around(self) -> bool:
+        """Whether this place is inside a look-around."""
+        return not all(frame.is_atom for frame in self.frames)
+
     def branch(self) -> None:
         """A "|"."""
         frame = self.frames[-1]
@@ -184,7 +193,8 @@ class _Meter:
 class _Translator:
     """Rewrites what the two syntaxes spell differently, and leaves the rest."""
 
-    def __init__(self, pattern: str, *, newline_safe: bool, line_anchors: bool) -> None:
+    def __init__(self, pattern: str, *, newline_safe: bool, line_anchors: bool, ascii_negations: bool) -> None:
+        self.ascii_negations = ascii_negations
         self.line_anchors = line_anchors
         self.pattern = pattern
         self.newline_safe = newline_safe
@@ -317,6 +327,8 @@ class _Translator:
             pass
         elif character in "AZz" and self.newline_safe:
             self.out.append("^" if character == "A" else "$")
+        elif character == "K" and self.meter.looks_around():
+            raise RegexError("\\K is not allowed in lookarounds (but see PCRE2_EXTRA_ALLOW_LOOKAROUND_BSK)")
         elif character in _PLAIN:
             self.names_newline |= character in "RX"
             self.out.append(_PLAIN[character])
@@ -328,7 +340,8 @@ class _Translator:
     def _shorthand(self, character: str) -> str:
         inside = _SHORTHANDS[character.lower()]
         if character.isupper():
-            return f"[^\\n{inside}]" if self.newline_safe else f"[^{inside}]"
+            beyond = "\\x80-\\U0010ffff" if self.ascii_negations and character in "DSW" else ""
+            return f"[^{beyond}\\n{inside}]" if self.newline_safe else f"[^{beyond}{inside}]"
         return f"[{_WITHOUT_NEWLINE.get(character, inside) if self.newline_safe else inside}]"
 
     def _other_escape(self, start: int) -> None:

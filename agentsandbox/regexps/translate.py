@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from agentsandbox.regexps.tree import Alternation, Assertion, BackReference, CharSet, Concatenation, Group, Node, Repeat
+from agentsandbox.regexps.tree import Alternation, Assertion, BackReference, CharSet, Concatenation, Group, LookAround, Node, Repeat
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -174,6 +174,8 @@ class _Writer:
             return self._repeat(node)
         if isinstance(node, BackReference):
             return f"(?:\\{node.number})"
+        if isinstance(node, LookAround):
+            return node.source
         assert isinstance(node, Assertion)
         return self.edges[node.kind]
 

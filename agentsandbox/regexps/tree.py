@@ -17,6 +17,7 @@ __all__ = [
     "CharSet",
     "Concatenation",
     "Group",
+    "LookAround",
     "Node",
     "Repeat",
     "class_mask",
@@ -140,6 +141,16 @@ class Assertion(Node):
     def __init__(self, kind: str) -> None:
         self.kind = kind
         super().__init__(0, 0, 0, 1)
+
+
+class LookAround(Assertion):
+    """What must or must not stand before or after a place, of a bounded length, as `re` writes it."""
+
+    __slots__ = ("source",)
+
+    def __init__(self, source: str) -> None:
+        super().__init__("look")
+        self.source = source
 
 
 class BackReference(Node):
