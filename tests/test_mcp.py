@@ -92,9 +92,8 @@ def test_answers_are_objects_where_tools_answer_so() -> None:
 
 def test_tools_follow_the_skills() -> None:
     async def talk(client: Client) -> None:
-        assert (await client.list_tools()).tools == []
+        assert [tool.name for tool in (await client.list_tools()).tools] == ["shell"]
         sandbox.execute("mkdir -p /skills/new; printf -- '---\\nname: new\\ndescription: d\\n---\\n' > /skills/new/SKILL.md")
-        catalog.refresh()
         async with Client(server) as other:
             assert "skill_activate" in {tool.name for tool in (await other.list_tools()).tools}
 

@@ -223,8 +223,11 @@ def test_reload_modes(tmp_path: Path) -> None:
 @pytest.mark.row("S3-33", "S4-34", "V3-14", "V4-13")
 def test_skills_in_the_sandboxes_own_filesystem() -> None:
     fs = MemoryFileSystem()
-    catalog = SkillCatalog.discover(VirtualSkills(fs, "/skills"), reload="mtime")
+    catalog = SkillCatalog.discover(VirtualSkills(fs, "/skills"))
     assert not catalog
+    fs.write_text("/skills", "a file in the way")
+    assert not catalog
+    fs.unlink("/skills")
     fs.makedirs("/skills/new-one/references")
     fs.write_text("/skills/new-one/SKILL.md", "---\nname: new-one\ndescription: d\n---\nbody")
     fs.write_text("/skills/new-one/references/x.md", "x")

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
 from agentsandbox import Sandbox
-from agentsandbox.errors import SkillPolicyError
+from agentsandbox.errors import InvalidSkillError, SkillPolicyError
 from agentsandbox.skills.allowed import AllowedTools
 from agentsandbox.skills.catalog import SkillCatalog
 from agentsandbox.skills.config import PRESETS, SkillsConfig
 from agentsandbox.skills.lockfile import SkillLock
 from agentsandbox.skills.session import SkillSession
 from agentsandbox.skills.skill import AgentSkill
-from agentsandbox.tools.profiles import Toolbox, skill_tools, tools_for
+from agentsandbox.tools.profiles import Toolbox, prompt_for, skill_tools, tools_for
 
 
 @pytest.mark.row("S0-44", "S0-76", "V0-29")
@@ -64,7 +66,76 @@ def test_presets() -> None:
     assert remcochat.search_up == ("./.agents/skills",)
     assert SkillsConfig.preset("runtime", max_active=3).max_active == 3
     session = SkillsConfig.preset("mux").session(SkillCatalog())
-    assert (session.rules.max_resource_bytes, session.rules.overflow, session.scripts) == (1 << 20, "error", False)
+    assert (session.rules.max_resource_bytes, session.rules.overflow, session.has_scripts) == (1 << 20, "error", False)
+
+
+@pytest.mark.row("S0-72", "S1-44", "S2-3")
+@pytest.mark.parametrize(
+    ("scripts", "tool", "shell"), [("both", True, True), ("tool", True, False), ("shell", False, True), ("off", False, False)]
+)
+def test_how_scripts_run(tmp_path: Path, scripts: Literal["shell", "tool", "both", "off"], tool: bool, shell: bool) -> None:
+    config = SkillsConfig(directories=(str(folder_of(tmp_path)),), scripts=scripts)
+    with Sandbox() as sandbox:
+        box = tools_for(config, config.session(config.discover(), sandbox), sandbox)
+        assert (box.find("skill_run") is not None, box.find("shell") is not None) == (tool, shell)
+        assert tools_for(config, config.session(config.discover())).find("shell") is None
+
+
+@pytest.mark.row("S0-52", "S4-16")
+def test_a_host_may_want_to_be_told(tmp_path: Path) -> None:
+    directories = (str(folder_of(tmp_path)),)
+    (tmp_path / "skills" / "bad").mkdir()
+    (tmp_path / "skills" / "bad" / "SKILL.md").write_text("nothing")
+    assert list(SkillsConfig(directories=directories).discover()) == ["a"]
+    with pytest.raises(InvalidSkillError, match=r"bad/SKILL\.md: SKILL\.md must start with"):
+        SkillsConfig(directories=directories, on_invalid="raise").discover()
+    twice = (*directories, str(folder_of(tmp_path / "more")))
+    assert list(SkillsConfig(directories=twice).discover()) == ["a"]
+    with pytest.raises(InvalidSkillError, match=r"2 skills are named 'a'$"):
+        SkillsConfig(directories=twice, on_collision="error").discover()
+
+
+@pytest.mark.row("S1-24", "S0-57", "S1-51", "S2-45")
+def test_the_prompt_speaks_the_language_of_the_tools(tmp_path: Path) -> None:
+    directories = (str(folder_of(tmp_path)),)
+    names = {
+        "default": "skill_activate", "remcochat": "skillsActivate", "runtime": "skills_load", "agentsandbox": "get_skill",
+        "yodoca": "read_skill", "mux": "agent_skill_read",
+    }  # fmt: skip
+    for preset, name in names.items():
+        config = SkillsConfig.preset(preset, directories=directories)
+        with Sandbox() as sandbox:
+            session = config.session(config.discover(), sandbox)
+            prompt = prompt_for(config, session)
+            assert f"MUST call `{name}`" in prompt
+            assert ("Reads invoices" in prompt) is (preset != "agentsandbox")
+            offered = {tool.wire_name for tool in tools_for(config, session, sandbox).tools}
+            called = set(re.findall(r"`([A-Za-z_]+)`", prompt))
+            assert called - {"a"} <= offered, preset
+            session.load(["a"])
+            assert ("<active_skills>" in prompt_for(config, session)) is (preset == "runtime")
+    dotted = SkillsConfig.preset("runtime", directories=directories, name_style="dotted")
+    session = dotted.session(dotted.discover())
+    assert "MUST call `skills.load`" in prompt_for(dotted, session)
+    assert tools_for(dotted, session).tools[0].wire_name == "skills.load"
+    assert prompt_for(dotted, dotted.session(SkillCatalog())) == ""
+
+
+def test_several_profiles_in_one_toolbox(tmp_path: Path) -> None:
+    config = SkillsConfig(directories=(str(folder_of(tmp_path)),), profile=("native", "remcochat", "mux"))
+    box = tools_for(config, config.session(config.discover()))
+    for name in ("skill_read", "skills.readResource", "skills_read_resource", "agent_skill_read_file"):
+        assert box.find(name), name
+
+
+@pytest.mark.row("S1-6", "S0-10")
+def test_the_catalog_says_where_skills_are_as_far_as_the_host_wants(tmp_path: Path) -> None:
+    directories = (str(folder_of(tmp_path)),)
+    for location, shown in (("virtual", False), (None, False), ("host", True)):
+        config = SkillsConfig(directories=directories, catalog_location=location)
+        text = str(config.render_catalog(config.session(config.discover())))
+        assert (f"<location>{tmp_path}/skills/a/SKILL.md</location>" in text) is shown
+        assert (str(tmp_path) in text) is shown
 
 
 @pytest.mark.row("S0-72")

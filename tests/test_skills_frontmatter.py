@@ -82,7 +82,7 @@ def test_lenient_takes_a_title_of_the_directory_and_nothing_that_could_be_an_att
     metadata, _ = read_metadata(skill(name="PDF Tools"), directory="pdf-tools")
     assert metadata is not None
     assert (metadata.name, metadata.title) == ("pdf-tools", "PDF Tools")
-    for name in ("../evil", "/etc", "..", "-lead", "a b", '"\\u202egood"', "con", "\"good'; rm -rf /\""):
+    for name in ("../evil", "/etc", "..", "-lead", "a b", '"\\u202egood"', "con", '"good\'; rm -rf /"'):
         assert read_metadata(skill(name=name), directory="good")[0] is None, name
 
 

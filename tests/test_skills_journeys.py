@@ -18,6 +18,7 @@ from agentsandbox.skills.config import SkillsConfig
 from agentsandbox.skills.metadata import SkillMetadata
 from agentsandbox.skills.prompts import compose_instructions, render_catalog
 from agentsandbox.skills.reading import ReadingRules
+from agentsandbox.tools import remcochat
 from agentsandbox.tools.profiles import Toolbox, skill_tools, tools_for
 from agentsandbox.tools.yodoca import SkillContext
 
@@ -110,7 +111,7 @@ def test_validate_show_and_prompt_by_the_command_line(tmp_path: Path, capsys: py
     assert json.loads(capsys.readouterr().out)[0]["name"] == "a"
     (folder / "SKILL.md").write_text("---\nname: other\n---\n")
     assert main(["skills", "validate", str(folder)]) == 1
-    text = render_catalog(SkillCatalog(skills=[AgentSkill.from_path(VALIDATION)]), layout="skills-ref", location=False)
+    text = render_catalog(SkillCatalog(skills=[AgentSkill.from_path(VALIDATION)]), layout="skills-ref", location=None)
     assert str(text).startswith("<available_skills>\n<skill>\n<name>\nskills-system-validation\n</name>\n<description>\n")
 
 
@@ -128,12 +129,12 @@ def test_scripts_need_every_gate(tmp_path: Path) -> None:
     write(tmp_path, "a", scripts__x_sh="rm -rf /workspace/x\n")
     catalog = SkillCatalog.discover(tmp_path)
     with pytest.raises(SkillError):
-        SkillSession(catalog, Sandbox(), scripts=False).run_script("scripts/x.sh", skill="a")
+        SkillSession(catalog, Sandbox(), scripts="off").run_script("scripts/x.sh", skill="a")
     with pytest.raises(SkillError):
         SkillSession(catalog).run_script("scripts/x.sh", skill="a")
     result = SkillSession(catalog, Sandbox(), allowed_tools="enforce").run_script("scripts/x.sh", skill="a")
     assert result.exit_code == 126
-    assert SkillsConfig.preset("remcochat").scripts is False
+    assert SkillsConfig.preset("remcochat").scripts == "off"
 
 
 @pytest.mark.row("S0-60")
@@ -143,6 +144,11 @@ def test_resources_are_listed(tmp_path: Path) -> None:
     answer = Toolbox(skill_tools(session)).call("skill_files", {"skill": "a", "dir": "references"})
     assert answer == {"files": ["references/r.md", "references/s.md"]}
     assert "error" in Toolbox(skill_tools(session)).call("skill_files", {"skill": "a", "dir": "../.."})
+    box = Toolbox(remcochat.tools(session, list_resources=True))
+    assert [tool.wire_name for tool in box.tools] == ["skillsActivate", "skillsReadResource", "skillsListResources"]
+    listed = box.call("skills.listResources", {"name": "a", "dir": "references"})
+    assert listed == {"name": "a", "dir": "references", "resources": ["references/r.md", "references/s.md"]}
+    assert box.call("skills.listResources", {"name": "a", "dir": "../.."}) == {"error": "Path traversal is not allowed."}
 
 
 @pytest.mark.row("S0-73", "S0-74", "S0-76", "S0-94")
@@ -186,7 +192,13 @@ def test_front_matter_longer_than_the_soft_limit_still_says_what_the_skill_is(tm
     assert session.catalog["a"].description == "d"
     content = session.read("SKILL.md")
     assert content.truncated
-    assert content.content.endswith("bytes removed]")
+    assert content.content.endswith("\n[truncated: SKILL.md; 9042 bytes removed]")
+    text = Toolbox(skill_tools(session, "yodoca")).call("read_skill", {"skill_id": "a"})
+    assert text.endswith("B\n[truncated: SKILL.md; 4000 bytes removed]")
+    assert "bytes removed]" in str(session.render_active())
+    assert session.warnings == ["a: SKILL.md is longer than 1000 bytes and was cut off"]
+    strict = SkillSession(session.catalog, rules=ReadingRules(max_skill_md_bytes=1000, overflow="error"))
+    assert not Toolbox(skill_tools(strict, "mux")).call("agent_skill_read", {"name": "a"})["success"]
 
 
 @pytest.mark.row("S1-19", "S1-20", "S1-27", "S1-32", "S1-33")
@@ -293,7 +305,7 @@ def test_a_store_needs_very_little() -> None:
 def test_the_catalog_has_a_budget(tmp_path: Path) -> None:
     for name in ("often", "seldom"):
         write(tmp_path, name)
-    config = SkillsConfig(directories=(str(tmp_path),), catalog_location=False)
+    config = SkillsConfig(directories=(str(tmp_path),), catalog_location=None)
     session = config.session(config.discover(), uses={"often": 5})
     whole = str(config.render_catalog(session))
     config = config.model_copy(update={"catalog_characters": len(whole) - 3})

@@ -14,6 +14,7 @@ from agentsandbox.skills.catalog import SkillCatalog
 from agentsandbox.skills.reading import ReadingRules, page_lines
 from agentsandbox.skills.session import SkillSession
 from agentsandbox.skills.skill import AgentSkill
+from agentsandbox.tools.profiles import Toolbox, skill_tools
 from tests.test_skills_sources import BAD_PATHS
 
 PNG = b"\x89PNG\r\n\x1a\n\0\xff"
@@ -55,6 +56,53 @@ def test_loading(catalog: SkillCatalog) -> None:
     assert session.active == ("c",)
     session.load([])
     assert session.active == ()
+
+
+REQUIRING = [
+    AgentSkill.from_files({"SKILL.md": f"---\nname: {name}\ndescription: d\nrequires: [{requires}]\n---\nBody of {name}\n"})
+    for name, requires in (("top", "left, right, gone"), ("left", "base"), ("right", "base, top"), ("base", ""))
+]
+
+
+@pytest.mark.row("S2-50", "S3-7", "S3-8")
+def test_required_skills_are_loaded_first_where_the_host_wants_it() -> None:
+    catalog = SkillCatalog(skills=REQUIRING)
+    session = SkillSession(catalog, requires="auto")
+    session.load(["top"])
+    assert session.active == ("base", "left", "right", "top")
+    assert session.warnings == ["top requires gone, which is not there"]
+    with pytest.raises(SkillLimitError):
+        SkillSession(catalog, requires="auto", max_active=3).load(["top"])
+    hinting = SkillSession(catalog)
+    hinting.load(["left"])
+    assert hinting.active == ("left",)
+    assert "This skill requires: base. Load it first" in hinting.content("left")
+    assert "requires" not in SkillSession(catalog, requires="ignore").content("left")
+
+
+@pytest.mark.row("S1-18", "S1-25")
+@pytest.mark.parametrize(
+    ("delivery", "native", "runtime"),
+    [(None, True, False), ("tool_result", True, True), ("instructions", False, False), ("both", True, True)],
+)
+def test_where_instructions_go(catalog: SkillCatalog, delivery: Any, native: bool, runtime: bool) -> None:
+    session = SkillSession(catalog, delivery=delivery)
+    box = Toolbox(skill_tools(session, "native", "runtime"))
+    assert ("# Body of a" in str(box.call("skill_activate", {"names": ["a"]}))) is native
+    assert ("# Body of b" in str(box.call("skills.load", {"names": ["b"]}))) is runtime
+
+
+def test_active_instructions_say_where_the_skill_is_and_run_their_commands_once() -> None:
+    files = {"SKILL.md": "---\nname: p\ndescription: d\n---\nAt {baseDir}: !`echo >> /tmp/n; wc -l < /tmp/n`\n"}
+    with Sandbox() as sandbox:
+        session = SkillSession(SkillCatalog(skills=[AgentSkill.from_files(files)]), sandbox, run_commands=True)
+        session.load(["p"])
+        shown = str(session.render_active())
+        assert "At /.sandbox/skills/p: 1\n" in shown
+        assert session.render_active() == shown
+        session.unload(all=True)
+        session.load(["p"])
+        assert "At /.sandbox/skills/p: 2\n" in str(session.render_active())
 
 
 @pytest.mark.row("S1-34", "V1-5", "V1-6")
@@ -297,7 +345,7 @@ def test_secrets_are_for_their_skill_alone() -> None:
 @pytest.mark.row("S0-14", "S0-71", "V0-15")
 def test_scripts_can_be_off(catalog: SkillCatalog) -> None:
     with Sandbox() as sandbox:
-        session = SkillSession(catalog, sandbox, scripts=False)
+        session = SkillSession(catalog, sandbox, scripts="off")
         with pytest.raises(SkillPolicyError):
             session.run_script("scripts/run.sh", skill="a")
         assert session.read("scripts/run.sh", "a").content.startswith("echo")

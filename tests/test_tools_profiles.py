@@ -162,6 +162,13 @@ def test_native() -> None:
         assert tools["skill_files"].call({"dir": "scripts"}) == {"files": ["scripts/echo.sh"]}
         assert tools["skill_read"].call({"path": "templates/x.yaml", "offset": 1, "limit": 1})["content"] == "1\ta: 1"
         assert tools["skill_run"].call({"path": "scripts/echo.sh", "args": ["x"]})["stdout"] == "ran x\n"
+        assert tools["shell"].call({"command": "echo out; echo err >&2; exit 3"}) == {
+            "exit_code": 3, "stdout": "out\n", "stderr": "err\n", "truncated": False, "limit": None,
+        }  # fmt: skip
+        long = asyncio.run(tools["shell"].acall({"command": "head -c 200000 /dev/zero | tr '\\0' x"}))
+        assert long["truncated"]
+        assert long["stdout"].endswith("x\n[truncated: output; 100000 characters removed]")
+        assert tools["shell"].call({"command": "while :; do :; done", "timeout": 0.2})["limit"] == "timeout"
         assert tools["skill_read"].call({"path": "../x"})["error"]["type"] == "path"
         assert tools["skill_activate"].call({"names": ["nope"]})["error"]["type"] == "not_found"
         assert tools["skill_activate"].call({"names": 1})["error"]["type"] == "arguments"

@@ -13,11 +13,11 @@ from dataclasses import dataclass, replace
 from importlib.metadata import entry_points
 from typing import TYPE_CHECKING
 
-from agentsandbox.errors import SkillError, SkillNotFoundError
+from agentsandbox.errors import InvalidSkillError, SkillError, SkillNotFoundError
 from agentsandbox.skills.frontmatter import FENCE, MAX_FRONTMATTER_BYTES, FrontmatterError, read_utf8
 from agentsandbox.skills.metadata import read_metadata
 from agentsandbox.skills.skill import MAX_SKILL_FILE_BYTES, AgentSkill
-from agentsandbox.skills.stores import HostSkills, PackageSkills, ZipSkills
+from agentsandbox.skills.stores import HostSkills, PackageSkills, VirtualSkills, ZipSkills
 from agentsandbox.skills.validation import Diagnostic
 from agentsandbox.streams import encode
 
@@ -171,6 +171,8 @@ class SkillCatalog(Mapping[str, SkillRecord]):
         strict: bool = False,
         max_skills: int | None = None,
         disabled: Collection[str] = (),
+        on_invalid: Literal["skip", "raise"] = "skip",
+        on_collision: Literal["first", "error"] = "first",
         reload: Reload = "manual",
         poll_interval: float = 5.0,
         lock: SkillLock | None = None,
@@ -180,6 +182,8 @@ class SkillCatalog(Mapping[str, SkillRecord]):
         self.strict = strict
         self.max_skills = max_skills
         self.disabled = frozenset(disabled)
+        self.on_invalid = on_invalid
+        self.on_collision = on_collision
         self.reload = reload
         self.poll_interval = poll_interval
         self.lock = lock
@@ -187,6 +191,7 @@ class SkillCatalog(Mapping[str, SkillRecord]):
         self._index = _Index()
         self._watch: RootWatch | None = None
         self._refreshed = 0.0
+        self._written: list[object] = []
         self.refresh()
 
     @classmethod
@@ -196,20 +201,28 @@ class SkillCatalog(Mapping[str, SkillRecord]):
         strict: bool = False,
         max_skills: int | None = None,
         disabled: Collection[str] = (),
+        on_invalid: Literal["skip", "raise"] = "skip",
+        on_collision: Literal["first", "error"] = "first",
         reload: Reload = "manual",
         poll_interval: float = 5.0,
         lock: SkillLock | None = None,
     ) -> SkillCatalog:
         """Look for skills in `roots`: the first of a name wins, a missing root is an empty one.
 
-        strict      ask for all that the specification asks for
-        max_skills  stop there, with a warning
-        disabled    names that are neither shown nor found
-        reload      "manual" with `refresh`, "mtime" at every use, "poll" at the first use after `poll_interval` seconds,
-                    "watch" at the first use after a file of a root changed (needs the extra `watch`)
-        lock        load only what it says, file by file
+        strict        ask for all that the specification asks for
+        max_skills    stop there, with a warning
+        disabled      names that are neither shown nor found
+        on_invalid    "skip" what is no skill, or "raise" `InvalidSkillError` with all that is wrong
+        on_collision  use the "first" of several skills of one name, or raise an "error"
+        reload        "manual" with `refresh`, "mtime" at every use, "poll" at the first use after `poll_interval` seconds,
+                      "watch" at the first use after a file of a root changed (needs the extra `watch`); what an agent wrote in
+                      a sandbox is seen at once
+        lock          load only what it says, file by file
         """
-        return cls(roots, strict=strict, max_skills=max_skills, disabled=disabled, reload=reload, poll_interval=poll_interval, lock=lock)
+        return cls(
+            roots, strict=strict, max_skills=max_skills, disabled=disabled, on_invalid=on_invalid, on_collision=on_collision,
+            reload=reload, poll_interval=poll_interval, lock=lock,
+        )  # fmt: skip
 
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
@@ -234,8 +247,11 @@ class SkillCatalog(Mapping[str, SkillRecord]):
             for store in root.stores():
                 index.scan(store, root.scope, self)
         index.finish()
+        if problems := index.problems(self):
+            raise InvalidSkillError("; ".join(problems), problems)
         self._index = index
         self._refreshed = time.monotonic()
+        self._written = self._in_sandboxes()
 
     def report(self, *, redact: bool = True) -> dict[str, Any]:
         """All that is known, for an administrator's page: skills, what is wrong, collisions. Places on the host unless `redact`."""
@@ -288,19 +304,27 @@ class SkillCatalog(Mapping[str, SkillRecord]):
         return len(self._now().records)
 
     def _now(self) -> _Index:
-        if self.reload == "watch":
-            from agentsandbox.skills.watching import RootWatch
-
-            if self._watch is None:
-                self._watch = RootWatch(self.roots)
-                self.refresh()
-            elif self._watch.changed():
-                self.refresh()
-            return self._index
-        stale = self.reload == "poll" and time.monotonic() - self._refreshed >= self.poll_interval
-        if stale or self.reload == "mtime":
+        stale = self.reload == "mtime" or self._in_sandboxes() != self._written
+        if self.reload == "poll":
+            stale |= time.monotonic() - self._refreshed >= self.poll_interval
+        elif self.reload == "watch":
+            stale |= self._has_changed()
+        if stale:
             self.refresh()
         return self._index
+
+    def _has_changed(self) -> bool:
+        """Whether the system tells of a change, which it does once it is asked for the first time."""
+        from agentsandbox.skills.watching import RootWatch
+
+        if self._watch is None:
+            self._watch = RootWatch(self.roots)
+            return True
+        return self._watch.changed()
+
+    def _in_sandboxes(self) -> list[object]:
+        """What stands in those roots that sandboxes write to: nobody needs to tell of a change there."""
+        return [root.path.state() for root in self.roots if isinstance(root.path, VirtualSkills)]
 
 
 class CatalogView(Mapping[str, SkillRecord]):
@@ -389,6 +413,14 @@ class _Index:
             self._found.append(Diagnostic("collision", "warning", "name", message))
         self.collisions = tuple(collisions)
         self.diagnostics = tuple(self._found)
+
+    def problems(self, catalog: SkillCatalog) -> list[str]:
+        """What the catalog must not be with."""
+        fatal = {"error"} if catalog.on_invalid == "raise" else set()
+        found = [f"{each.path}: {each.message}" for each in self.diagnostics if each.severity in fatal]
+        if catalog.on_collision == "error":
+            found += [each.message.partition(";")[0] for each in self.diagnostics if each.code == "collision"]
+        return found
 
     def _record(self, candidate: Candidate, scope: Scope, strict: bool) -> SkillRecord | None:
         known = self._known.get(candidate.location)

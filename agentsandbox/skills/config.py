@@ -38,7 +38,16 @@ class SkillsConfig(BaseModel):
     directories: tuple[str, ...] = ()
     search_up: tuple[str, ...] = ()
     """Those of the directories that are looked for in the directories above, too."""
-    profile: Profile = "native"
+    profile: Profile | tuple[Profile, ...] = "native"
+    """The vocabulary of the tools, or several; the first is the one that prompts speak."""
+    name_style: Literal["snake", "camel", "dotted"] | None = None
+    """How names of tools are written: None as each profile does."""
+    delivery: Literal["tool_result", "instructions", "both"] | None = None
+    """Where instructions go: into the answers of tools, into the prompt, both; None as the profile does."""
+    requires: Literal["hint", "auto", "ignore"] = "hint"
+    """What becomes of the skills that a skill requires."""
+    on_invalid: Literal["skip", "raise"] = "skip"
+    on_collision: Literal["first", "error"] = "first"
     activation: Literal["tool", "router", "hybrid"] = "tool"
     """Who chooses skills: the model, the host's router before it, or keywords and the router when they leave it unclear."""
     max_router_skills: int = Field(3, gt=0)
@@ -59,7 +68,8 @@ class SkillsConfig(BaseModel):
     resource_scope: Literal["root", "references_assets"] = "root"
     binary: Literal["base64", "describe", "error"] = "base64"
     catalog_format: Literal["xml", "json", "tool_description", "bullets", "agent_skills"] = "xml"
-    catalog_location: bool = True
+    catalog_location: Literal["virtual", "host"] | None = "virtual"
+    """Whether the catalog says where SKILL.md is: in the sandbox, or on the host, or not at all."""
     catalog_order: Literal["name", "discovery"] = "name"
     catalog_max: int | None = Field(50, gt=0)
     catalog_characters: int | None = Field(None, gt=0)
@@ -67,7 +77,7 @@ class SkillsConfig(BaseModel):
     require_active: bool = False
     reload: Literal["manual", "mtime", "poll", "watch"] = "manual"
     poll_interval: float = Field(5.0, gt=0)
-    scripts: bool = True
+    scripts: Literal["shell", "tool", "both", "off"] = "both"
     script_workdir: Literal["sandbox", "skill"] = "sandbox"
     allowed_tools: Literal["ignore", "warn", "enforce"] = "ignore"
 
@@ -110,6 +120,8 @@ class SkillsConfig(BaseModel):
             strict=self.validation == "strict",
             max_skills=self.max_skills,
             disabled=self.disabled,
+            on_invalid=self.on_invalid,
+            on_collision=self.on_collision,
             reload=self.reload,
             poll_interval=self.poll_interval,
             lock=SkillLock.read(self.lock) if self.lock is not None else None,
@@ -124,6 +136,8 @@ class SkillsConfig(BaseModel):
             "scripts": self.scripts,
             "script_workdir": self.script_workdir,
             "allowed_tools": self.allowed_tools,
+            "requires": self.requires,
+            "delivery": self.delivery,
             "index": SkillIndex() if self.search == "index" else None,
             "proposals": ProposalStore(self.proposals) if self.proposals is not None else None,
         }
@@ -144,8 +158,13 @@ class SkillsConfig(BaseModel):
             binary=self.binary,
         )
 
-    def render_catalog(self, session: SkillSession) -> str | None:
-        """The catalog as this host shows it."""
+    @property
+    def profiles(self) -> tuple[Profile, ...]:
+        """The profiles, one or several."""
+        return self.profile if isinstance(self.profile, tuple) else (self.profile,)
+
+    def render_catalog(self, session: SkillSession, *, read_tool: str | None = None) -> str | None:
+        """The catalog as this host shows it; `read_tool` is the name of the tool that loads a skill, where the format says it."""
         return render_catalog(
             session.search(),
             self.catalog_format,
@@ -154,6 +173,7 @@ class SkillsConfig(BaseModel):
             maximum=self.catalog_max,
             characters=self.catalog_characters,
             uses=session.uses,
+            read_tool=read_tool,
         )
 
 
@@ -170,17 +190,26 @@ PRESETS: dict[str, dict[str, Any]] = {
         "profile": "remcochat",
         "validation": "strict",
         "catalog_format": "json",
-        "catalog_location": False,
+        "catalog_location": None,
         "catalog_order": "discovery",
         "catalog_max": 200,
-        "scripts": False,
+        "scripts": "off",
         "allowed_tools": "enforce",
     },
-    "runtime": {"profile": "runtime", "require_active": True, "catalog_order": "discovery", "catalog_max": None},
+    "runtime": {
+        "profile": "runtime",
+        "require_active": True,
+        "catalog_order": "discovery",
+        "catalog_max": None,
+        "delivery": "instructions",
+        "scripts": "tool",
+    },
     "agentsandbox": {
         "profile": "agentsandbox",
+        "on_invalid": "raise",
+        "scripts": "shell",
         "catalog_format": "tool_description",
-        "catalog_location": False,
+        "catalog_location": None,
         "catalog_order": "discovery",
         "catalog_max": None,
     },
@@ -188,23 +217,23 @@ PRESETS: dict[str, dict[str, Any]] = {
         "directories": ("sandbox/skills",),
         "profile": "yodoca",
         "catalog_format": "bullets",
-        "catalog_location": False,
+        "catalog_location": None,
         "catalog_order": "discovery",
         "catalog_max": None,
         "reload": "poll",
-        "scripts": False,
+        "scripts": "off",
     },
     "mux": {
         "directories": (".mux/skills", "~/.mux/skills"),
         "profile": "mux",
         "validation": "strict",
         "catalog_format": "agent_skills",
-        "catalog_location": False,
+        "catalog_location": None,
         "max_skill_md_bytes": 1024 * 1024,
         "max_resource_bytes": 1024 * 1024,
         "hard_resource_bytes": 1024 * 1024,
         "overflow": "error",
         "reload": "mtime",
-        "scripts": False,
+        "scripts": "off",
     },
 }

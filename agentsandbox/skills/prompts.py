@@ -69,7 +69,7 @@ def render_catalog(
     skills: Iterable[CatalogEntry] | Mapping[str, CatalogEntry],
     format: Format = "xml",
     *,
-    location: bool = True,
+    location: Literal["virtual", "host"] | None = "virtual",
     order: Literal["name", "discovery"] | None = None,
     maximum: int | None = -1,
     layout: Literal["indented", "skills-ref"] = "indented",
@@ -80,7 +80,7 @@ def render_catalog(
 ) -> str | None:
     """The catalog of `skills` for a prompt or a tool's description, None for none unless the format has words for that.
 
-    location   whether to say where SKILL.md is (xml only), for skills that say it
+    location   whether to say where SKILL.md is (xml only), in the sandbox or on the host, for skills that say it
     order      by name, or as given; each format has its own habit
     maximum    more skills than that are counted, not shown; None for all; each format has its own
     layout     of xml: one line per element, or that of the reference library
@@ -105,11 +105,12 @@ def render_catalog(
 class _Undescribed:
     """An entry whose description is left out."""
 
-    __slots__ = ("description", "mount_path", "name", "scope")
+    __slots__ = ("description", "location", "mount_path", "name", "scope")
 
     def __init__(self, entry: CatalogEntry) -> None:
         self.name = entry.name
         self.description = ""
+        self.location = getattr(entry, "location", None)
         self.mount_path = getattr(entry, "mount_path", None)
         self.scope = getattr(entry, "scope", None)
 
@@ -130,7 +131,7 @@ class _Options:
 
     __slots__ = ("empty", "layout", "location", "more", "read_tool")
 
-    def __init__(self, more: int, location: bool, layout: str, empty: str, read_tool: str | None) -> None:
+    def __init__(self, more: int, location: str | None, layout: str, empty: str, read_tool: str | None) -> None:
         self.more = more
         self.location = location
         self.layout = layout
@@ -138,9 +139,11 @@ class _Options:
         self.read_tool = read_tool
 
 
-def location_of(entry: CatalogEntry) -> str | None:
-    """Where the sandbox has the entry's SKILL.md."""
-    path = getattr(entry, "mount_path", None)
+def location_of(entry: CatalogEntry, kind: str | None) -> str | None:
+    """Where the sandbox, or the host, has the entry's SKILL.md."""
+    if kind == "host":
+        return getattr(entry, "location", None)
+    path = getattr(entry, "mount_path", None) if kind == "virtual" else None
     return f"{path}/SKILL.md" if path else None
 
 
@@ -150,7 +153,7 @@ def _xml(entries: Sequence[CatalogEntry], options: _Options) -> str | None:
     lines = ["<available_skills>"]
     for entry in entries:
         pairs = [("name", one_line(entry.name)), ("description", one_line(entry.description))]
-        where = location_of(entry) if options.location else None
+        where = location_of(entry, options.location)
         if where:
             pairs.append(("location", one_line(where)))
         if options.layout == "skills-ref":

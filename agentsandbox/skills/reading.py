@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from agentsandbox.skills.skill import AgentSkill
     from agentsandbox.skills.sources import SkillFile
 
-__all__ = ["ReadingRules", "SkillContent", "find_file", "page_lines", "read_file", "truncate"]
+__all__ = ["ReadingRules", "SkillContent", "find_file", "page_lines", "read_file", "read_instructions", "truncate"]
 
 MAX_LINKS = 40
 
@@ -62,24 +62,40 @@ def read_file(skill: AgentSkill, path: str, rules: ReadingRules) -> SkillContent
     relative = clean_path(path)
     if rules.resource_scope == "references_assets" and not file.relative_path.startswith(("references/", "assets/")):
         raise SkillPathError("only files in references/ and assets/ can be read", "out_of_scope")
-    data = file.content
-    size = len(data)
-    if size > rules.hard_resource_bytes:
-        raise SkillLimitError(f"{relative} has {size} bytes; {rules.hard_resource_bytes} are the most that can be read")
-    over = size - rules.max_resource_bytes
-    if over > 0 and rules.overflow == "error":
-        raise SkillLimitError(f"{relative} has {size} bytes; {rules.max_resource_bytes} are the most that can be read")
-    text = as_text(data)
-    if text is not None:
-        return SkillContent(skill.name, relative, truncate(text, rules.max_resource_bytes, "resource"), size, truncated=over > 0)
-    kind = mimetypes.guess_type(relative)[0] or "application/octet-stream"
+    size = len(file.content)
+    kind, soft = ("SKILL.md", rules.max_skill_md_bytes) if relative == "SKILL.md" else ("resource", rules.max_resource_bytes)
+    hard = rules.hard_resource_bytes if rules.overflow == "truncate" else min(soft, rules.hard_resource_bytes)
+    if size > hard:
+        raise _too_large(relative, size, hard)
+    text = as_text(file.content)
+    if text is None:
+        return _bytes_of(skill.name, relative, file.content, rules)
+    return SkillContent(skill.name, relative, truncate(text, soft, kind), size, truncated=size > soft)
+
+
+def read_instructions(skill: AgentSkill, rules: ReadingRules, *, full: bool = False) -> str:
+    """A skill's instructions, or its whole SKILL.md, cut off past the soft size; `SkillLimitError` where the rules say so."""
+    text = (skill.metadata.raw_content if full else skill.metadata.instructions) or ""
+    size = len(encode(text))
+    if size > rules.max_skill_md_bytes and rules.overflow == "error":
+        raise _too_large("SKILL.md", size, rules.max_skill_md_bytes)
+    return truncate(text, rules.max_skill_md_bytes, "SKILL.md")
+
+
+def _bytes_of(skill: str, path: str, data: bytes, rules: ReadingRules) -> SkillContent:
+    """What is no text, as the rules show it."""
+    kind = mimetypes.guess_type(path)[0] or "application/octet-stream"
     if rules.binary == "error":
-        raise SkillPathError(f"{relative} is not text", "invalid")
+        raise SkillPathError(f"{path} is not text", "invalid")
     if rules.binary == "describe":
-        return SkillContent(skill.name, relative, "", size, "none", kind)
-    if over > 0:
-        raise SkillLimitError(f"{relative} has {size} bytes; {rules.max_resource_bytes} are the most that can be read of what is not text")
-    return SkillContent(skill.name, relative, str(base64.b64encode(data), "ascii"), size, "base64", kind)
+        return SkillContent(skill, path, "", len(data), "none", kind)
+    if len(data) > rules.max_resource_bytes:  # half of it would be of no use
+        raise _too_large(path, len(data), rules.max_resource_bytes)
+    return SkillContent(skill, path, str(base64.b64encode(data), "ascii"), len(data), "base64", kind)
+
+
+def _too_large(name: str, size: int, limit: int) -> SkillLimitError:
+    return SkillLimitError(f"{name} has {size} bytes; {limit} are the most that can be read")
 
 
 def find_file(skill: AgentSkill, path: str) -> SkillFile:

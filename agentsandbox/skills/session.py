@@ -16,8 +16,8 @@ from agentsandbox.errors import SkillError, SkillLimitError, SkillPolicyError, S
 from agentsandbox.skills.allowed import AllowedTools
 from agentsandbox.skills.metadata import as_mapping
 from agentsandbox.skills.paths import clean_path
-from agentsandbox.skills.prompts import base_rules, parse_invocation, render_active, render_catalog, render_skill_content
-from agentsandbox.skills.reading import ReadingRules, read_file, truncate
+from agentsandbox.skills.prompts import base_rules, one_line, parse_invocation, render_active, render_catalog, render_skill_content
+from agentsandbox.skills.reading import ReadingRules, read_file, read_instructions, truncate
 from agentsandbox.skills.rendering import render_body
 from agentsandbox.skills.scripts import INTERPRETERS, ScriptRun, plan_script
 
@@ -50,7 +50,7 @@ class SkillSession:
     place           the sandbox in which they are mounted and their scripts run; None to read only
     max_active      how many may be active at a time
     require_active  whether a skill must be active before its files are read and its scripts run
-    scripts         whether `run_script` is allowed
+    scripts         how scripts run: by the "tool" `run_script`, in the "shell" that tools offer, by "both", or not at all: "off"
     script_workdir  what `workdir` is relative to: the sandbox's working directory, or the skill's own
     interpreters    extension or "#!" name → a command of the sandbox
     allowed_tools   whether the skills' `allowed-tools` are ignored, or asked for every command of their scripts: what they do
@@ -58,6 +58,8 @@ class SkillSession:
     script_allowlist  names of skills that are not asked
     secrets         skill → variables for the environment of its scripts, and of no other's
     run_commands    whether !`command` and ```! blocks in instructions are run, in the sandbox, when they are shown
+    requires        skills that a skill requires: a "hint" to the model, loaded "auto"matically before it, or "ignore"d
+    delivery        where tools that load put the instructions: in the answer, in `system_prompt`, in both; None as each profile does
     index           what `search` asks; without one it looks for the query in names and tags
     uses            counts every activation by name, for ranking; sessions may share one
     proposals       where `propose_update` writes; None when agents may not propose
@@ -74,13 +76,15 @@ class SkillSession:
         max_active: int = MAX_ACTIVE,
         require_active: bool = False,
         rules: ReadingRules | None = None,
-        scripts: bool = True,
+        scripts: Literal["shell", "tool", "both", "off"] = "both",
         script_workdir: Literal["sandbox", "skill"] = "sandbox",
         interpreters: Mapping[str, str] = INTERPRETERS,
         allowed_tools: Literal["ignore", "warn", "enforce"] = "ignore",
         script_allowlist: Collection[str] | None = None,
         secrets: Mapping[str, Mapping[str, str]] | None = None,
         run_commands: bool = False,
+        requires: Literal["hint", "auto", "ignore"] = "hint",
+        delivery: Literal["tool_result", "instructions", "both"] | None = None,
         index: SkillIndex | None = None,
         uses: MutableMapping[str, int] | None = None,
         proposals: ProposalStore | None = None,
@@ -91,22 +95,27 @@ class SkillSession:
         self.max_active = max_active
         self.require_active = require_active
         self.rules = rules or ReadingRules()
-        self.scripts = scripts
+        self.has_scripts = scripts in ("tool", "both")
+        self.has_shell = place is not None and scripts in ("shell", "both")
         self.script_workdir = script_workdir
         self.interpreters = interpreters
         self.allowed_tools = allowed_tools
         self.script_allowlist = script_allowlist
         self.run_commands = run_commands
+        self.requires = requires
+        self.delivery = delivery
         self.index = index
         self.uses = {} if uses is None else uses
         self.proposals = proposals
         self._secrets = dict(secrets or {})
         self.warnings: list[str] = []
-        self._place = place
+        self.place = place
         self._mount_path = mount_path
         self._on_event = on_event
         self._active: dict[str, AgentSkill] = {}
         self._stamps: dict[str, object] = {}
+        self._shown: dict[str, str] = {}
+        """The active skills' instructions as they were shown first: their commands run once."""
 
     # state
 
@@ -123,6 +132,8 @@ class SkillSession:
     def load(self, names: Iterable[str], mode: Literal["replace", "add"] = "replace") -> list[AgentSkill]:
         """Make skills active, all or none: in place of the active ones, or after them. Those already active stay where they are."""
         wanted = list(dict.fromkeys(self.catalog.find(name).name for name in names))
+        if self.requires == "auto":
+            wanted = self._with_required(wanted)
         kept = list(self._active) if mode == "add" else []
         order = list(dict.fromkeys([*kept, *wanted]))
         if len(order) > self.max_active:
@@ -131,6 +142,7 @@ class SkillSession:
         for skill in loaded.values():
             self._mount(skill)
         self._active = loaded
+        self._shown = {name: text for name, text in self._shown.items() if name in kept}
         self._stamps = {name: self._stamps[name] if name in kept else self.catalog[name].stamp for name in order}
         for name in wanted:
             if name not in kept:
@@ -143,6 +155,7 @@ class SkillSession:
         gone = set(self._active) if all else {name.casefold() for name in names}
         for name in [name for name in self._active if name in gone or name.casefold() in gone]:
             del self._active[name]
+            self._shown.pop(name, None)
             self._tell(name, "unload")
 
     def stale(self, name: str) -> bool:
@@ -265,11 +278,11 @@ class SkillSession:
     def _plan(
         self, path: str, args: Sequence[str], skill: str | None, env: Mapping[str, str] | None, workdir: str
     ) -> ScriptRun | ScriptResult:
-        if self._place is None or not self.scripts:
+        if self.place is None or not self.has_scripts:
             raise SkillPolicyError("Scripts cannot be run here.")
         chosen = self.skill(skill)
         return plan_script(
-            self._place,
+            self.place,
             chosen,
             self._mount(chosen),
             path,
@@ -291,8 +304,7 @@ class SkillSession:
         def ask(request: Any) -> str | None:
             refusal = None if request.argv[0] in own else allowed.refusal(request.argv, function=request.is_function)
             if refusal is not None and self.allowed_tools == "warn":
-                self.warnings.append(f"{skill.name}: {request.argv[0]}: {refusal}")
-                del self.warnings[:-MAX_WARNINGS]
+                self._warn(f"{skill.name}: {request.argv[0]}: {refusal}")
                 return None
             return refusal
 
@@ -305,30 +317,47 @@ class SkillSession:
         catalog = render_catalog(self.search(), "xml")
         if catalog is None:
             return ""
-        parts = [base_rules(load, read, run if self.scripts else None), catalog, self.render_active()]
+        parts = [base_rules(load, read, run if self.has_scripts else None), catalog, self.render_active()]
         return "\n\n".join(part for part in parts if part)
 
     def render_active(self) -> str | None:
         """The active skills' instructions, None when there are none."""
-        return render_active((name, skill.metadata.instructions or "") for name, skill in self._active.items())
+        for name in self._active:
+            if name not in self._shown:
+                self._shown[name] = self.body(name)
+        return render_active((name, self._shown[name]) for name in self._active)
 
     def content(self, name: str, arguments: str = "") -> str:
         """A skill's instructions in the wrapping of the client guide, with its directory and files, its places filled in."""
         skill = self.skill(name)
         root = self.root_of(skill.name)
         files = [posixpath.join(root, file.relative_path) for file in skill.files if file.relative_path != "SKILL.md"]
-        return render_skill_content(skill.name, self.body(name, arguments), root, files, digest=skill.digest)
+        text = "\n\n".join(part for part in (self.body(name, arguments), self.required(skill)) if part)
+        return render_skill_content(skill.name, text, root, files, digest=skill.digest)
+
+    def required(self, skill: AgentSkill) -> str | None:
+        """What a model is told about the skills that a skill requires; None where there is nothing to be told."""
+        if not skill.metadata.requires or self.requires != "hint":
+            return None
+        return f"This skill requires: {', '.join(map(one_line, skill.metadata.requires))}. Load it first if you haven't already."
+
+    def instructions(self, skill: AgentSkill, *, full: bool = False) -> str:
+        """A skill's instructions as its author wrote them, or its whole SKILL.md; cut off past the soft size, which is noted."""
+        text = read_instructions(skill, self.rules, full=full)
+        if text != ((skill.metadata.raw_content if full else skill.metadata.instructions) or ""):
+            self._warn(f"{skill.name}: SKILL.md is longer than {self.rules.max_skill_md_bytes} bytes and was cut off")
+        return text
 
     def body(self, name: str, arguments: str = "") -> str:
         """A skill's instructions for `arguments`; commands in them are run only where the session says `run_commands`."""
         skill = self.skill(name)
         return render_body(
-            skill.metadata.instructions or "",
+            self.instructions(skill),
             arguments=arguments,
             names=skill.metadata.arguments,
             directory=self.root_of(skill.name),
             session_id=self.id,
-            run=(lambda command: self._run_command(skill, command)) if self.run_commands and self._place is not None else None,
+            run=(lambda command: self._run_command(skill, command)) if self.run_commands and self.place is not None else None,
         )
 
     def invoke(self, message: str) -> str | None:
@@ -342,10 +371,10 @@ class SkillSession:
 
     def _run_command(self, skill: AgentSkill, command: str) -> str:
         """The output of a command in a skill's instructions."""
-        assert self._place is not None
+        assert self.place is not None
         root = self._mount(skill)
         variables = {"SKILL_ROOT": root, "SKILL_NAME": skill.name, "CLAUDE_SKILL_DIR": root}
-        result = self._place.execute(command, env=variables, isolated=True, timeout=COMMAND_SECONDS, on_command=self._policy(skill))
+        result = self.place.execute(command, env=variables, isolated=True, timeout=COMMAND_SECONDS, on_command=self._policy(skill))
         text = truncate(str(result.stdout_bytes + result.stderr_bytes, "utf-8", "replace"), MAX_COMMAND_OUTPUT, "output")
         return text if result.exit_code == 0 else f"{text}[exit status {result.exit_code}]"
 
@@ -359,11 +388,34 @@ class SkillSession:
     def _load(self, name: str) -> AgentSkill:
         return self.catalog[name].load()
 
+    def _with_required(self, names: Iterable[str]) -> list[str]:
+        """The skills, each after those that it requires; what is not there is noted."""
+        order: list[str] = []
+        begun: set[str] = set()
+        todo = [(name, False) for name in names][::-1]
+        while todo:
+            name, complete = todo.pop()
+            if complete:
+                order.append(name)
+            elif name not in begun:
+                begun.add(name)
+                todo.append((name, True))
+                requires = self.catalog[name].metadata.requires
+                todo += [(required, False) for required in reversed(requires) if required in self.catalog]
+                for missing in (required for required in requires if required not in self.catalog):
+                    self._warn(f"{name} requires {one_line(missing, 100)}, which is not there")
+        return order
+
+    def _warn(self, warning: str) -> None:
+        if warning not in self.warnings:
+            self.warnings.append(warning)
+            del self.warnings[:-MAX_WARNINGS]
+
     def _mount(self, skill: AgentSkill) -> str:
         """Have the skill in the sandbox, if there is one; where it is."""
         path = self.root_of(skill.name)
-        if self._place is not None and not self._place.fs.exists(path):
-            self._place.fs.graft(path, skill.tree)
+        if self.place is not None and not self.place.fs.exists(path):
+            self.place.fs.graft(path, skill.tree)
         return path
 
     def _receipt(self, skill: AgentSkill) -> dict[str, Any]:

@@ -242,6 +242,13 @@ class VirtualSkills:
         self.fs = fs
         self.path = posixpath.normpath(path)
 
+    def state(self) -> tuple[object, ...]:
+        """Another value whenever a SKILL.md came, changed or went."""
+        try:
+            return tuple((found.location, found.stamp) for found in self.candidates())
+        except OSError as error:
+            return (error.errno,)
+
     def candidates(self) -> Iterator[Candidate]:
         if not self.fs.exists(self.path):
             return

@@ -10,7 +10,7 @@ import zipfile
 from typing import TYPE_CHECKING
 
 from agentsandbox.errors import SkillStateError
-from agentsandbox.skills.stores import HostSkills, PackageSkills, ZipSkills
+from agentsandbox.skills.stores import HostSkills, PackageSkills, VirtualSkills, ZipSkills
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,7 +34,7 @@ class RootWatch:
         stores = [store for root in roots for store in root.stores()]
         self._watch = watchfiles.watch
         self._paths = [store.path for store in stores if isinstance(store, (HostSkills, ZipSkills))]
-        self._blind = any(not isinstance(store, (HostSkills, ZipSkills, PackageSkills)) for store in stores)
+        self._blind = any(not isinstance(store, (HostSkills, ZipSkills, PackageSkills, VirtualSkills)) for store in stores)
         self._there: frozenset[str] = frozenset()
         self._events: Any = None
         self._begin()

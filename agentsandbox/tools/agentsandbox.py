@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from agentsandbox.errors import SandboxError
 from agentsandbox.skills.prompts import render_catalog
+from agentsandbox.skills.reading import ReadingRules, truncate
+from agentsandbox.tools.output import MAX_OUTPUT, cut_output
 from agentsandbox.tools.spec import Tool
 
 if TYPE_CHECKING:
@@ -16,9 +18,6 @@ if TYPE_CHECKING:
     from agentsandbox.sandbox import Sandbox
 
 __all__ = ["get_skill_tool", "sandbox_tool", "tools"]
-
-MAX_OUTPUT = 100_000
-"""Characters of each stream that a model is shown."""
 
 EXECUTE_DESCRIPTION = (
     "Executes a bash script in an isolated sandbox with its own filesystem and no network, and returns its exit code, output and errors. "
@@ -70,7 +69,7 @@ def get_skill_tool(sandbox: Sandbox) -> Tool:
                 "name": skill.name,
                 "description": skill.description,
                 "mountPath": skill.mount_path,
-                "instructions": skill.metadata.instructions,
+                "instructions": truncate(skill.metadata.instructions or "", ReadingRules().max_skill_md_bytes, "SKILL.md"),
             }
         )
 
@@ -83,15 +82,11 @@ def get_skill_tool(sandbox: Sandbox) -> Tool:
 
 
 def _answer(result: ExecutionResult, max_output: int) -> str:
-    error = _shown(result.stderr_bytes, max_output)
+    error = cut_output(str(result.stderr_bytes, "utf-8", "replace"), max_output)
     if result.limit is not None:
         error += f"{'' if error.endswith(chr(10)) or not error else chr(10)}sandbox: stopped by the limit '{result.limit}'\n"
-    return _json({"exitCode": result.exit_code, "output": _shown(result.stdout_bytes, max_output), "error": error or None})
-
-
-def _shown(data: bytes, limit: int) -> str:
-    text = str(data, "utf-8", "replace")
-    return text if len(text) <= limit else f"{text[:limit]}\n[truncated: output; {len(text) - limit} characters removed]"
+    output = cut_output(str(result.stdout_bytes, "utf-8", "replace"), max_output)
+    return _json({"exitCode": result.exit_code, "output": output, "error": error or None})
 
 
 def _refusal(message: str) -> str:

@@ -35,7 +35,7 @@ def tools(session: SkillSession) -> list[Tool]:
                 "scope": "project" if scope == "project" else "global",
                 "directoryName": skill.name,
                 "frontmatter": dict(as_mapping(skill.metadata)),
-                "body": skill.metadata.instructions or "",
+                "body": session.instructions(skill),
             },
         }
 

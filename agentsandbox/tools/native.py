@@ -8,19 +8,22 @@ from typing import TYPE_CHECKING, Any
 from agentsandbox.errors import SkillLimitError, SkillNotFoundError, SkillPathError, SkillPolicyError, SkillStateError
 from agentsandbox.skills.prompts import one_line
 from agentsandbox.skills.reading import page_lines
+from agentsandbox.tools.output import cut_output
 from agentsandbox.tools.spec import Tool, answering, schema_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from agentsandbox.errors import SandboxError
-    from agentsandbox.skills.scripts import ScriptResult
+    from agentsandbox.result import ExecutionResult
+    from agentsandbox.skills.scripts import ScriptResult, Workplace
     from agentsandbox.skills.session import SkillSession
     from agentsandbox.tools.spec import Handler
 
 __all__ = ["refuse", "tools"]
 
 UNCHANGED = "already active, unchanged"
+SECONDS = {"type": "number", "exclusiveMinimum": 0, "description": "Seconds"}
 
 _KINDS = (
     (SkillNotFoundError, "not_found"),
@@ -38,11 +41,12 @@ def refuse(error: SandboxError | str) -> dict[str, Any]:
 
 
 def tools(session: SkillSession) -> list[Tool]:
-    """The tools of the profile; none when there are no skills."""
+    """The tools of the profile; without skills none but the shell."""
+    profile = _Native(session)
+    shell = [_shell_tool(profile)] if session.has_shell else []
     names = [record.name for record in session.search()]
     if not names:
-        return []
-    profile = _Native(session)
+        return shell
     skill = {"type": "string", "enum": names, "description": "The skill; the most recently activated one by default"}
     many = {"type": "array", "items": {"type": "string", "enum": names}, "description": "The names of skills"}
     path = {"type": "string", "description": "The file's path below the skill's directory"}
@@ -61,7 +65,7 @@ def tools(session: SkillSession) -> list[Tool]:
         _tool("skill_files", "Lists the files of a skill.", profile.files, {"skill": skill, "dir": {"type": "string"}}),
         _tool("skill_read", "Reads a file of a skill.", profile.read, page, "path"),
     ]
-    if session.scripts:
+    if session.has_scripts:
         made.append(
             _tool(
                 "skill_run",
@@ -73,7 +77,7 @@ def tools(session: SkillSession) -> list[Tool]:
                     "args": {"type": "array", "items": {"type": "string"}},
                     "env": {"type": "object", "additionalProperties": {"type": "string"}},
                     "workdir": {"type": "string"},
-                    "timeout": {"type": "number", "description": "Seconds"},
+                    "timeout": SECONDS,
                 },
                 "path",
                 run=profile.run_now,
@@ -96,7 +100,15 @@ def tools(session: SkillSession) -> list[Tool]:
                 "justification",
             )
         )
-    return made
+    return made + shell
+
+
+def _shell_tool(profile: _Native) -> Tool:
+    properties = {"command": {"type": "string", "description": "The bash script"}, "timeout": SECONDS}
+    description = (
+        "Runs a bash script in the sandbox, where the skills are mounted. Files, variables and the directory last from call to call."
+    )
+    return _tool("shell", description, profile.shell, properties, "command", run=profile.shell_now)
 
 
 def _tool(name: str, description: str, handler: Handler, properties: Mapping[str, Any], *required: str, run: Handler | None = None) -> Tool:
@@ -123,6 +135,8 @@ class _Native:
         session = self.session
         before = set(session.active)
         loaded = session.load(arguments["names"], arguments.get("mode", "add"))
+        if session.delivery == "instructions":
+            return session.receipt()
         again = [skill for skill in loaded if skill.name in before]
         contents = [session.content(skill.name) for skill in loaded if skill.name not in before]
         contents += [f'<skill_content name="{skill.name}" digest="{skill.digest}">{UNCHANGED}</skill_content>' for skill in again]
@@ -151,11 +165,31 @@ class _Native:
         proposal = self.session.propose_update(arguments["skill"], *words)
         return {"proposal": proposal.id, "skill": proposal.skill, "status": proposal.status}
 
+    def shell_now(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        return _shell_answer(self.place.execute(arguments["command"], timeout=arguments.get("timeout")))
+
+    async def shell(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        return _shell_answer(await self.place.aexecute(arguments["command"], timeout=arguments.get("timeout")))
+
+    @property
+    def place(self) -> Workplace:
+        """The sandbox, which is there where the tool is offered."""
+        assert self.session.place is not None
+        return self.session.place
+
     def run_now(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         return script_answer(self.session.run_script(arguments["path"], **script_options(arguments)))
 
     async def run(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         return script_answer(await self.session.arun_script(arguments["path"], **script_options(arguments)))
+
+
+def _shell_answer(result: ExecutionResult) -> dict[str, Any]:
+    """The answer for a script of the model's own."""
+    texts = [str(data, "utf-8", "replace") for data in (result.stdout_bytes, result.stderr_bytes)]
+    stdout, stderr = map(cut_output, texts)
+    answer: dict[str, Any] = {"exit_code": result.exit_code, "stdout": stdout, "stderr": stderr}
+    return answer | {"truncated": [stdout, stderr] != texts or result.limit == "output_bytes", "limit": result.limit}
 
 
 def script_options(arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -165,9 +199,10 @@ def script_options(arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 def script_answer(result: ScriptResult) -> dict[str, Any]:
     """The answer for a script that ran."""
-    answer: dict[str, Any] = {"path": result.path, "exit_code": result.exit_code, "stdout": result.stdout, "stderr": result.stderr}
+    stdout, stderr = cut_output(result.stdout), cut_output(result.stderr)
+    answer: dict[str, Any] = {"path": result.path, "exit_code": result.exit_code, "stdout": stdout, "stderr": stderr}
     return answer | {
-        "truncated": result.truncated,
+        "truncated": result.truncated or (stdout, stderr) != (result.stdout, result.stderr),
         "limit": result.limit,
         "changes": [{"path": change.path, "kind": change.kind, "bytes": change.size} for change in result.changes],
     }

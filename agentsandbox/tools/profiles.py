@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import importlib
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
+from agentsandbox.skills.prompts import base_rules
 from agentsandbox.tools.spec import Tool, wire_name
 
 if TYPE_CHECKING:
@@ -13,37 +15,69 @@ if TYPE_CHECKING:
     from agentsandbox.sandbox import Sandbox
     from agentsandbox.skills.config import SkillsConfig
     from agentsandbox.skills.session import SkillSession
+    from agentsandbox.tools.spec import NameStyle
 
-__all__ = ["Toolbox", "skill_tools", "tools_for"]
+__all__ = ["Toolbox", "prompt_for", "skill_tools", "tools_for"]
 
 Profile = Literal["native", "remcochat", "runtime", "yodoca", "mux"]
 PROFILES: tuple[Profile, ...] = ("native", "remcochat", "runtime", "yodoca", "mux")
 
 
-def skill_tools(session: SkillSession, *profiles: Profile) -> list[Tool]:
-    """The tools of the profiles for a session, by their schemas of this moment; none when there are no skills."""
+ROLES: dict[str, tuple[str, str | None, str | None]] = {
+    "native": ("skill_activate", "skill_read", "skill_run"),
+    "remcochat": ("skills.activate", "skills.readResource", None),
+    "runtime": ("skills.load", "skills.read", "skills.run_script"),
+    "agentsandbox": ("get_skill", None, "sandbox_execute"),
+    "yodoca": ("read_skill", "read_skill_resource", None),
+    "mux": ("agent_skill_read", "agent_skill_read_file", None),
+}
+"""Profile → the tools that load, read and run."""
+
+
+def skill_tools(session: SkillSession, *profiles: Profile, name_style: NameStyle | None = None) -> list[Tool]:
+    """The tools of the profiles for a session, by their schemas of this moment; `name_style` other than each profile's own."""
     found: list[Tool] = []
     for profile in profiles or ("native",):
         if profile not in PROFILES:
             raise ValueError(f"unknown profile {profile!r}; there are: {', '.join(PROFILES)}")
         found += importlib.import_module(f"agentsandbox.tools.{profile}").tools(session)
-    return found
+    return found if name_style is None else [replace(tool, wire_name=wire_name(tool.name, name_style)) for tool in found]
 
 
 def tools_for(config: SkillsConfig, session: SkillSession, sandbox: Sandbox | None = None) -> Toolbox:
-    """The toolbox that a host's settings mean: the profile's tools; none when skills are off.
+    """The toolbox that a host's settings mean: the tools of its profiles; none when skills are off.
 
     The profile "agentsandbox" speaks through a sandbox, which has the skills mounted.
     """
-    if not config.enabled:
-        return Toolbox(())
-    if config.profile == "agentsandbox":
-        if sandbox is None:
-            raise ValueError('the profile "agentsandbox" needs a sandbox')
-        from agentsandbox.tools import agentsandbox
+    found: list[Tool] = []
+    for profile in config.profiles if config.enabled else ():
+        if profile == "agentsandbox":
+            if sandbox is None:
+                raise ValueError('the profile "agentsandbox" needs a sandbox')
+            from agentsandbox.tools import agentsandbox
 
-        return Toolbox(agentsandbox.tools(sandbox))
-    return Toolbox(skill_tools(session, config.profile))
+            found += agentsandbox.tools(sandbox)
+        else:
+            found += skill_tools(session, profile, name_style=config.name_style)
+    return Toolbox(found)
+
+
+def prompt_for(config: SkillsConfig, session: SkillSession) -> str:
+    """The skills' part of a model's instructions: rules in the names of the first profile's tools, the catalog, active skills.
+
+    "" when there are no skills. The catalog is not repeated where a tool's description has it.
+    """
+    profile = config.profiles[0]
+    style = config.name_style or ("camel" if profile == "remcochat" else "snake")
+    load, read, run = (None if name is None else wire_name(name, style) for name in ROLES[profile])
+    assert load is not None
+    catalog = config.render_catalog(session, read_tool=load)
+    if catalog is None or not config.enabled or not session.search():
+        return ""
+    rules = base_rules(load, read, run if session.has_scripts else None)
+    in_prompt = config.delivery in ("instructions", "both") or (config.delivery is None and profile == "runtime")
+    parts = [rules, None if profile == "agentsandbox" else catalog, session.render_active() if in_prompt else None]
+    return "\n\n".join(part for part in parts if part)
 
 
 class Toolbox:

@@ -1,11 +1,10 @@
-"""The profile `remcochat`: skills.activate and skills.readResource, exactly two tools."""
+"""The profile `remcochat`: skills.activate and skills.readResource, exactly two tools unless a third is asked for."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from agentsandbox.errors import SkillNotFoundError, SkillPathError
-from agentsandbox.skills.reading import truncate
 from agentsandbox.tools.spec import Tool, answering, schema_of, wire_name
 
 if TYPE_CHECKING:
@@ -13,7 +12,6 @@ if TYPE_CHECKING:
 
     from agentsandbox.errors import SandboxError
     from agentsandbox.skills.session import SkillSession
-    from agentsandbox.tools.spec import NameStyle
 
 __all__ = ["tools"]
 
@@ -29,8 +27,8 @@ _REASONS = {
 }
 
 
-def tools(session: SkillSession, *, name_style: NameStyle = "camel") -> list[Tool]:
-    """The tools of the profile; none when there are no skills."""
+def tools(session: SkillSession, *, list_resources: bool = False) -> list[Tool]:
+    """The tools of the profile, with skills.listResources where that is asked for; none when there are no skills."""
     names = [record.name for record in session.search()]
     if not names:
         return []
@@ -39,22 +37,25 @@ def tools(session: SkillSession, *, name_style: NameStyle = "camel") -> list[Too
 
     def activate(arguments: Mapping[str, Any]) -> dict[str, Any]:
         (skill,) = session.load([arguments["name"]], "add")
-        text = skill.metadata.raw_content or ""
-        return {"skillName": skill.name, "skillMd": truncate(text, session.rules.max_skill_md_bytes, "SKILL.md")}
+        return {"skillName": skill.name, "skillMd": session.instructions(skill, full=True)}
 
     def read(arguments: Mapping[str, Any]) -> dict[str, Any]:
         content = session.read(arguments["path"], arguments["name"])
         return {"name": content.skill, "path": content.path, "content": content.content}
 
+    def listed(arguments: Mapping[str, Any]) -> dict[str, Any]:
+        directory = arguments.get("dir", "")
+        return {"name": arguments["name"], "dir": directory, "resources": session.files(arguments["name"], directory)}
+
     def made(name: str, description: str, handler: Any, schema: Mapping[str, Any]) -> Tool:
-        return Tool(name, wire_name(name, name_style), description, schema, answering(handler, refuse), refuse)
+        return Tool(name, wire_name(name, "camel"), description, schema, answering(handler, refuse), refuse)
 
     def refuse(error: SandboxError | str) -> dict[str, Any]:
         if isinstance(error, SkillNotFoundError):
             return {"error": str(error).partition(". ")[0]}
         return {"error": _REASONS[error.reason] if isinstance(error, SkillPathError) else str(error)}
 
-    return [
+    found = [
         made("skills.activate", "Activates a skill: returns its full SKILL.md.", activate, schema_of({"name": name}, "name")),
         made(
             "skills.readResource",
@@ -63,3 +64,7 @@ def tools(session: SkillSession, *, name_style: NameStyle = "camel") -> list[Too
             schema_of({"name": name, "path": path}, "name", "path"),
         ),
     ]
+    if list_resources:
+        places = {"name": name, "dir": {"type": "string", "description": "A directory of the skill; all of it by default"}}
+        found.append(made("skills.listResources", "Lists the files of a skill.", listed, schema_of(places, "name")))
+    return found

@@ -1,6 +1,7 @@
 """The profile `runtime`: skills.load, skills.unload, skills.read and skills.run_script of the runtime specification.
 
-Instructions do not come in the answers: the host puts `session.system_prompt()` in front of the next model call.
+Instructions do not come in the answers: the host puts `session.system_prompt()` in front of the next model call. Where it cannot,
+a session with `delivery="tool_result"` has them in the answers of skills.load.
 """
 
 from __future__ import annotations
@@ -15,12 +16,12 @@ if TYPE_CHECKING:
 
     from agentsandbox.errors import SandboxError
     from agentsandbox.skills.session import SkillSession
-    from agentsandbox.tools.spec import Handler, NameStyle
+    from agentsandbox.tools.spec import Handler
 
 __all__ = ["tools"]
 
 
-def tools(session: SkillSession, *, name_style: NameStyle = "snake") -> list[Tool]:
+def tools(session: SkillSession) -> list[Tool]:
     """The tools of the profile; none when there are no skills."""
     names = [record.name for record in session.search()]
     if not names:
@@ -32,7 +33,7 @@ def tools(session: SkillSession, *, name_style: NameStyle = "snake") -> list[Too
 
     def made(name: str, description: str, handler: Handler, schema: Mapping[str, Any], run: Handler | None = None) -> Tool:
         now = answering(run, _refuse) if run else None
-        return Tool(name, wire_name(name, name_style), description, schema, answering(handler, _refuse), _refuse, now)
+        return Tool(name, wire_name(name), description, schema, answering(handler, _refuse), _refuse, now)
 
     mode = {"type": "string", "enum": ["replace", "add"], "description": "Replace the loaded skills (default), or add to them"}
     script = {
@@ -52,7 +53,7 @@ def tools(session: SkillSession, *, name_style: NameStyle = "snake") -> list[Too
         made("skills.unload", "Unloads skills.", profile.unload, schema_of({"names": many, "all": {"type": "boolean"}})),
         made("skills.read", "Reads a file of a loaded skill.", profile.read, schema_of({"skill": skill, "path": path}, "path")),
     ]
-    if session.scripts:
+    if session.has_scripts:
         description = "Runs a script of a loaded skill in the sandbox."
         found.append(made("skills.run_script", description, profile.run, schema_of(script, "path"), profile.run_now))
     return found
@@ -69,8 +70,11 @@ class _Runtime:
         self.session = session
 
     def load(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        self.session.load(arguments["names"], arguments.get("mode", "replace"))
-        return self.session.receipt()
+        session = self.session
+        loaded = session.load(arguments["names"], arguments.get("mode", "replace"))
+        if session.delivery not in ("tool_result", "both"):
+            return session.receipt()
+        return session.receipt() | {"content": "\n\n".join(session.content(skill.name) for skill in loaded)}
 
     def unload(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         self.session.unload(arguments.get("names", ()), all=arguments.get("all", False))

@@ -44,11 +44,9 @@ def tools(session: SkillSession) -> list[Tool]:
 
     def read(arguments: Mapping[str, Any]) -> str:
         (skill,) = session.load([arguments["skill_id"]], "add")
-        body = skill.metadata.instructions or ""
-        parts = [f"Skill loaded: {skill.name} (approx. {estimate_tokens(body)} tokens)", body]
-        if skill.metadata.requires:
-            parts.append(f"This skill requires: {', '.join(skill.metadata.requires)}. Load it first if you haven't already.")
-        return "\n\n".join(parts)
+        body = session.instructions(skill)
+        first = f"Skill loaded: {skill.name} (approx. {estimate_tokens(body)} tokens)"
+        return "\n\n".join(part for part in (first, body, session.required(skill)) if part is not None)
 
     def resource(arguments: Mapping[str, Any]) -> str:
         return session.read(arguments["path"], arguments["skill_id"]).content

@@ -47,7 +47,6 @@ NO_TEST = {
     "S2-5": "the format itself: every test of skills",
     "S2-42": "an example in the source document",
     "S2-47": "a checklist in the source document",
-    "S2-50": "future: `requires` is read and shown, nothing is loaded by itself",
 }
 """Rows that are no demand on the library, or are answered otherwise."""
 
