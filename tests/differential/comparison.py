@@ -10,10 +10,12 @@ import tempfile
 
 from agentsandbox import Limits, Sandbox
 
-__all__ = ["Answer", "difference", "real_bash"]
+__all__ = ["Answer", "difference", "real_bash", "smallest"]
 
 ENVIRONMENT = {"PATH": "/usr/bin:/bin", "HOME": "/home/user", "LC_ALL": "C.UTF-8", "TZ": "UTC"}
 SECONDS = 5
+PLACE = re.compile(rb"(?m)^environment: line")
+ARITHMETIC = re.compile(rb"(?m)^(.*bash: line \d+: ).*\(error token is \".*$")
 Sandbox().execute("true")  # sets the recursion limit before hypothesis takes note of it
 Answer = tuple[bytes, bytes, int]
 
@@ -47,9 +49,9 @@ def in_sandbox(script: str) -> Answer:
 
 
 def neutral(answer: Answer) -> Answer:
-    """Without what differs on purpose (docs/differences.md): functions called from `bash -c` have no file."""
+    """Without what may differ (docs/differences.md): functions called from `bash -c` have no file, D-arithmetic-order, -token."""
     out, err, status = answer
-    return out, re.sub(rb"(?m)^environment: line", b"bash: line", err), status
+    return ARITHMETIC.sub(rb"\1arithmetic error", out), ARITHMETIC.sub(rb"\1arithmetic error", PLACE.sub(b"bash: line", err)), status
 
 
 def difference(script: str, bash: str) -> str | None:
@@ -66,3 +68,34 @@ def difference(script: str, bash: str) -> str | None:
         if theirs != mine:
             shown.append(f"  {name} of bash     {theirs!r}\n  {name} of sandbox  {mine!r}")
     return "\n".join(shown)
+
+
+def smallest(script: str, bash: str) -> str:
+    """A script with less in it that still differs: commands, then words are left out; the first two lines stay."""
+    start = "".join(script.splitlines(keepends=True)[:2])
+    rest = script[len(start) :]
+    for separator in (r"(\n)", r"((?:; |;;&? |;& |\n| && | \|\|? )(?:do |then |else |elif )?)", r"((?: |\n|;)+)"):
+        parts = re.split(separator, rest)
+        pairs = ["".join(parts[at : at + 2]) for at in range(0, len(parts), 2)]
+        at = 0
+        while at < len(pairs) and len(pairs) < 60:
+            less = pairs[:at] + pairs[at + 1 :]
+            text = start + "".join(less)
+            if well_formed(text, bash) and differs(text, bash):
+                pairs = less
+            else:
+                at += 1
+        rest = "".join(pairs)
+    return start + rest
+
+
+def differs(script: str, bash: str) -> bool:
+    """Whether output or status differ."""
+    shown = difference(script, bash)
+    return shown is not None and ("  stdout of" in shown or "  status of" in shown)
+
+
+def well_formed(script: str, bash: str) -> bool:
+    """Whether bash can read it."""
+    read = subprocess.run([bash, "-n", "-c", script], capture_output=True, check=False, stdin=subprocess.DEVNULL)
+    return not read.stderr and read.returncode == 0

@@ -20,6 +20,7 @@ def set(shell: Shell, words: list[str]) -> int:
     if len(words) == 1:
         _print_variables(shell)
         return 0
+    _check_letters(words)
     position = 1
     while position < len(words):
         word = words[position]
@@ -48,13 +49,29 @@ def set(shell: Shell, words: list[str]) -> int:
                     shell.complain(f"set: {words[position]}: invalid option name")
                     return 2
                 position += 1
-            elif letter in _LETTERS:
-                shell.set_option(_LETTERS[letter], on)
             else:
-                raise UsageFailure(f"{word[0]}{letter}: invalid option")
+                shell.set_option(_LETTERS[letter], on)
     if position < len(words):
         shell.positional = words[position:]
     return 0
+
+
+def _check_letters(words: list[str]) -> None:
+    """A wrong letter anywhere, and nothing is set."""
+    position = 1
+    while position < len(words):
+        word = words[position]
+        if word == "+":
+            position += 1
+            continue
+        if len(word) < 2 or word[0] not in "-+" or word == "--":
+            return
+        position += 1
+        for letter in word[1:]:
+            if letter == "o":
+                position += 1
+            elif letter not in _LETTERS:
+                raise UsageFailure(f"{word[0]}{letter}: invalid option")
 
 
 def _print_options(shell: Shell, readable: bool) -> None:
