@@ -39,7 +39,7 @@ def jobs(shell: Shell, words: list[str]) -> int:
             shell.write(f"{job.process.pid}\n")
             continue
         mark = "+" if job is current else "-" if job is previous else " "
-        pid = f" {job.process.pid} " if "l" in options else "  "
+        pid = f" {job.process.pid:>5} " if "l" in options else "  "
         text = f"{job.text} &" if running and not job.text.endswith("&") else job.text
         shell.write(f"[{job.number}]{mark}{pid}{job.state:<24}{text}\n")
         if not running:
