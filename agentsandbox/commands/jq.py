@@ -55,6 +55,7 @@ class _Run:
             warn=self.complain,
             named={**options.named, "ARGS": {"positional": options.positional, "named": dict(options.named)}},
         )
+        self.inputs.hold = self.machine.hold
         self.machine.inputs = self._counted(self._values())
         self.machine.filename = self.inputs.filename
         self.machine.line = self.inputs.line
@@ -86,16 +87,18 @@ class _Run:
         if options.stream:
             from agentsandbox.languages.jq.streaming import events
 
-            values = (event for value in values for event in events(value, self.ctx.budget))
+            values = (event for value in values for event in events(value, self.ctx.budget, self.machine.hold))
         return self._slurped(values) if options.slurp else values
 
     def _slurped(self, values: Iterable[Value]) -> Iterator[Value]:
         """All values as one array, read when it is asked for: errors in them are those of the run."""
         together: list[Value] = []
+        self.machine.roots.append((together,))
         for count, value in enumerate(values):
             if not count & 1023:
                 self.ctx.budget.charge(count * 16)
             together.append(value)
+        self.machine.roots.pop()
         yield together
 
     def _counted(self, values: Iterable[Value]) -> Iterator[Value]:

@@ -247,8 +247,7 @@ def _map(compiler: Compiler, codes: list[Code]) -> Code:
             result = each(item, environment)
             if result is not EMPTY:
                 made.append(result)
-        if machine.collecting:
-            machine.hold(len(made))
+        machine.hold(len(made))
         return made
 
     return Code(one)
@@ -329,19 +328,31 @@ def _getpath(compiler: Compiler, codes: list[Code]) -> Code:
 
 def _deeper(compiler: Compiler, first: Any, follow: Callable[[Any], Iterable[Any]]) -> Iterator[Any]:
     """`first`, and depth first all that follows from each, without recursion."""
-    budget = compiler.budget
+    budget, machine = compiler.budget, compiler.machine
     yield first
     pending = [iter(follow(first))]
-    while pending:
-        for item in pending[-1]:
-            budget.step()
-            yield item
-            pending.append(iter(follow(item)))
-            if not len(pending) & 1023:
-                budget.charge(len(pending) * 64)
-            break
-        else:
-            pending.pop()
+    parents = [first]
+    token = object()
+    machine.suspended[token] = (parents,)
+    try:
+        while pending:
+            for item in pending[-1]:
+                budget.left -= 1
+                if budget.left < 0:
+                    budget.tick()
+                yield item
+                below = follow(item)
+                if below or type(below) is not tuple:
+                    pending.append(iter(below))
+                    parents.append(item)
+                    if not len(pending) & 1023:
+                        budget.charge(len(pending) * 64)
+                    break
+            else:
+                pending.pop()
+                parents.pop()
+    finally:
+        del machine.suspended[token]
 
 
 def _recursion(compiler: Compiler, body: Code) -> Code:
@@ -404,10 +415,13 @@ def _recurse_all(compiler: Compiler, codes: list[Code]) -> Code:
             return value
         return value.values() if type(value) is dict else ()
 
+    hold = compiler.machine.hold
+
     def inner_paths(pair: tuple[Path, Value]) -> Iterable[tuple[Path, Value]]:
         path, value = pair
         if path is None:
             raise JqError(f"Invalid path expression near attempt to iterate through {value}")
+        hold((len(path) >> 1) + 8)
         if type(value) is list:
             return (((*path, at), item) for at, item in enumerate(value))
         return (((*path, name), item) for name, item in value.items()) if type(value) is dict else ()
@@ -423,10 +437,19 @@ def _until(compiler: Compiler, codes: list[Code]) -> Code:
     stop, update = codes[0].one, codes[1].one
     if stop is None or update is None:
         return _defined(compiler, "_until/2", codes)
-    budget = compiler.budget
+    budget, roots = compiler.budget, compiler.machine.roots
 
     def one(value: Value, environment: Environment) -> Value:
+        place = len(roots)
+        roots.append(())
+        try:
+            return run(value, environment, place)
+        finally:
+            del roots[place:]
+
+    def run(value: Value, environment: Environment, place: int) -> Value:
         while True:
+            roots[place] = (value, environment)
             budget.left -= 1
             if budget.left < 0:
                 budget.tick()
@@ -860,7 +883,7 @@ _forms["stderr/0"] = _passing(_stderr)
 def _tostream(compiler: Compiler, codes: list[Code]) -> Code:
     from agentsandbox.languages.jq.streaming import events
 
-    return Code(many=lambda value, environment: events(value, compiler.budget))
+    return Code(many=lambda value, environment: events(value, compiler.budget, compiler.machine.hold))
 
 
 @_form("_capture/0")

@@ -337,11 +337,19 @@ class Compiler:
         start = self.compile(node.start or nothing, scope)
         end = self.compile(node.end or nothing, scope)
 
+        machine = self.machine
+
+        def cut(found: Value, first: Value, last: Value) -> Value:
+            part = slice_of(found, first, last)
+            if part is not None:
+                machine.hold(len(part) >> (1 if type(part) is list else 4))
+            return part
+
         def many(value: Value, environment: Environment) -> Iterator[Value]:
             for first in start.many(value, environment):
                 for last in end.many(value, environment):
                     for found in target.many(value, environment):
-                        yield slice_of(found, first, last)
+                        yield cut(found, first, last)
 
         def paths() -> Paths:
             def run(path: Path, value: Value, environment: Environment) -> Iterator[tuple[Path, Value]]:
@@ -351,14 +359,14 @@ class Compiler:
                         for base, found in target.paths(path, value, environment):
                             if base is None:
                                 raise _not_a_path(key, found)
-                            yield (*base, key), slice_of(found, first, last)
+                            yield (*base, key), cut(found, first, last)
 
             return run
 
         source, low, high = target.one, start.one, end.one
         if source and low and high and target.total and start.total and end.total:
             return Code(
-                lambda value, environment: slice_of(source(value, environment), low(value, environment), high(value, environment)),
+                lambda value, environment: cut(source(value, environment), low(value, environment), high(value, environment)),
                 paths=paths,
             )
         return Code(many=many, paths=paths)
@@ -491,23 +499,24 @@ class Compiler:
         machine, many = self.machine, body.many
 
         def collect(value: Value, environment: Environment) -> Value:
-            machine.begin_collecting()
+            made: list[Value] = []
+            machine.roots.append((made, value, environment))
             try:
-                made: list[Value] = []
                 for result in many(value, environment):
                     made.append(result)
                     if not len(made) & 1023:
                         machine.budget.charge(len(made) * 16)
                         machine.hold(1024)
                         machine.budget.step(64)
-                machine.hold(len(made) & 1023)
+                machine.hold((len(made) & 1023) + 4)
                 return made
             finally:
-                machine.end_collecting()
+                machine.roots.pop()
 
         return Code(collect)
 
     def object(self, node: nodes.ObjectOf, scope: Scope, tail: _Function | None) -> Code:
+        machine = self.machine
         entries = [(self.compile(key, scope), self.compile(value, scope)) for key, value in node.entries]
         names = [key.value if isinstance(key, nodes.Constant) else None for key, _value in node.entries]
         singles = [value.one for _key, value in entries if value.one is not None and value.total]
@@ -515,6 +524,7 @@ class Compiler:
             pairs = list(zip(names, singles, strict=True))
 
             def build(value: Value, environment: Environment) -> Value:
+                machine.made += 14
                 return {name: one(value, environment) for name, one in pairs}
 
             return Code(build)
@@ -528,6 +538,7 @@ class Compiler:
                 if not isinstance(name, str):
                     raise JqError(f"Cannot use {describe(name)} as object key")
                 for result in item.many(value, environment):
+                    machine.made += 14
                     yield from spread(at + 1, value, environment, {**made, name: result})
 
         if all(code.one is not None and code.total for entry in entries for code in entry):
@@ -818,18 +829,22 @@ class Compiler:
         machine, budget = self.machine, self.budget
 
         def fold(state: Value, value: Value, environment: Environment) -> Value:
-            machine.begin_collecting()
+            roots, place = machine.roots, len(machine.roots)
+            roots.append((state, value, environment))
             try:
                 for bound in source.many(value, environment):
-                    budget.step()
+                    budget.left -= 1
+                    if budget.left < 0:
+                        budget.tick()
                     for inner in binder.environments(bound, value, environment):
                         after: Value = None
                         for after in update.many(state, inner):  # noqa: B007  # the last output is the next state
                             pass
                         state = after
+                        roots[place] = (state, inner)
                 return state
             finally:
-                machine.end_collecting()
+                del roots[place:]
 
         def paths() -> Paths:
             def run(path: Path, value: Value, environment: Environment) -> Iterator[tuple[Path, Value]]:
@@ -925,7 +940,7 @@ class Compiler:
         machine = self.machine
 
         def many(value: Value, environment: Environment) -> Iterator[Value]:
-            return machine.nested(body.many(value, environment), height)
+            return machine.nested(body.many(value, environment), height, value, environment)
 
         def paths(path: Path, value: Value, environment: Environment) -> Iterator[tuple[Path, Value]]:
             return machine.nested(body.paths(path, value, environment), height)
@@ -936,29 +951,39 @@ class Compiler:
 
         def one(value: Value, environment: Environment) -> Value:
             machine.deeper(height)
+            roots = machine.roots
+            place = len(roots)
+            roots.append((value, environment))
             try:
                 return inner(value, environment)
             finally:
+                del roots[place:]
                 machine.frames -= height
 
         return Code(one, total=body.total, paths=lambda: paths)
 
     def _looping(self, function: _Function, body: Code) -> Code:
         """A body whose tail calls go round a loop instead of deeper."""
-        budget, grows = self.budget, function.grows
+        budget, grows, roots = self.budget, function.grows, self.machine.roots
         inner = body.one
         if inner is not None:
 
             def one(value: Value, environment: Environment) -> Value:
                 rounds = 0
-                while True:
-                    result = inner(value, environment)
-                    if type(result) is not _Tail:
-                        return result
-                    budget.step()
-                    rounds += grows
-                    budget.charge(rounds * 256)
-                    value, environment = result.value, result.environment
+                place = len(roots)
+                roots.append(())
+                try:
+                    while True:
+                        result = inner(value, environment)
+                        if type(result) is not _Tail:
+                            return result
+                        budget.step()
+                        rounds += grows
+                        budget.charge(rounds * 256)
+                        value, environment = result.value, result.environment
+                        roots[place] = (value, environment)
+                finally:
+                    del roots[place:]
 
             return Code(one, total=body.total, paths=lambda: body.paths)
 
@@ -1166,9 +1191,11 @@ class Compiler:
 
     def path_list(self, body: Code, value: Value, environment: Environment) -> Iterator[list[Value]]:
         """The paths of all outputs, as arrays."""
+        hold = self.machine.hold
         for path, found in body.paths((), value, environment):
             if path is None:
                 raise invalid_path(found)
+            hold((len(path) >> 1) + 5)
             yield list(path)
 
     def set_path(self, value: Value, path: Value, item: Value) -> Value:
@@ -1268,8 +1295,8 @@ def _operator(sign: str, compiler: Compiler) -> Callable[[Value, Value], Value]:
         result = function(left, right, budget)
         if type(result) is str:
             machine.charge_text(len(result))
-        elif type(result) is list and machine.collecting:
-            machine.hold(len(result) >> 4)
+        elif type(result) is list or type(result) is dict:
+            machine.hold(len(result) >> 1)
         return result
 
     return compute

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 
+from agentsandbox.errors import LimitReached
 from agentsandbox.languages.jq.json_text import is_plain, next_value, parse_slowly, skip_blanks
 
 TYPE_CHECKING = False
@@ -17,6 +18,10 @@ if TYPE_CHECKING:
 __all__ = ["Inputs"]
 
 _BLOCK = 65536
+_OBJECT, _ARRAY, _ITEM = 200, 72, 56
+"""Bytes that an object, an array and what follows a comma take, roughly."""
+_WEIGHT = 16
+"""So many values of the largest size may the values read at once take."""
 _FIRST_TRY = 1 << 22
 """How much of a stream that comes in full blocks is gathered before the first value is looked for."""
 
@@ -27,6 +32,8 @@ class Inputs:
     def __init__(self, sources: Iterable[tuple[str | None, ByteReader]], budget: Budget) -> None:
         self.budget = budget
         self._sources = iter(sources)
+        self.hold: Callable[[int], None] = lambda pieces: None
+        """Told in pieces of 16 bytes what the values take that are read."""
         self.before_read: Callable[[], None] = lambda: None
         self._reader: ByteReader | None = None
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
@@ -124,6 +131,7 @@ class Inputs:
         wanted = _FIRST_TRY
         while True:
             self._fill(wanted)
+            self._weigh()
             if not is_plain(self._text):
                 yield from self._values_slowly()
                 return
@@ -135,6 +143,17 @@ class Inputs:
                 return
             wanted = _FIRST_TRY if self._position > before else 2 * (len(self._text) - self._position) + _BLOCK
             self._drop()
+
+    def _weigh(self) -> None:
+        """Refuse text of which so many values would be made that they cannot be kept."""
+        text = self._text
+        if len(text) < _BLOCK:
+            self.hold(len(text) >> 1)
+            return
+        made = _OBJECT * text.count("{") + _ARRAY * text.count("[") + _ITEM * text.count(",") + len(text)
+        if made > _WEIGHT * self.budget.value_bytes:
+            raise LimitReached("value_bytes")
+        self.hold(made >> 4)
 
     def _values_at_hand(self) -> Iterator[Value]:
         """The values that are complete in what was read."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from agentsandbox.errors import LimitReached
 from agentsandbox.languages.jq.values import JqError
+from agentsandbox.languages.jq.weight import weigh
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Break", "Halt", "Machine"]
 
+
+_WEIGHT = 12
+"""So many values of the largest size may all that a program keeps take together."""
 
 _FRAMES = 9000
 """Generators within generators take stack of the host's thread: half of what 8 MiB bear."""
@@ -60,11 +64,15 @@ class Machine:
         self.filename: Callable[[], str | None] = lambda: None
         self.line: Callable[[], int | None] = lambda: None
         self.search_list: list[str] = []
-        self.collecting = 0
         self.frames = 0
         """Python frames that recursion takes now, roughly."""
-        self._held = 0
-        self._most = budget.value_bytes // 4
+        self.made = 0
+        """Memory that values took since they were weighed, in pieces of 16 bytes, whether it is used still or not."""
+        self.roots: list[tuple[Value, ...]] = []
+        """What the expressions at work build and can still see: they end in the order in which they began."""
+        self.suspended: dict[object, tuple[Value, ...]] = {}
+        """The same of expressions that wait between two outputs."""
+        self._slice = budget.value_bytes // 4
 
     def deeper(self, frames: int) -> None:
         """A call nests so many frames deeper; the caller takes them back."""
@@ -73,11 +81,14 @@ class Machine:
             self.frames -= frames
             raise LimitReached("depth")
 
-    def nested(self, outputs: Iterable[T], frames: int) -> Iterator[T]:
-        """The same outputs; `frames` counts while they are being made, not while they are used."""
+    def nested(self, outputs: Iterable[T], frames: int, *roots: Value) -> Iterator[T]:
+        """The same outputs; `frames` counts while they are being made, not while they are used. `roots` are needed for them."""
         self.budget.step()
         self.deeper(frames)
         running = True
+        token = object()
+        if roots:
+            self.suspended[token] = roots
         try:
             for output in outputs:
                 self.frames -= frames
@@ -86,32 +97,23 @@ class Machine:
                 self.frames += frames
                 running = True
         finally:
+            self.suspended.pop(token, None)
             if running:
                 self.frames -= frames
 
-    # what one value may hold together, elements of inner arrays included
-
-    def begin_collecting(self) -> None:
-        """An array or a fold is being built: what is made meanwhile is held with it."""
-        if not self.collecting:
-            self._held = 0
-        self.collecting += 1
-
-    def end_collecting(self) -> None:
-        """The array or fold is finished."""
-        self.collecting -= 1
-
-    def hold(self, elements: int) -> None:
-        """Count elements (or 16-byte pieces) that were made."""
-        self._held += elements
-        if self._held > self._most:
-            raise LimitReached("value_bytes")
+    def hold(self, pieces: int) -> None:
+        """Count pieces of 16 bytes that were made; when they are many, weigh all that is still in use."""
+        self.made += pieces
+        if self.made > self._slice:
+            self.made = 0
+            most = _WEIGHT * self.budget.value_bytes
+            if weigh((*self.roots, *self.suspended.values()), most, self.budget) > most:
+                raise LimitReached("value_bytes")
 
     def charge_text(self, size: int) -> None:
-        """Refuse a string that is too long, and count it while something is being built."""
+        """Refuse a string that is too long, and count it."""
         self.budget.charge(size)
-        if self.collecting:
-            self.hold(size >> 4)
+        self.hold(size >> 4)
 
     def next_input(self) -> Value:
         """The next value of the input; the error "No more inputs" at the end."""

@@ -1,9 +1,13 @@
-"""Regular expressions: Oniguruma's Perl syntax on the `regex` package, each search with the time that is left."""
+"""Regular expressions: Oniguruma's Perl syntax, on `re` where that cannot explode, else on the `regex` package with a time limit."""
 
 from __future__ import annotations
 
+import re
+from functools import lru_cache
+
 from agentsandbox.errors import LimitReached
 from agentsandbox.languages.jq.values import KINDS, JqError, describe
+from agentsandbox.regexps.perl_tree import read_perl
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -12,10 +16,16 @@ if TYPE_CHECKING:
 
     from agentsandbox.languages.jq.machine import Machine
     from agentsandbox.languages.jq.values import Value
+    from agentsandbox.limits import Budget
 
 __all__ = ["REGEXES", "find_all"]
 
 _LONGEST_PATTERN = 20_000
+_LONG_TEXT = 1 << 20
+"""A repeated group takes a hundred bytes for every time it is repeated: such patterns are for shorter texts."""
+_SHORTEST_TIME = 0.02
+_REPEATED_GROUP = re.compile(r"\)[*+?{]")
+_NAMED_GROUP = re.compile(r"\(\?<(?=[A-Za-z_])")
 _FLAGS = "gixsnpl"
 _MESSAGES = {
     "unterminated character set": "premature end of char-class",
@@ -50,16 +60,51 @@ def _translated(pattern: str) -> str:
     return "".join(parts)
 
 
-def _options(flags: Value) -> tuple[bool, bool, bool, int]:
-    """Whether to find all, to skip empty matches, to prefer the longest; and the flags of the `regex` package."""
-    import regex
+class _Pattern:
+    """A compiled pattern. `quick` is for ASCII texts up to `quick_length`, None where there is no such thing."""
 
+    __slots__ = ("groups", "names", "quick", "quick_length", "repeats", "timed")
+
+    def __init__(self, timed: Any, quick: re.Pattern[str] | None, quick_length: int, repeats: bool) -> None:
+        self.timed = timed
+        self.quick = quick
+        self.quick_length = quick_length
+        self.repeats = repeats
+        self.groups: int = timed.groups
+        self.names = {index: name for name, index in timed.groupindex.items()}
+
+    def is_quick(self, text: str) -> bool:
+        """Whether `quick` may search the text."""
+        return self.quick is not None and len(text) <= self.quick_length and text.isascii()
+
+    def search(self, text: str, position: int, budget: Budget) -> Any:
+        """The next match, with what time there is. The package counts time of the processor, of which others may take a part."""
+        if self.repeats and len(text) > _LONG_TEXT:
+            raise LimitReached("value_bytes")
+        while True:
+            try:
+                return self.timed.search(text, position, timeout=max(_SHORTEST_TIME, budget.remaining() / 4))
+            except TimeoutError:
+                budget.check_time()
+                if budget.remaining() < 2 * _SHORTEST_TIME:
+                    raise LimitReached("timeout") from None
+            except MemoryError:
+                raise LimitReached("value_bytes") from None
+
+
+def _read_flags(flags: Value) -> str:
     if flags is None:
-        flags = ""
+        return ""
     if not isinstance(flags, str):
         raise JqError(f"{describe(flags)} is not a string")
     if any(flag not in _FLAGS for flag in flags):
         raise JqError(f"{flags} is not a valid modifier string")
+    return flags
+
+
+def _options(flags: str) -> int:
+    import regex
+
     options = int(regex.V1)
     if "i" in flags:
         options |= int(regex.IGNORECASE)
@@ -69,35 +114,54 @@ def _options(flags: Value) -> tuple[bool, bool, bool, int]:
         options |= int(regex.DOTALL)
     if "l" in flags:
         options |= int(regex.POSIX)
-    return "g" in flags, "n" in flags, "l" in flags, options
+    return options
 
 
-def _compiled(machine: Machine, pattern: str, options: int) -> Any:
+@lru_cache(maxsize=256)
+def _compiled(pattern: str, flags: str) -> _Pattern:
     import regex
 
     if len(pattern) > _LONGEST_PATTERN:
         raise JqError("Regex failure: too big wide range value")
     try:
-        return regex.compile(_translated(pattern), options)
+        timed = regex.compile(_translated(pattern), _options(flags))
     except regex.error as error:
         message = str(getattr(error, "msg", error))
         raise JqError(f"Regex failure: {_MESSAGES.get(message, message)}") from None
     except (OverflowError, RecursionError):
         raise JqError("Regex failure: too big number") from None
+    repeats = _REPEATED_GROUP.search(pattern) is not None
+    quick, length = (None, 0) if set(flags) - set("gin") else _quick(pattern, ignore_case="i" in flags)
+    return _Pattern(timed, quick, length, repeats)
 
 
-def _searches(machine: Machine, text: str, pattern: str, flags: Value) -> Iterator[Any]:
+def _quick(pattern: str, *, ignore_case: bool) -> tuple[re.Pattern[str] | None, int]:
+    """The same pattern for `re` and how long a text it may search, if it is one of those that cannot explode there."""
+    if "[:" in pattern or "\\K" in pattern:
+        return None, 0
+    tree = read_perl(_NAMED_GROUP.sub("(", pattern), ignore_case=ignore_case)
+    if tree is None or not tree.safe_length:
+        return None, 0
+    try:
+        return re.compile(_NAMED_GROUP.sub("(?P<", pattern), re.IGNORECASE if ignore_case else 0), tree.safe_length
+    except re.error:
+        return None, 0
+
+
+def _searches(machine: Machine, text: str, compiled: _Pattern, flags: str) -> Iterator[Any]:
     """The match objects, one or all, as jq's flags ask."""
-    everything, skip_empty, _longest, options = _options(flags)
-    compiled = _compiled(machine, pattern, options)
-    position, size, budget = 0, len(text), machine.budget
+    budget = machine.budget
+    quick = compiled.quick if compiled.is_quick(text) else None
+    everything, skip_empty = "g" in flags, "n" in flags
+    if quick is not None and everything:
+        for match in quick.finditer(text):  # none is empty: such patterns are not for `re`
+            budget.step()
+            yield match
+        return
+    position, size = 0, len(text)
     while position <= size:
         budget.step()
-        try:
-            found = compiled.search(text, position, timeout=max(0.05, budget.remaining()))
-        except TimeoutError:
-            budget.check_time()
-            raise LimitReached("timeout") from None
+        found = quick.search(text, position) if quick is not None else compiled.search(text, position, budget)
         if found is None:
             return
         start, end = found.span()
@@ -109,8 +173,7 @@ def _searches(machine: Machine, text: str, pattern: str, flags: Value) -> Iterat
             return
 
 
-def _described(found: Any) -> Value:
-    names = {index: name for name, index in found.re.groupindex.items()}
+def _described(found: Any, names: dict[int, str]) -> Value:
     captures: list[Value] = []
     for index in range(1, found.re.groups + 1):
         start, end = found.span(index)
@@ -144,14 +207,21 @@ def _check(value: Value, pattern: Value) -> None:
 def find_all(machine: Machine, value: Value, pattern: Value, flags: Value) -> Iterator[Value]:
     """The matches as `match` describes them."""
     _check(value, pattern)
-    for found in _searches(machine, value, pattern, flags):
-        yield _described(found)
+    modifiers = _read_flags(flags)
+    compiled = _compiled(pattern, modifiers)
+    for found in _searches(machine, value, compiled, modifiers):
+        yield _described(found, compiled.names)
 
 
 def _test(machine: Machine, value: Value, wanted: Value, *flags: Value) -> Value:
     pattern, modifiers = (wanted, flags[0]) if flags else _pattern_of(wanted, None)
     _check(value, pattern)
-    return any(True for _ in _searches(machine, value, pattern, modifiers))
+    letters = _read_flags(modifiers)
+    compiled = _compiled(pattern, letters)
+    if compiled.quick is not None and compiled.is_quick(value):
+        machine.budget.step()
+        return compiled.quick.search(value) is not None
+    return any(True for _ in _searches(machine, value, compiled, letters))
 
 
 def _match(machine: Machine, value: Value, wanted: Value, *flags: Value) -> Value:
@@ -168,9 +238,10 @@ def _split(machine: Machine, value: Value, pattern: Value, flags: Value) -> Valu
     _check(value, pattern)
     if flags is not None and not isinstance(flags, str):
         raise JqError(f"{describe(flags)} is not a string")
+    letters = _read_flags("g" + (flags or ""))
     made: list[Value] = []
     previous = 0
-    for found in _searches(machine, value, pattern, "g" + (flags or "")):
+    for found in _searches(machine, value, _compiled(pattern, letters), letters):
         start, end = found.span()
         made.append(value[previous:start])
         previous = end

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from agentsandbox.languages.jq.values import Value
     from agentsandbox.limits import Budget
@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 __all__ = ["events"]
 
 
-def events(value: Value, budget: Budget) -> Iterator[Value]:
-    """The events of one value, in jq's order."""
+def events(value: Value, budget: Budget, hold: Callable[[int], None]) -> Iterator[Value]:
+    """The events of one value, in jq's order; `hold` is told what they take."""
     if not isinstance(value, (list, dict)) or not value:
         yield [[], value]
         return
@@ -28,9 +28,11 @@ def events(value: Value, budget: Budget) -> Iterator[Value]:
                 pending.append(_entries(item))
                 path.append(None)
                 break
+            hold((len(path) >> 1) + 9)
             yield [list(path), item]
         else:
             pending.pop()
+            hold((len(path) >> 1) + 9)
             yield [list(path)]
             path.pop()
 
