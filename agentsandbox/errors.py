@@ -61,8 +61,11 @@ class ExecutionError(SandboxError):
 class ShellSyntaxError(SandboxError):
     """A script is not shell grammar. `line` and `column` count from 1; `message` is worded as bash words it.
 
-    status  the status it ends the script with; None where bash takes it for the end of the script and keeps the status
+    status           the status it ends the script with; None where bash takes it for the end of the script and keeps the status
+    in_substitution  whether it is in the commands of a $(…), which ends more than its script
     """
+
+    in_substitution = False
 
     def __init__(
         self, message: str, line: int = 1, column: int = 1, *, source_line: str | None = None, status: int | None = 2

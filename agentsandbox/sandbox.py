@@ -547,6 +547,8 @@ def _run_guarded(shell: Shell, script: str, jobs: Jobs, *, goes_on: bool) -> tup
             if sys.getrecursionlimit() < RECURSION:
                 sys.setrecursionlimit(RECURSION)
     try:
+        if "BASH_EXECUTION_STRING" in script:
+            shell.values["BASH_EXECUTION_STRING"] = script
         status = run_in_shell(shell, lambda inner: run_commands(inner, script, origin="-c: "), goes_on=goes_on)
         if scheduler.processes:
             _settle(shell, jobs)

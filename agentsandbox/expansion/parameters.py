@@ -11,7 +11,7 @@ import re
 from agentsandbox.errors import ShellSyntaxError
 from agentsandbox.expansion.errors import ExpansionError
 from agentsandbox.expansion.transformations import OPERATORS, slice_list, slice_text, transform
-from agentsandbox.expansion.variables import ASSOCIATIVE, AssociativeArray, IndexedArray, NameReference
+from agentsandbox.expansion.variables import ASSOCIATIVE, HIDDEN, AssociativeArray, IndexedArray, NameReference
 from agentsandbox.streams import bytewise, decode, encode
 from agentsandbox.syntax.nodes import Literal, Parameter, Word
 from agentsandbox.syntax.words import NAME
@@ -120,8 +120,8 @@ def _element(name: str, subscript: Word, words: Words) -> MaybeText:
         if isinstance(value, IndexedArray):
             if number is not None:
                 return value.items.get(number)
-            if blank:
-                raise ExpansionError(f"{name}: bad array subscript", fatal=False)
+            if blank and not subscript.source:
+                raise ExpansionError(f"${{{name}[]}}: bad substitution")
             text = key_text(host)
             index = int(text) if text.isdigit() and len(text) < 10 and text.isascii() and text[0] != "0" else host.variables.evaluate(text)
             if index < 0 and -index > value.end():
@@ -207,9 +207,9 @@ def compile_parameter(node: Parameter, words: Words) -> ParameterReader:
     return _operated(node, reader, words)
 
 
-def _bad(node: Parameter) -> ParameterReader:
+def _bad(node: Parameter, status: int = 1) -> ParameterReader:
     def fail(host: ExpansionHost) -> str:
-        raise ExpansionError(f"{node.source}: bad substitution")
+        raise ExpansionError(f"{node.source}: bad substitution", status=status)
 
     return ParameterReader("", fail)
 
@@ -251,7 +251,8 @@ def _operated(node: Parameter, reader: ParameterReader, words: Words) -> Paramet
     if operator == "@":
         letter = node.operands[0].source
         if letter not in ("U", "u", "L", "Q", "E", "P", "A", "K", "a", "k"):
-            return _bad(node)
+            bad, is_set = _bad(node, 127).single, reader.single
+            return ParameterReader(reader.shown, lambda host: None if is_set(host) is None else bad(host))
         return _transformed(node, reader, letter)
     pattern = words.pattern(node.operands[0])
     replacement = words.replacement(node.operands[1]) if len(node.operands) > 1 else None
@@ -409,7 +410,7 @@ def _indirect(node: Parameter, words: Words) -> ParameterReader:
         value = host.values.get(node.name)
         if isinstance(value, NameReference) and node.subscript is None:
             shown = host.variables.resolve(node.name)
-            return ParameterReader(node.name, lambda _: shown or value.target)
+            return ParameterReader(node.name, lambda _: shown.removeprefix(HIDDEN) or value.shown)
         text = pointer.single(host)
         if text is None:
             if host.nounset and not node.operator:
@@ -423,7 +424,12 @@ def _indirect(node: Parameter, words: Words) -> ParameterReader:
             if parsed is None:
                 raise ExpansionError(f"{text}: invalid variable name")
             twin = Parameter(parsed[0], parsed[1], "", node.operator, node.operands, node.source)
-            found = compile_parameter(twin, words)
+            if node.operator:
+                found = compile_parameter(twin, words)
+            else:
+                found = reader_for(parsed[0], parsed[1], words)
+                found.shown = f"!{pointer.shown}"
+                found = _plain(found)
             if len(cache) < 64:
                 cache[text] = found
         return found

@@ -264,7 +264,7 @@ def _assignment(host: ExpansionHost, name: str, text: str | None, whole: bool) -
     if whole and isinstance(value, (IndexedArray, AssociativeArray)):
         return f"declare -{letters} {resolved}={format_array(value)}"
     if isinstance(value, NameReference):
-        text = value.target
+        text = value.shown
     if text is None:
         return f"declare -{letters} {resolved}" if letters else None
     return (f"declare -{letters} " if letters else "") + f"{resolved}={shell_quote_single(text)}"

@@ -48,6 +48,10 @@ class Unset:
 UNSET = Unset()
 
 
+HIDDEN = "\0"
+"""Before the name of a global variable to which a local name reference of the same name refers."""
+
+
 class NameReference:
     """The value of a `declare -n` name: another name, perhaps with a subscript."""
 
@@ -55,6 +59,11 @@ class NameReference:
 
     def __init__(self, target: str) -> None:
         self.target = target
+
+    @property
+    def shown(self) -> str:
+        """The name as the script gave it."""
+        return self.target.removeprefix(HIDDEN)
 
 
 class IndexedArray:
@@ -276,6 +285,8 @@ class Variables:
             hops += 1
             if hops > 8 or target == name:
                 return ""
+            if target[0] == HIDDEN:
+                self.owner.warn(f"{name}: circular name reference")
             name = target
             value = self.values.get(name)
         return name
@@ -302,6 +313,8 @@ class Variables:
             return value.items.get("0")
         if isinstance(value, NameReference):
             target = self.resolve(name)
+            if not target:
+                self.owner.warn(f"{name}: circular name reference")
             if not target or target == name:
                 return None
             if "[" in target:
@@ -405,7 +418,9 @@ class Variables:
             return
         target = self.resolve(name)
         if not target:
-            raise ExpansionError(f"warning: {name}: circular name reference", fatal=False)
+            raise ExpansionError(f"warning: {name}: circular name reference")
+        if target[0] == HIDDEN:
+            self.owner.warn(f"{name}: circular name reference")  # looked for twice
         if "[" in target:
             base, _, subscript = target.partition("[")
             self.assign_element(base, subscript[:-1], str(value))
@@ -591,7 +606,7 @@ class Variables:
     def _exported(self, name: str) -> str | None:
         """What a command sees of a variable: of a name reference the name."""
         value = self.values.get(name)
-        return value.target if isinstance(value, NameReference) else self.get(name)
+        return value.shown if isinstance(value, NameReference) else self.get(name)
 
     def forget_environment(self) -> None:
         """The exported variables have changed."""
@@ -599,7 +614,7 @@ class Variables:
 
     def names(self, prefix: str = "") -> list[str]:
         """The names of all variables that begin with `prefix`, sorted; declared ones without a value too."""
-        return sorted(name for name in {*self.values, *self.readers} if name.startswith(prefix))
+        return sorted(name for name in {*self.values, *self.readers} if name.startswith(prefix) and name[0] != HIDDEN)
 
     # scope
 
@@ -636,6 +651,9 @@ class Variables:
             return
         if (flags | self.attributes.get(name, 0)) & EXPORT:
             self._environment = None
+        reference = self.values.get(name)
+        if isinstance(reference, NameReference) and reference.target == HIDDEN + name:
+            value, flags = self._uncovered(name, value, flags)
         if value is _MISSING:
             self.values.pop(name, None)
         else:
@@ -649,6 +667,34 @@ class Variables:
             if not flags:
                 self.attributes[name] = SPECIAL
             writer(self.owner, value if isinstance(value, str) else None)
+
+    def refer_to_global(self, name: str) -> None:
+        """`local -n x=x`: the local name stands for the global one, which meanwhile has a hidden name."""
+        hidden = HIDDEN + name
+        scope = self.globals_scope(name)
+        if scope is not None and not any(self._refers(saved.get(name), hidden) for saved in self.scopes):
+            value, flags = scope[name]
+            if value is not _MISSING:
+                self.values[hidden] = value
+            if flags:
+                self.attributes[hidden] = flags
+        self.values[name] = NameReference(hidden)
+
+    @staticmethod
+    def _refers(saved: tuple[object, int] | None, hidden: str) -> bool:
+        return saved is not None and isinstance(saved[0], NameReference) and saved[0].target == hidden
+
+    def _uncovered(self, name: str, value: object, flags: int) -> tuple[object, int]:
+        """What a name becomes when its reference to the global of that name ends: its outer self, with what was assigned."""
+        hidden = HIDDEN + name
+        if self._refers((value, flags), hidden) or any(self._refers(saved.get(name), hidden) for saved in self.scopes):
+            return value, flags
+        current = self.values.pop(hidden, _MISSING), self.attributes.pop(hidden, 0)
+        scope = self.globals_scope(name)
+        if scope is None:
+            return current
+        scope[name] = current
+        return value, flags
 
     def globals_scope(self, name: str) -> dict[str, tuple[object, int]] | None:
         """The outermost scope that hides a global of that name, None if it is visible."""

@@ -183,10 +183,19 @@ def _written(element: ArrayElement) -> str:
     return key + element.value.source
 
 
+def _refuse_list(shown: str) -> Callable[[Shell], BoundAssignment]:
+    def refuse(shell: Shell) -> BoundAssignment:
+        raise ExpansionError(f"{shown}: cannot assign list to array member")
+
+    return refuse
+
+
 def bind_assignment(node: Assignment) -> Callable[[Shell], BoundAssignment]:
     """Expands the words of an assignment without making it."""
     name, append, source = node.name, node.append, node.source
     if isinstance(node.value, ArrayLiteral):
+        if node.subscript is not None:
+            return _refuse_list(f"{name}[{node.subscript.source}]")
         elements = _compile_elements(node.value)
         source = f"{name}{'+' if append else ''}=({' '.join(_written(element) for element in node.value.elements)})"
         return lambda shell: BoundAssignment(name, elements(shell), None, append, source)
@@ -199,7 +208,7 @@ def bind_assignment(node: Assignment) -> Callable[[Shell], BoundAssignment]:
     def bind(shell: Shell) -> BoundAssignment:
         key = subscript(shell)
         if (not key.strip() and not isinstance(shell.variables.lookup(name), AssociativeArray)) or not key:
-            raise ExpansionError(f"{name}[{raw}]: bad array subscript", fatal=False)
+            raise ExpansionError(f"{name}[{raw}]: bad array subscript")
         return BoundAssignment(name, text(shell), key, append, source)
 
     return bind

@@ -33,11 +33,9 @@ def find_on_path(shell: Shell, name: str, path: str | None) -> str | None:
     fs = shell.fs
     found: str | None = None
     for directory in (DEFAULT_PATH if path is None else path).split(":"):
-        candidate = f"{directory or shell.cwd}/{name}"
-        if not candidate.startswith("/"):
-            candidate = f"{shell.cwd}/{candidate}"
+        candidate = f"{directory or '.'}/{name}"
         try:
-            info = fs.stat(candidate)
+            info = fs.stat(shell.path(candidate))
         except OSError:
             continue
         if info.is_dir:
@@ -57,7 +55,7 @@ def locate(shell: Shell, name: str, path: str | None = None) -> str | None:
         if entry is not None:
             shell.hashed[name] = (entry[0], entry[1] + 1)
             return entry[0]
-    found = find_on_path(shell, name, shell.variables.get("PATH") if path is None else path)
+    found = find_on_path(shell, name, (shell.variables.get("PATH") or "") if path is None else path)
     if found is not None and path is None and shell.hashall:
         shell.hashed[name] = (found, 1)
     return found
@@ -86,7 +84,11 @@ def _not_found(shell: Shell, name: str) -> int:
         from agentsandbox.interpreter.functions import call_function
 
         return call_function(shell, handler, [name])
-    shell.complain(f"{ansi_quote(name) if needs_ansi(name) else name}: command not found")
+    shown = ansi_quote(name) if needs_ansi(name) else name
+    if name and not shell.variables.get("PATH"):
+        shell.complain(f"{shown}: {os.strerror(2)}")
+        return 127
+    shell.complain(f"{shown}: command not found")
     from agentsandbox.interpreter.suggestions import suggest
 
     hint = suggest(shell, name)

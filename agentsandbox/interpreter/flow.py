@@ -211,7 +211,7 @@ def _while(node: While) -> Run:
         except Break:
             if leave_loop(shell):
                 raise Break from None
-            status = 0
+            status = int(shell.status)
         except Continue:  # in the condition
             if leave_loop(shell):
                 raise Continue from None
@@ -289,7 +289,7 @@ def _for(node: For) -> Run:
         except Break:
             if leave_loop(shell):
                 raise Break from None
-            status = 0
+            status = int(shell.status)
         finally:
             shell.loops -= 1
         shell.status = status
@@ -371,7 +371,7 @@ def _arithmetic_for(node: ArithmeticFor) -> Run:
         except Break:
             if leave_loop(shell):
                 raise Break from None
-            status = 0
+            status = int(shell.status)
         except ExpansionError as error:
             if error.status == 1 and error.fatal and not in_body:
                 shell.complain(f"((: {error.message}")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 
 from agentsandbox.errors import Break, Continue, Return
+from agentsandbox.expansion.braces import has_braces
 from agentsandbox.expansion.errors import ExpansionError
 from agentsandbox.interpreter.failures import command_failed, expansion_failed
 from agentsandbox.interpreter.substitutions import WORDS
@@ -367,6 +368,8 @@ def _local(node: SimpleCommand, general: Run) -> Run | None:
     assignments: list[tuple[str, Callable[[Shell], object]]] = []
     for word in node.words[1:]:
         if not isinstance(word, Assignment) or word.append or word.subscript is not None or not isinstance(word.value, Word):
+            return None
+        if "{" in word.value.source and has_braces(word.value.parts):
             return None
         from agentsandbox.interpreter.assignments import _number_of
 

@@ -38,12 +38,14 @@ _SIGNAL_WORDS = {1: "Hangup", 2: "Interrupt", 3: "Quit", 9: "Killed", 13: "Broke
 class JobTable:
     """Jobs by number; statuses of ended processes by pid, for `wait PID`."""
 
-    __slots__ = ("jobs", "processes")
+    __slots__ = ("jobs", "kept", "processes")
 
     def __init__(self) -> None:
         self.jobs: list[Job] = []
         self.processes: dict[int, Process] = {}
         """Children of this shell by pid, running or ended."""
+        self.kept: set[int] = set()
+        """Those that ended while `wait -n` waited for another: the next `wait -n` tells of them."""
 
     def copy(self) -> JobTable:
         """What a subshell knows of its parent's jobs: it can show them, not wait for them."""
@@ -88,6 +90,10 @@ class JobTable:
         """Forget a job that was waited for, disowned or reported."""
         if job in self.jobs:
             self.jobs.remove(job)
+
+    def reap(self) -> None:
+        """Forget the jobs that have ended, as a shell that runs a script does after each command: only `wait PID` knows them still."""
+        self.jobs = [job for job in self.jobs if job.process.status is None or job.process.pid in self.kept]
 
     def running(self) -> list[Process]:
         """Children that have not ended."""

@@ -6,6 +6,7 @@ stream gives it back.
 
 from __future__ import annotations
 
+import errno
 import os
 
 from agentsandbox.errors import Unwind
@@ -31,6 +32,18 @@ __all__ = ["RedirectionError", "compile_redirections", "open_file", "redirected"
 _MODES: dict[str, tuple[Mode, int]] = {
     "<": ("r", 0), ">": ("w", 1), ">|": ("w", 1), ">>": ("a", 1), "<>": ("r+", 0), "&>": ("w", 1), "&>>": ("a", 1), ">&": ("w", 1),
 }  # fmt: skip
+
+
+class Directory(Stream):
+    """A directory that was opened for reading: only its reading fails."""
+
+    __slots__ = ()
+
+    def read(self, size: int = -1) -> bytes:
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), "-")
+
+    def readline(self, end: bytes = b"\n") -> bytes:
+        return self.read()
 
 
 class RedirectionError(Exception):
@@ -61,7 +74,12 @@ def open_file(shell: Shell, name: str, operator: str) -> Stream:
             fs.open(path, "a", permissions=0o666 & ~shell.umask).release()
     elif mode == "w" and shell.noclobber and operator != ">|" and fs.is_file(path):
         raise RedirectionError(f"{name}: cannot overwrite existing file")
-    return fs.open(path, mode, permissions=0o666 & ~shell.umask)
+    try:
+        return fs.open(path, mode, permissions=0o666 & ~shell.umask)
+    except IsADirectoryError:
+        if operator != "<":
+            raise
+        return Directory()
 
 
 def _open_device(shell: Shell, name: str, operator: str) -> Stream | None:

@@ -74,7 +74,7 @@ def run_commands(shell: Shell, text: str, *, first_line: int = 1, origin: str = 
     for unit in program.units:
         status = _run_unit(shell, unit, main)
     if program.error is not None:
-        return _syntax_error(shell, program.error, origin)
+        return _syntax_error(shell, program.error, origin, main)
     return status
 
 
@@ -90,6 +90,8 @@ def _run_unit(shell: Shell, unit: Run, main: bool) -> int:
         if error.message:
             shell.report(error)
         shell.status = error.status
+        if error.readonly and shell.errexit:
+            raise Exit(error.status) from None
         return error.status
 
 
@@ -108,7 +110,7 @@ def _run_incrementally(shell: Shell, text: str, first_line: int, origin: str, ma
         except ShellSyntaxError as error:
             if shell.verbose:
                 shell.write(text[start:], 2)
-            return _syntax_error(shell, error, origin)
+            return _syntax_error(shell, error, origin, main)
         if shell.verbose and parser.text is text:
             shell.write(text[start : parser.position], 2)
         if command is None:
@@ -124,7 +126,7 @@ def _warn(shell: Shell, warnings: list[tuple[int, str]]) -> None:
         shell.complain(f"warning: {message}", line)
 
 
-def _syntax_error(shell: Shell, error: ShellSyntaxError, origin: str) -> int:
+def _syntax_error(shell: Shell, error: ShellSyntaxError, origin: str, main: bool) -> int:
     prefix = shell.error_prefix(error.line).replace(": line ", f": {origin}line ", 1)
     lines = [f"{prefix}{error.message}\n"]
     if error.source_line is not None:
@@ -132,6 +134,8 @@ def _syntax_error(shell: Shell, error: ShellSyntaxError, origin: str) -> int:
     stream = shell.fds.get(2)
     if stream is not None:
         stream.write(encode("".join(lines)))
+    if error.in_substitution and not main:  # bash reads it with a parser of its own, whose errors end the shell
+        raise Exit(127 if shell.source == "environment" and not shell.level else 1)
     if error.status is not None or origin == "eval: ":
         shell.status = error.status or 2
     return shell.status
@@ -319,6 +323,7 @@ def _run_command_string(
     child = child_shell(shell, environment, rest[0] if rest else name)
     child.invocation = rest[0] if rest else name
     child.positional = rest[1:]
+    child.values["BASH_EXECUTION_STRING"] = text
     prepare(child)
     return run_child(shell, child, lambda inner: run_commands(inner, text, origin="-c: "))
 
@@ -331,9 +336,9 @@ def _run_script_file(shell: Shell, name: str, parsed: _Invocation, environment: 
         if not fs.exists(path) and "/" not in file:
             from agentsandbox.interpreter.execution import find_on_path
 
-            path = find_on_path(shell, file, shell.variables.get("PATH")) or path
+            path = shell.path(find_on_path(shell, file, shell.variables.get("PATH")) or path)
         if fs.is_dir(path):
-            shell.write(f"{name}: {file}: Is a directory\n", 2)
+            shell.write(f"{file}: {file}: Is a directory\n", 2)
             return 126
         content = fs.read_bytes(path)
     except OSError as error:

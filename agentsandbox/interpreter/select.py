@@ -65,7 +65,7 @@ def compile_select(node: Select) -> Callable[[Shell], int]:
         except Break:
             if leave_loop(shell):
                 raise Break from None
-            status = 0
+            status = int(shell.status)
         finally:
             shell.loops -= 1
         shell.status = status

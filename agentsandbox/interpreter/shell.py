@@ -457,6 +457,8 @@ class Shell:
         if entry is None:
             return False
         setattr(self, entry[1], on)
+        if on and name in ("vi", "emacs"):  # one editor at a time
+            setattr(self, OPTIONS["emacs" if name == "vi" else "vi"][1], False)
         if name == "posix" and on:
             self.variables.assign("POSIXLY_CORRECT", "y")
         self.update_flags()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from agentsandbox.errors import CommandError
+from agentsandbox.expansion.braces import expand_braces, has_braces
 from agentsandbox.expansion.errors import ExpansionError
 from agentsandbox.interpreter.assignments import BoundAssignment, bind_assignment, compile_assignment
 from agentsandbox.interpreter.builtins import find_builtin
@@ -15,10 +16,13 @@ from agentsandbox.interpreter.functions import call_function
 from agentsandbox.interpreter.inline import inline_command
 from agentsandbox.interpreter.redirections import RedirectionError, compile_redirections, release_all
 from agentsandbox.interpreter.substitutions import WORDS, finish_process_substitutions
+from agentsandbox.limits import Budget
 from agentsandbox.syntax.nodes import (
     ArithmeticSubstitution,
+    ArrayLiteral,
     Assignment,
     DoubleQuoted,
+    HereDocument,
     Literal,
     Node,
     Parameter,
@@ -41,8 +45,14 @@ __all__ = ["run_words"]
 
 @compiles(SimpleCommand)
 def _simple(node: SimpleCommand) -> Run:
+    if node.spans or any(isinstance(redirection.target, HereDocument) for redirection in node.redirections):
+        from agentsandbox.interpreter.relocation import relocate
+
+        node = relocate(node)
     if not node.words:
         return _assignments_only(node)
+    if any("BASH_COMMAND" in word.source for word in node.words):
+        return _telling(node)
     general = _when_needed(node)
     inlined = inline_command(node, general)
     if inlined is not None:
@@ -50,6 +60,19 @@ def _simple(node: SimpleCommand) -> Run:
     if not node.assignments and not node.redirections and all(isinstance(word, Word) for word in node.words):
         return _call(node, general)
     return _general(node)
+
+
+def _telling(node: SimpleCommand) -> Run:
+    """A command that looks at BASH_COMMAND, which outside traps is its own text."""
+    general = _general(node)
+    text = _source_text(node)
+
+    def run(shell: Shell) -> int:
+        if not shell.in_trap:
+            shell.command_text = text
+        return general(shell)
+
+    return run
 
 
 def _when_needed(node: SimpleCommand) -> Run:
@@ -208,16 +231,18 @@ def _source_text(node: SimpleCommand) -> str:
 def _general(node: SimpleCommand) -> Run:
     """A command with words, by all the rules."""
     words: list[Callable[[Shell, list[str]], None]] = []
-    bindings: dict[int, Callable[[Shell], BoundAssignment]] = {}
-    for number, word in enumerate(node.words):
+    order: list[Callable[[Shell], BoundAssignment] | None] | None = []
+    for word in node.words:
         if isinstance(word, Assignment):
-            bindings[number] = bind_assignment(word)
+            order.extend(map(bind_assignment, _alternatives(word)))
         else:
             words.append(WORDS.fields(word))
+            order.append(None)
+    if len(order) == len(words):
+        order = None
     binders = [bind_assignment(assignment) for assignment in node.assignments]
     redirections = compile_redirections(node.redirections) if node.redirections else None
     line = node.line
-    order = [bindings.get(number) for number in range(len(node.words))] if bindings else None
     text: list[str] = []
 
     def run(shell: Shell) -> int:
@@ -286,6 +311,16 @@ def _general(node: SimpleCommand) -> Run:
         return status
 
     return run
+
+
+def _alternatives(node: Assignment) -> list[Assignment]:
+    """An argument of `declare` and its kin by its braces: `local x={a,b}` is `local x=a x=b`."""
+    if isinstance(node.value, ArrayLiteral) or not has_braces(node.value.parts):
+        return [node]
+    return [
+        Assignment(node.name, Word(parts, node.value.source), node.subscript, node.append, node.source)
+        for parts in expand_braces(node.value.parts, Budget())
+    ]
 
 
 def _bind_in_turn(shell: Shell, binders: list[Callable[[Shell], BoundAssignment]]) -> list[BoundAssignment]:
@@ -383,6 +418,9 @@ def _with_assignments(shell: Shell, assignments: Sequence[BoundAssignment], run:
     variables = shell.variables
     scope: dict[str, tuple[object, int]] = {}
     for assignment in assignments:
+        if assignment.subscript is not None:
+            shell.complain(f"`{assignment.name}[{assignment.subscript}]': not a valid identifier")
+            continue
         variables.save_in(scope, assignment.name)
         if isinstance(shell.values.get(assignment.name), NameReference):
             variables.save_in(scope, variables.resolve(assignment.name))
@@ -408,7 +446,10 @@ def _run_external(shell: Shell, argv: list[str], assignments: Sequence[BoundAssi
     if assignments:
         environment = environment.copy()
         for assignment in assignments:
-            if isinstance(assignment.value, list) or assignment.subscript is not None:
+            if assignment.subscript is not None:
+                shell.complain(f"`{assignment.name}[{assignment.subscript}]': not a valid identifier")
+                continue
+            if isinstance(assignment.value, list):
                 continue
             text = str(assignment.value)
             if assignment.append:

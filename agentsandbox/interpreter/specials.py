@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentsandbox.expansion.variables import ARRAY, ASSOCIATIVE, READONLY, SPECIAL, AssociativeArray, IndexedArray
+from agentsandbox.expansion.variables import ARRAY, ASSOCIATIVE, INTEGER, READONLY, SPECIAL, AssociativeArray, IndexedArray
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -79,6 +79,7 @@ READERS: dict[str, Callable[[Shell], object]] = {
     "PPID": lambda shell: shell.top_pid - 1,
     "UID": lambda shell: 1000,
     "EUID": lambda shell: 1000,
+    "HISTCMD": lambda shell: 0,
     "BASH_SUBSHELL": lambda shell: shell.level,
     "BASH_COMMAND": lambda shell: shell.command_text,
     "PIPESTATUS": _pipestatus,
@@ -112,7 +113,7 @@ def _reset_getopts(shell: Shell, value: str | None) -> None:
 
 
 def _rename(shell: Shell, value: str | None) -> None:
-    shell.name = value or shell.name
+    shell.name = shell.invocation = value or shell.name
 
 
 def _forget_paths(shell: Shell, value: str | None) -> None:
@@ -147,5 +148,7 @@ for _name in ("PPID", "UID", "EUID", "SHELLOPTS", "BASHOPTS"):
     SPECIAL_ATTRIBUTES[_name] |= READONLY
 for _name in ("PIPESTATUS", "FUNCNAME", "BASH_SOURCE", "BASH_LINENO", "DIRSTACK", "GROUPS"):
     SPECIAL_ATTRIBUTES[_name] |= ARRAY
+for _name in ("PPID", "UID", "EUID", "RANDOM", "SRANDOM", "BASHPID", "HISTCMD", "OPTIND", "SECONDS"):
+    SPECIAL_ATTRIBUTES[_name] |= INTEGER
 for _name in ("BASH_ALIASES", "BASH_CMDS"):
     SPECIAL_ATTRIBUTES[_name] |= ASSOCIATIVE

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 
+from agentsandbox.expansion.errors import ExpansionError
 from agentsandbox.expansion.words import WordCompiler
 from agentsandbox.interpreter.dispatch import compile_command
 from agentsandbox.streams import Buffer, Pipe, PipeReader, decode
@@ -38,6 +39,9 @@ def substitute(shell: Shell, run: Run, *, in_place: bool) -> str:
             shell.fds = {**saved, 1: buffer}
             try:
                 status = run(shell)
+            except ExpansionError as error:  # it would have ended the substitution's own shell, no more
+                shell.report(error)
+                status = 1
             finally:
                 shell.fds = saved
         else:

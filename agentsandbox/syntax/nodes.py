@@ -53,7 +53,7 @@ __all__ = [
     "Word",
 ]
 
-_PLACES = frozenset(("line", "source", "last_line"))
+_PLACES = frozenset(("line", "source", "last_line", "spans"))
 
 
 class Node:
@@ -248,9 +248,12 @@ class Redirection(Node):
 
 
 class SimpleCommand(Command):
-    """Assignments, words and redirections. An argument of `declare` and its kin may be an Assignment."""
+    """Assignments, words and redirections. An argument of `declare` and its kin may be an Assignment.
 
-    __slots__ = ("assignments", "line", "redirections", "words")
+    line   that on which its second word ends, as bash counts      spans  whether it begins on an earlier one or ends on a later
+    """
+
+    __slots__ = ("assignments", "line", "redirections", "spans", "words")
 
     def __init__(
         self,
@@ -258,11 +261,13 @@ class SimpleCommand(Command):
         words: tuple[Word | Assignment, ...],
         redirections: tuple[Redirection, ...] = (),
         line: int = 0,
+        spans: bool = False,
     ) -> None:
         self.assignments = assignments
         self.words = words
         self.redirections = redirections
         self.line = line
+        self.spans = spans
 
 
 class Pipeline(Command):

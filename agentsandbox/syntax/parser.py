@@ -691,7 +691,10 @@ class Parser(WordReader):
         words: list[Word | Assignment] = []
         redirections: list[Redirection] = []
         declaring = False
+        second = -1  # where the second element ends, or a redirection in its place begins
         while True:
+            if second < 0 and len(words) + len(assignments) == 2:
+                second = self.position
             self.skip_blanks()
             text, position = self.text, self.position
             if position >= len(text):
@@ -702,6 +705,7 @@ class Parser(WordReader):
             if char in _REDIRECTION_STARTS:
                 redirection = self._redirection()
                 if redirection is not None:
+                    second = position if second < 0 and (words or assignments or redirections) else second
                     redirections.append(redirection)
                     continue
             if not words or declaring:
@@ -730,7 +734,11 @@ class Parser(WordReader):
                     raise self.unexpected(token or "newline")
                 return self._function(words[0].source, self.position + 1, start)  # no name of a function: refused when it runs
             raise self.unexpected("(")
-        return SimpleCommand(tuple(assignments), tuple(words), tuple(redirections), self.line_at(start))
+        line = self.line_at(start)
+        if self.text.find("\n", start, self.position) < 0:
+            return SimpleCommand(tuple(assignments), tuple(words), tuple(redirections), line)
+        line = self.line_at(self.position if second < 0 else second)
+        return SimpleCommand(tuple(assignments), tuple(words), tuple(redirections), line, True)
 
     def _assignment(self) -> Assignment | None:
         text, start = self.text, self.position
@@ -754,7 +762,7 @@ class Parser(WordReader):
             operator = "=" if operator[0] == "=" else "+="
             self.position += len(operator)
         value: Word | ArrayLiteral
-        if text[self.position : self.position + 1] == "(" and subscript is None:
+        if text[self.position : self.position + 1] == "(":
             value = self._array_literal()
         else:
             value = self.read_word() or Word((), "")
@@ -841,12 +849,15 @@ class Parser(WordReader):
             except ShellSyntaxError as error:
                 if error.message.endswith("unexpected end of file"):
                     raise self.unclosed(")", opened_at, at_end=True) from None
+                error.in_substitution = True
                 raise
         self.skip_newlines()
         if self.position >= len(self.text):
             raise self.unclosed(")", opened_at, at_end=True)
         if self.text[self.position] != ")":
-            raise self.unexpected(self._token())
+            error = self.unexpected(self._token())
+            error.in_substitution = True
+            raise error
         self.position += 1
         self.pending = pending + self.pending
         self.nesting -= 1

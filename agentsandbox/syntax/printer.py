@@ -49,6 +49,7 @@ class _Printer:
         self.out: list[str] = []
         self.level = 0
         self.after_document = False
+        self.documented = False
         self.documents: list[HereDocument] = []
 
     def text(self) -> str:
@@ -63,7 +64,7 @@ class _Printer:
         """End the line and indent the next one."""
         if self.documents:
             self.flush_documents()
-            self.write(INDENT * self.level)
+            self.write(INDENT * self.level if self.exact else "\n" + INDENT * self.level)
             return
         self.write("\n" + INDENT * self.level)
 
@@ -72,6 +73,7 @@ class _Printer:
         if not self.documents:
             return
         documents, self.documents = self.documents, []
+        self.documented = True
         self.write("\n")
         for document in documents:
             self.write(document.body.source)
@@ -85,13 +87,14 @@ class _Printer:
         for number, each in enumerate(commands):
             if number:
                 self.newline()
+            self.documented = False
             self.command(each)
             final = number == len(commands) - 1
             if not isinstance(each, Background):
                 ending = last if final else ";"
                 if isinstance(each, FunctionDefinition) and final:
                     ending = last
-                if self.documents:
+                if self.documents or (self.documented and not self.exact and not final):
                     continue
                 self.write(ending)
         self.flush_line_documents()
@@ -101,7 +104,8 @@ class _Printer:
         self.after_document = bool(self.documents)
         if self.documents:
             self.flush_documents()
-            self.out[-1] = self.out[-1].rstrip("\n")
+            if self.exact:
+                self.out[-1] = self.out[-1].rstrip("\n")
 
     def body(self, command: Command, *, last: str = ";") -> None:
         """An indented body on lines of its own."""
@@ -165,6 +169,9 @@ class _Printer:
         self.command(node.first)
         for operator, command in node.rest:
             self.write(f" {operator} ")
+            if self.documents and not self.exact:
+                self.flush_documents()
+                self.write(" ")
             self.command(command)
 
     def background(self, node: Background) -> None:
@@ -211,7 +218,7 @@ class _Printer:
     def condition(self, node: Command) -> None:
         """The commands before `then` or `do`, which cannot stand on the line of a delimiter."""
         self.sequence(node)
-        if self.after_document:
+        if self.after_document and self.exact:
             self.write("\n" + INDENT * self.level)
 
     def while_(self, node: While) -> None:

@@ -403,10 +403,9 @@ class WordReader(Lexer):
         text = self.text
         depth = 0
         position = start
-        pattern = _ARITHMETIC_STOPS
         if self.scanned > 4 * len(text) + 1_000_000:
             raise LimitReached("depth", "the script nests too deeply")
-        while match := pattern.search(text, position):
+        while match := _ARITHMETIC_STOPS.search(text, position):
             char = match[0]
             position = match.end()
             if char == "(":
@@ -414,7 +413,11 @@ class WordReader(Lexer):
             elif char == ")":
                 if depth == 0:
                     self.scanned += position - start
-                    return match.start() if text[position : position + 1] == ")" else None
+                    if text[position : position + 1] == ")":
+                        return match.start()
+                    if ")" not in text[position : position + 4096] and ")" not in text[position:]:
+                        raise self.unclosed(")", start)
+                    return None
                 depth -= 1
             elif char == "\\":
                 position += 1

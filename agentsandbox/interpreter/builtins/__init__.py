@@ -95,6 +95,9 @@ class Builtin:
             raise
         except OSError as error:
             reason = os.strerror(error.errno or 5)
+            if error.filename == "-":  # its standard input
+                shell.complain(f"{words[0]}: read error: 0: {reason}")
+                return 1
             writing = error.filename is None or error.errno in (errno.EBADF, errno.ENOSPC, errno.EFBIG, errno.EIO)
             shell.complain(f"{words[0]}: write error: {reason}" if writing else f"{words[0]}: {error.filename}: {reason}")
             return 1

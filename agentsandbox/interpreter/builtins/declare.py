@@ -138,7 +138,7 @@ def _declare(shell: Shell, words: list[Argument], *, local: bool) -> int:
     status = 0
     for argument in arguments:
         try:
-            declare_one(shell, argument, on, off, local=local, to_global="g" in options, inherit="I" in options)
+            declare_one(shell, argument, on, off, local=local, to_global="g" in options, inherit="I" in options, command=name)
         except ExpansionError as error:
             if error.ends:
                 raise
@@ -162,6 +162,7 @@ def declare_one(
     local: bool,
     to_global: bool = False,
     inherit: bool = False,
+    command: str = "declare",
 ) -> None:
     """Give one name attributes and, if there is one, a value."""
     if on & NAMEREF and on & (ARRAY | ASSOCIATIVE):
@@ -188,7 +189,7 @@ def declare_one(
         return
     flags = shell.attributes.get(name, 0)
     if on & NAMEREF or off & NAMEREF:
-        _reference(shell, name, assignment, on, off)
+        _reference(shell, name, assignment, on, off, command)
         return
     if not local and flags & NAMEREF and not on & NAMEREF:
         name = variables.resolve(name) or name
@@ -299,13 +300,13 @@ def _declare_global(shell: Shell, name: str, argument: Argument, on: int, off: i
     return True
 
 
-def _reference(shell: Shell, name: str, assignment: BoundAssignment | None, on: int, off: int) -> None:
+def _reference(shell: Shell, name: str, assignment: BoundAssignment | None, on: int, off: int, command: str) -> None:
     variables = shell.variables
     if off & NAMEREF:
         value = shell.values.get(name)
         variables.drop(name, NAMEREF)
         if isinstance(value, NameReference):
-            shell.values[name] = value.target
+            shell.values[name] = value.shown
         if assignment is not None:
             assignment.apply(shell)
         return
@@ -314,18 +315,24 @@ def _reference(shell: Shell, name: str, assignment: BoundAssignment | None, on: 
     target = str(assignment.value) if assignment is not None and not isinstance(assignment.value, list) else None
     if target is None:
         current = shell.values.get(name)
-        target = current if isinstance(current, str) else (current.target if isinstance(current, NameReference) else "")
+        target = str(current) if isinstance(current, (str, int)) else (current.target if isinstance(current, NameReference) else "")
         if not target:
             shell.values[name] = NameReference("")
             variables.add(name, NAMEREF | on)
             return
+    elif not target:
+        raise CommandError("`': not a valid identifier")
     base, bracket, subscript = target.partition("[")
-    if target and (NAME.fullmatch(base) is None or (bracket and not subscript.endswith("]"))):
+    if NAME.fullmatch(base) is None or (bracket and not subscript.endswith("]")):
         raise CommandError(f"`{target}': invalid variable name for name reference")
     if target == name:
         if not shell.variables.scopes and assignment is not None:
             raise CommandError(f"{name}: nameref variable self references not allowed")
-        shell.complain(f"declare: warning: {name}: circular name reference")
+        shell.complain(f"{command}: warning: {name}: circular name reference")
+        if variables.scopes:
+            variables.refer_to_global(name)
+            variables.add(name, on | NAMEREF)
+            return
     shell.values[name] = NameReference(target)
     variables.add(name, on | NAMEREF)
 
@@ -343,7 +350,7 @@ def describe(shell: Shell, name: str) -> str | None:
     if isinstance(value, (IndexedArray, AssociativeArray)):
         return f"declare -{letters} {name}={format_array(value)}"
     if isinstance(value, NameReference):
-        return f"declare -{letters} {name}" + (f'="{value.target}"' if value.target else "")
+        return f"declare -{letters} {name}" + (f'="{value.shown}"' if value.target else "")
     return f"declare -{letters} {name}={declare_quote_double(str(value))}"
 
 
@@ -418,6 +425,9 @@ def _functions(shell: Shell, arguments: list[Argument], options: dict[str, str])
                 )
         else:
             shell.write(print_function(function.node) + "\n")
+            letters = f"{'r' if name in shell.readonly_functions else ''}{'x' if name in shell.exported_functions else ''}"
+            if "p" in options and letters:
+                shell.write(f"declare -f{letters} {name}\n")
     return status
 
 
