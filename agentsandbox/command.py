@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from agentsandbox.limits import Budget
     from agentsandbox.network import NetworkPolicy
     from agentsandbox.processes import Process, Scheduler
-    from agentsandbox.streams import ByteReader, ByteWriter
+    from agentsandbox.streams import ByteReader, ByteWriter, Stream
 
     class RunCommand(Protocol):
         """Runs another command of the sandbox, as `execvp` would find it: a command, a script on the PATH, a path.
@@ -82,7 +82,7 @@ __all__ = ["Arguments", "Command", "CommandContext", "Host", "command"]
 class Host:
     """What the machine looks like from inside: clock, chance, user, terminal, network."""
 
-    __slots__ = ("clock", "columns", "commands", "hostname", "network", "random", "scheduler", "started", "user")
+    __slots__ = ("clock", "columns", "commands", "hostname", "locks", "network", "random", "scheduler", "started", "user")
 
     def __init__(
         self,
@@ -107,6 +107,8 @@ class Host:
         self.commands = commands
         """The names of all commands there are."""
         self.started = clock()
+        self.locks: dict[int, list[tuple[Stream, bool]]] = {}
+        """Advisory locks on files, by inode: who holds each, and whether it is shared. A closed stream holds nothing."""
 
 
 class CommandContext:

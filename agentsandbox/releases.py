@@ -5,25 +5,27 @@ from __future__ import annotations
 __all__ = ["release_of", "version_option"]
 
 _COREUTILS = (
-    "arch b2sum base32 base64 basename basenc cat chgrp chmod chown cksum comm cp csplit cut date dd df dir dirname du env expand expr "
+    "arch b2sum base32 base64 basename basenc cat chgrp chmod chown cksum comm cp csplit cut date df dir dirname du env expand expr "
     "factor fmt fold groups head hostid id install join link ln logname ls md5sum mkdir mkfifo mknod mktemp mv nice nl nohup nproc "
     "numfmt od paste pathchk pinky pr printenv ptx readlink realpath rm rmdir seq sha1sum sha224sum sha256sum sha384sum sha512sum shred "
     "shuf sleep sort split stat stdbuf stty sum sync tac tail tee timeout touch tr truncate tsort tty uname unexpand uniq unlink users "
     "vdir wc who whoami yes"
 )
-_UTIL_LINUX = "colrm column getopt hexdump ionice look more rename rev setsid whereis"
+_UTIL_LINUX = "colrm column flock getopt hexdump ionice look more rename rev setsid whereis"
 _RELEASES = {
     "{} (GNU coreutils) 9.1": (_COREUTILS, "--version"),
     "{} (GNU diffutils) 3.8": ("cmp", "-v, --version"),
     "{} (GNU findutils) 4.9.0": ("xargs", "--version"),
-    "{} 1.12": ("gunzip gzip zcat", "-V, --version"),
-    "{} (XZ Utils) 5.4.1": ("unxz xz xzcat", "-V, --version"),
+    "{} 1.12": ("gzip", "-V, --version"),
+    "{} (gzip) 1.12": ("gunzip zcat", "-V, --version"),
+    "xz (XZ Utils) 5.4.1": ("unxz xz xzcat", "-V, --version"),
     "{}, a block-sorting file compressor.  Version 1.0.8, 13-Jul-2019.": ("bunzip2 bzcat bzip2", "-V, --version"),
     "GNU {} (GNU Binutils for Debian) 2.40": ("strings", "-v, -V, --version"),
     "{} from util-linux 2.38.1": (_UTIL_LINUX, "-V, --version"),
-    "{} from procps-ng 4.0.2": ("free pgrep pkill uptime watch", "-V, --version"),
+    "{} from procps-ng 4.0.2": ("free pgrep pkill ps uptime", "-V, --version"),
     "{} (GNU tar) 1.34": ("tar", "--version"),
-    "{} (Debian GLIBC 2.36-9+deb12u14) 2.36": ("iconv locale", "-V, --version"),
+    "{} (Debian GLIBC 2.36-9+deb12u14) 2.36": ("getconf iconv locale", "-V, --version"),
+    "{} (coreutils) 9.1": ("dd", "--version"),
     "{} (GNU sharutils) 4.15.2": ("uudecode uuencode", "--version"),
     "file-5.44": ("file", "-v, --version"),
     "man 2.11.2": ("man", "-V, --version"),

@@ -10,6 +10,7 @@ from agentsandbox.commands._dd_options import DdOptions
 from agentsandbox.commands._quoting import quote_always
 from agentsandbox.errors import CommandError, UsageError
 from agentsandbox.fs.base import File
+from agentsandbox.releases import release_of
 from agentsandbox.streams import Stream, encode
 
 TYPE_CHECKING = False
@@ -370,6 +371,9 @@ def _human(size: int, base: int) -> str:
 def dd(ctx: CommandContext, args: Arguments) -> int:
     if args.operands[:1] == ["--help"]:
         ctx.stdout.write(encode(USAGE.lstrip()))
+        return 0
+    if args.operands[:1] == ["--version"]:
+        ctx.stdout.write(encode(release_of("dd")))
         return 0
     words = args.operands[1:] if args.operands[:1] == ["--"] else args.operands
     for word in words:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from agentsandbox.command import Arguments, CommandContext, command
+from agentsandbox.streams import encode
 
 
 @command(
     "which",
-    usage_status=2,
-    permute=False,
+    raw=True,
     usage="""
     Usage: which [-a] NAME...
     Print the path of the program that each NAME would run. Status 1 if one is not found.
@@ -18,9 +18,23 @@ from agentsandbox.command import Arguments, CommandContext, command
     """,
 )
 def which(ctx: CommandContext, args: Arguments) -> int:
-    status = 0 if args.operands else 1
+    if args.operands[:1] == ["--help"]:
+        ctx.print(which.usage, end="")
+        return 0
+    names, every = list(args.operands), False
+    while names and names[0].startswith("-") and len(names[0]) > 1:
+        word = names.pop(0)
+        if word == "--":
+            break
+        wrong = word[1:].lstrip("a")[:1]
+        if wrong:
+            ctx.stderr.write(encode(f"Illegal option -{wrong}\n"))
+            ctx.print(f"Usage: /usr/bin/{ctx.name} [-a] args")
+            return 2
+        every = True
+    status = 0 if names else 1
     directories = ctx.env.get("PATH", "").split(":")
-    for name in args.operands:
+    for name in names:
         ctx.budget.step()
         if "/" in name:
             found = [name] if _runs(ctx, name) else []
@@ -28,7 +42,7 @@ def which(ctx: CommandContext, args: Arguments) -> int:
             found = []
         else:
             found = [path for path in (f"{directory or '.'}/{name}" for directory in directories) if _runs(ctx, path)]
-        for path in found if args.flag("a") else found[:1]:
+        for path in found if every else found[:1]:
             ctx.print(path)
         if not found:
             status = 1

@@ -27,11 +27,11 @@ sys.path.insert(0, str(ROOT))
 from agentsandbox import Sandbox  # noqa: E402 (the tree of this file, not an installed one)
 from agentsandbox.command import Command  # noqa: E402
 
-FIRST = (
-    "ls cp mv rm mkdir ln cat head tail sort uniq cut tr wc grep sed find xargs date stat touch du tee diff tar"
-).split()
+FIRST = ("ls cp mv rm mkdir ln cat head tail sort uniq cut tr wc grep sed find xargs date stat touch du tee diff tar").split()
 COMMANDS = ROOT / "agentsandbox" / "commands"
 SPECS = ROOT / "tests" / "specs" / "commands"
+HELP = SPECS / "help.toml"
+"""Cases of --help and --version of all commands."""
 
 LINE = re.compile(r"^ {1,12}(-.*)$")
 SPELLING = re.compile(
@@ -39,9 +39,7 @@ SPELLING = re.compile(
     r"(?=[\s,=]|$)"
 )
 PREDICATE = re.compile(r"(?<![\w-])-[a-zA-Z][A-Za-z0-9]*\b")
-REFUSED = re.compile(
-    r"unrecognized option|invalid option|unknown option|unknown predicate|[Uu]nknown argument|illegal option"
-)
+REFUSED = re.compile(r"unrecognized option|invalid option|unknown option|unknown predicate|[Uu]nknown argument|illegal option")
 NO_HELP = frozenset({"true", "false", "echo", "test", "printf", "pwd", "yq"})
 """Their help is no list of options, or (`yq`) that of another program of this name."""
 WORDS_OF_HELP = frozenset({"-D", "-O", "-N", "-M"})
@@ -129,9 +127,7 @@ def real_help(name: str) -> str:
     """What the real tool prints for --help; "" if it is not here."""
     try:
         environment = {**os.environ, "LC_ALL": "C"}
-        done = subprocess.run(
-            [name, "--help"], capture_output=True, timeout=5, stdin=subprocess.DEVNULL, env=environment, check=False
-        )
+        done = subprocess.run([name, "--help"], capture_output=True, timeout=5, stdin=subprocess.DEVNULL, env=environment, check=False)
     except (OSError, subprocess.TimeoutExpired):
         return ""
     return (done.stdout or done.stderr).decode(errors="replace")
@@ -158,11 +154,17 @@ def tried(name: str, spelling: str, takes: bool) -> bool:
 
 
 def specified(name: str) -> str:
-    """The scripts of the recorded cases of the command."""
-    path = SPECS / f"{name}.toml"
-    if not path.exists():
-        return ""
-    return "\n".join(case["script"] for case in tomllib.loads(path.read_text(encoding="utf-8")).get("case", []))
+    """The scripts of the recorded cases of the command: of its own file, of `NAME_options.toml`, of those for all commands."""
+    paths = [SPECS / f"{name}.toml", *sorted(SPECS.glob(f"{name}_*.toml"))]
+    found = [case["script"] for path in paths if path.exists() for case in cases_of(path)]
+    found += [case["script"] for case in cases_of(HELP) if re.match(rf"{re.escape(name)} ", case["script"])]
+    return "\n".join(found)
+
+
+def cases_of(path: Path) -> list[dict[str, str]]:
+    """The cases of a spec file."""
+    found: list[dict[str, str]] = tomllib.loads(path.read_text(encoding="utf-8")).get("case", [])
+    return found
 
 
 def used(scripts: str, spelling: str) -> bool:
