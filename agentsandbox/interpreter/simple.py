@@ -231,15 +231,14 @@ def _source_text(node: SimpleCommand) -> str:
 def _general(node: SimpleCommand) -> Run:
     """A command with words, by all the rules."""
     words: list[Callable[[Shell, list[str]], None]] = []
-    order: list[Callable[[Shell], BoundAssignment] | None] | None = []
+    order: list[Callable[[Shell], BoundAssignment] | None] = []
     for word in node.words:
         if isinstance(word, Assignment):
             order.extend(map(bind_assignment, _alternatives(word)))
         else:
             words.append(WORDS.fields(word))
             order.append(None)
-    if len(order) == len(words):
-        order = None
+    declares = len(order) > len(words)
     binders = [bind_assignment(assignment) for assignment in node.assignments]
     redirections = compile_redirections(node.redirections) if node.redirections else None
     line = node.line
@@ -259,7 +258,7 @@ def _general(node: SimpleCommand) -> Run:
             shell.substitution_status = None
             argv: list[str] = []
             declared: list[str | BoundAssignment] | None = None
-            if order is None:
+            if not declares:
                 for word in words:
                     word(shell, argv)
             else:

@@ -855,9 +855,9 @@ class Parser(WordReader):
         if self.position >= len(self.text):
             raise self.unclosed(")", opened_at, at_end=True)
         if self.text[self.position] != ")":
-            error = self.unexpected(self._token())
-            error.in_substitution = True
-            raise error
+            unexpected = self.unexpected(self._token())
+            unexpected.in_substitution = True
+            raise unexpected
         self.position += 1
         self.pending = pending + self.pending
         self.nesting -= 1
