@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from agentsandbox.errors import InvalidSkillError
@@ -78,11 +80,46 @@ def test_the_directory_must_have_the_skills_name() -> None:
     assert not codes(skill(), directory="x")
 
 
-def test_lenient_takes_a_title_of_the_directory_and_nothing_that_could_be_an_attack() -> None:
-    metadata, _ = read_metadata(skill(name="PDF Tools"), directory="pdf-tools")
+@pytest.mark.row("V3-3")
+@pytest.mark.parametrize(
+    ("title", "directory", "name"),
+    [
+        ("PDF Tools", "pdf-tools", "pdf-tools"),
+        ("Company Portrait", "portrait", "portrait"),
+        ("GrepTool", "GrepTool", "greptool"),
+        ("my_skill", "my_skill", "my-skill"),
+        ("-lead", None, "lead"),
+        ("v1.2 notes", None, "v1-2-notes"),
+        ("CI/CD Pipeline", "ci", "ci"),
+        ("What's New & Why", None, "what-s-new-why"),
+        ("公司画像", "公司画像", "skill-8c8f9224"),
+        ("数据 analysis", None, "analysis-7f57fa56"),
+        ("x" * 100, "a", "a"),
+    ],
+)
+def test_lenient_takes_titles(title: str, directory: str | None, name: str) -> None:
+    metadata, found = read_metadata(skill(name=json.dumps(title)), directory=directory, prefer_directory=True)
     assert metadata is not None
-    assert (metadata.name, metadata.title) == ("pdf-tools", "PDF Tools")
-    for name in ("../evil", "/etc", "..", "-lead", "a b", '"\\u202egood"', "con", '"good\'; rm -rf /"'):
+    assert (metadata.name, metadata.title) == (name, title)
+    assert found
+    assert read_metadata(skill(name=json.dumps(title)), directory=directory, strict=True)[0] is None
+
+
+def test_lenient_takes_nothing_that_could_be_an_attack() -> None:
+    for name in (
+        "../evil",
+        "/etc",
+        "..",
+        "a/../b",
+        "~root",
+        '"\\u202egood"',
+        "con",
+        '"good\'; rm -rf /"',
+        "<skill>",
+        "`id`",
+        "$HOME",
+        '"\\e[2J"',
+    ):
         assert read_metadata(skill(name=name), directory="good")[0] is None, name
 
 
@@ -143,7 +180,6 @@ def test_allowed_tools_in_all_their_forms(value: object, tools: tuple[str, ...] 
         ("name: !!str x\ndescription: d", "yaml-tag"),
         ("a: &m {name: evil}\n<<: *m\nname: x", "yaml-alias"),
         ("<<: {name: evil}\nname: x", "yaml-merge"),
-        ("name: x\nname: y", "yaml-duplicate"),
         ("%YAML 1.1\n--- \nname: x", "unclosed"),
         ("name: x\n? [a]\n: b", "yaml-key"),
         ("a: " + "[" * 50, "yaml-too-large"),
@@ -161,6 +197,19 @@ def test_yaml_that_is_no_plain_text_is_refused(head: str, code: str) -> None:
     with pytest.raises(FrontmatterError) as caught:
         parse_skill_text(f"---\n{head}\n---\n")
     assert caught.value.code == code
+
+
+def test_what_is_mended_is_an_error_only_to_the_strict() -> None:
+    for text, code in (
+        ("---\nname: y\nname: x\ndescription: d\n---\n", "yaml-duplicate"),
+        ("\n\n---\nname: x\ndescription: d\n---\n", "blank-start"),
+        ("---\nname: x\ndescription: d: e\n---\n", "repaired-yaml"),
+    ):
+        metadata, found = read_metadata(text)
+        assert metadata is not None
+        assert metadata.name == "x"
+        assert [each.code for each in found] == [code]
+        assert codes(text) == {code}
 
 
 def test_values_keep_their_spelling() -> None:

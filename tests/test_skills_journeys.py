@@ -292,7 +292,7 @@ def test_a_store_needs_very_little() -> None:
 
     class Store:
         def candidates(self) -> Any:
-            for name in ("good", "Bad Name", ".."):
+            for name in ("good", "bad; name", ".."):
                 text = f"---\nname: {name}\ndescription: d\n---\nBody\n".encode()
                 yield Candidate(name, 1, len(text), lambda text=text: BytesIO(text), InMemorySkillSource({"SKILL.md": text}), f"x:{name}")
 

@@ -458,25 +458,30 @@ def read_head(file: LineFile) -> bytes:
     """A SKILL.md up to the line that ends its front matter: nothing after it is asked for."""
     lines: list[bytes] = []
     size = 0
+    begun = False
     fence = encode(FENCE)
     while size <= MAX_FRONTMATTER_BYTES:
         line = file.readline(MAX_FRONTMATTER_BYTES + 2)
         size += len(line)
         lines.append(line)
-        first = len(lines) == 1
-        is_fence = (line.removeprefix(BOM) if first else line).rstrip() == fence
-        if not line or is_fence is not first:
+        text = (line if begun or len(lines) > 1 else line.removeprefix(BOM)).strip()
+        if not line or (begun and line.rstrip() == fence) or (text != fence and text and not begun):
             break
+        begun = begun or text == fence
     return b"".join(lines)
 
 
 def find_record(records: Mapping[str, SkillRecord], name: str) -> SkillRecord:
-    """The record of that name, in any case when that is clear; `SkillNotFoundError` names what there is."""
+    """The record of that name, or title, in any case when that is clear; `SkillNotFoundError` names what there is."""
     if name in records:
         return records[name]
-    folded = [record for known, record in records.items() if known.casefold() == name.casefold()]
-    if len(folded) == 1:
-        return folded[0]
+    folded = name.casefold()
+    for found in (
+        [record for known, record in records.items() if known.casefold() == folded],
+        [record for record in records.values() if record.metadata.title.casefold() == folded],
+    ):
+        if len(found) == 1:
+            return found[0]
     shown = ", ".join(sorted(records)[:50]) or "none"
     raise SkillNotFoundError(f"Unknown skill: {name[:100]!r}. Available skills: {shown}")
 

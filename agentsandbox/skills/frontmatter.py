@@ -1,8 +1,8 @@
 """The YAML at the head of a SKILL.md: taken apart by lines, read without types, aliases, tags or surprises.
 
-Every scalar is a string. Anchors, aliases, tags, merge keys, directives, duplicate keys and deep or large documents are
-refused: a skill's text comes from strangers. The one mistake that authors really make, a value with an unquoted colon,
-is repaired and reported.
+Every scalar is a string. Anchors, aliases, tags, merge keys, directives and deep or large documents are
+refused: a skill's text comes from strangers. What authors really get wrong is mended and reported: a value that would need
+quotes is taken as it stands.
 """
 
 from __future__ import annotations
@@ -23,10 +23,9 @@ MAX_NODES = 2000
 FENCE = "---"
 BOM = "\ufeff"
 
-_KEY_LINE = re.compile(r"(?P<head>\s*(?:- )?[A-Za-z_][\w.-]*:)[ \t]+(?P<value>\S.*)$")
-_WELL_QUOTED = re.compile(r"""(?:"(?:[^"\\]|\\.)*"|'(?:[^']|'')*')\s*(?:#.*)?$""")
-_BLOCK_SCALAR = re.compile(r"[|>][0-9+-]{0,2}\s*(?:#.*)?$")
-_FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
+_FIELD = re.compile(r"(?P<key>[A-Za-z_][\w-]*)[ \t]*:(?!//)(?P<value>.*)$")
+_BLOCK_MARK = re.compile(r"[|>][0-9+-]{0,2}(?=\s|$)")
+_FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff]")
 
 
 class FrontmatterError(ValueError):
@@ -43,8 +42,8 @@ class Frontmatter:
 
     fields: dict[str, Any]
     body: str
-    repaired: bool = False
-    """Whether values had to be quoted before the YAML could be read."""
+    oddities: tuple[FrontmatterError, ...] = ()
+    """What is wrong with it, and was mended."""
 
 
 def read_utf8(data: bytes) -> str:
@@ -58,13 +57,13 @@ def read_utf8(data: bytes) -> str:
 def parse_skill_text(text: str) -> Frontmatter:
     """Take a SKILL.md apart and read its YAML; `FrontmatterError` says what is wrong."""
     head, body = split_frontmatter(text)
-    fields, repaired = _read_mapping(head)
-    return Frontmatter(fields, body, repaired)
+    oddities = [] if text.removeprefix(BOM).startswith(FENCE) else [FrontmatterError("blank-start", "SKILL.md starts with blank lines")]
+    return Frontmatter(_read_mapping(head, oddities), body, tuple(oddities))
 
 
 def split_frontmatter(text: str) -> tuple[str, str]:
     """(YAML, body) of a SKILL.md: the first line is `---`, and so is the line that ends the YAML. Line ends become LF."""
-    text = text.removeprefix(BOM)
+    text = text.removeprefix(BOM).lstrip(" \t\r\n")
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     if lines[0].rstrip() != FENCE:
         raise FrontmatterError("no-frontmatter", "SKILL.md must start with YAML frontmatter (---)")
@@ -77,80 +76,67 @@ def split_frontmatter(text: str) -> tuple[str, str]:
     raise FrontmatterError("unclosed-frontmatter", "SKILL.md frontmatter not properly closed with ---")
 
 
-def _read_mapping(head: str) -> tuple[dict[str, Any], bool]:
-    """The fields of a YAML text, and whether it had to be repaired first."""
+def _read_mapping(head: str, oddities: list[FrontmatterError]) -> dict[str, Any]:
+    """The fields of a YAML text; what had to be mended is added to `oddities`."""
     if found := _FORBIDDEN.search(head):
         raise FrontmatterError("invalid-yaml", f"Invalid YAML in frontmatter: character {ord(found.group()):#04x}")
-    problem: FrontmatterError | None = None
-    for repair in (None, _quote_values, _quote_paragraphs):
-        try:
-            value = _Reader(head if repair is None else repair(head)).document()
-        except FrontmatterError as error:
-            if error.code != "invalid-yaml":
-                raise
-            problem = problem or error
-            continue
+    reader = _Reader()
+    try:
+        value = reader.document(head)
         if not isinstance(value, dict):
             raise FrontmatterError("not-a-mapping", "SKILL.md frontmatter must be a YAML mapping")
-        return value, repair is not None
-    assert problem is not None
-    raise problem
+    except FrontmatterError as error:
+        if error.code not in ("invalid-yaml", "not-a-mapping"):
+            raise
+        reader = _Reader()
+        value = {key: _read_field(reader, key, lines) for key, lines in _fields_of(head)}
+        if not value:
+            raise
+        oddities.append(FrontmatterError("repaired-yaml", str(error)))
+    oddities += reader.duplicates
+    return value
 
 
-def _quoted(value: str) -> str:
-    return "'" + value.strip().replace("'", "''") + "'"
-
-
-def _needs_quotes(value: str) -> bool:
-    if value[0] in "\"'":
-        return not _WELL_QUOTED.match(value)
-    if value[0] in "[{" and value.rstrip()[-1:] in "]}":
-        return False
-    return not _BLOCK_SCALAR.match(value) and value[0] not in "&!|>"
-
-
-def _quote_values(head: str) -> str:
-    """The text with every plain value that may hold an unquoted colon in quotes."""
-    lines = []
+def _fields_of(head: str) -> list[tuple[str, list[str]]]:
+    """The top-level fields: (key, lines), each up to the next line that begins with a key."""
+    found: list[tuple[str, list[str]]] = []
     for line in head.split("\n"):
-        match = _KEY_LINE.match(line)
-        quote = match is not None and _needs_quotes(match["value"])
-        lines.append(f"{match['head']} {_quoted(match['value'])}" if match and quote else line)
-    return "\n".join(lines)
+        match = _FIELD.match(line)
+        if match is not None:
+            found.append((match["key"], [match["value"]]))
+        elif found and not line.startswith("#"):
+            found[-1][1].append(line)
+    return found
 
 
-def _quote_paragraphs(head: str) -> str:
-    """As `_quote_values`, top-level values that go on over indented lines joined into one."""
-    lines: list[str] = []
-    open_value: list[str] | None = None
-    for line in [*head.split("\n"), "end:"]:
-        if open_value is not None and (line.startswith((" ", "\t")) or not line.strip()):
-            open_value.append(line.strip())
-            continue
-        if open_value is not None:
-            lines.append(f"{open_value[0]} {_quoted(' '.join(part for part in open_value[1:] if part))}")
-            open_value = None
-        match = _KEY_LINE.match(line)
-        if match and not line[0].isspace() and _needs_quotes(match["value"]):
-            open_value = [match["head"], match["value"]]
-        else:
-            lines.append(line)
-    return "\n".join(lines[:-1])
+def _read_field(reader: _Reader, key: str, lines: list[str]) -> Any:
+    """The value of one field: by YAML, or where that cannot read it, the text that stands there."""
+    try:
+        value = reader.document("\n".join([f"{key}: {lines[0]}", *lines[1:]]))
+        if isinstance(value, dict) and list(value) == [key]:
+            return value[key]
+    except FrontmatterError as error:
+        if error.code != "invalid-yaml":
+            raise
+    text = " ".join(stripped for line in lines if (stripped := line.strip()))
+    text = _BLOCK_MARK.sub("", text, count=1).strip()
+    return text[1:-1] if len(text) > 1 and text[0] == text[-1] and text[0] in "\"'" else text
 
 
 class _Reader:
     """Builds values from YAML's events; no constructor of the library ever sees them."""
 
-    def __init__(self, text: str) -> None:
-        self.text = text
+    def __init__(self) -> None:
         self.nodes = 0
+        self.duplicates: list[FrontmatterError] = []
 
-    def document(self) -> Any:
+    def document(self, text: str) -> Any:
+        """The value of a YAML text."""
         import yaml
 
         loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
         try:
-            events = yaml.parse(self.text, Loader=loader)
+            events = yaml.parse(text, Loader=loader)
             next(events)
             start: Any = next(events)
             if isinstance(start, yaml.StreamEndEvent):
@@ -194,7 +180,7 @@ class _Reader:
             if key == "<<":
                 raise FrontmatterError("yaml-merge", "YAML merge keys are not allowed in frontmatter")
             if key in mapping:
-                raise FrontmatterError("yaml-duplicate", f"the key {key!r} stands twice in the frontmatter")
+                self.duplicates.append(FrontmatterError("yaml-duplicate", f"the key {key[:100]!r} stands twice in the frontmatter"))
             mapping[key] = self._value(events, next(events), depth + 1)
         return mapping
 

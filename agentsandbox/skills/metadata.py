@@ -102,17 +102,15 @@ def read_metadata(
 ) -> tuple[SkillMetadata | None, list[Diagnostic]]:
     """A SKILL.md's metadata, None when there are errors among the diagnostics.
 
-    `name` is the host's own for the skill; with `prefer_directory` its directory's name comes before its own, and may
-    stand in for a missing one.
+    `name` is the host's own for the skill; with `prefer_directory` its directory's name comes before its own.
     """
     try:
         front = parse_skill_text(text)
     except FrontmatterError as error:
         return None, [Diagnostic(error.code, "error", "", str(error))]
-    found = check_fields(front.fields, directory=directory, strict=strict, named=name is not None, nameless=prefer_directory)
-    if front.repaired:
-        found.append(Diagnostic("repaired-yaml", "error" if strict else "warning", "", "Invalid YAML in frontmatter: a value needs quotes"))
-    known = identify(front.fields, directory=directory, name=name, prefer_directory=prefer_directory)
+    found = check_fields(front.fields, directory=directory, strict=strict, named=name is not None)
+    found += [Diagnostic(odd.code, "error" if strict else "warning", "", str(odd)) for odd in front.oddities]
+    known = identify(front.fields, directory=directory, name=name, prefer_directory=prefer_directory, strict=strict)
     if errors_of(found):
         return None, found
     if known is None:

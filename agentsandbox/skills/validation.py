@@ -6,12 +6,14 @@ could be an attack (a name that is a path, a field of the wrong kind) is an erro
 
 from __future__ import annotations
 
+import hashlib
 import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from agentsandbox.skills.invisible import INVISIBLE
-from agentsandbox.skills.paths import RESERVED_NAMES, SKILL_NAME, SKILL_NAME_MAX
+from agentsandbox.skills.paths import RESERVED_NAMES, SKILL_NAME_MAX, is_skill_name
+from agentsandbox.streams import encode
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -47,13 +49,8 @@ def errors_of(diagnostics: Iterable[Diagnostic]) -> list[str]:
     return [diagnostic.message for diagnostic in diagnostics if diagnostic.severity == "error"]
 
 
-def check_fields(
-    fields: Mapping[str, Any], *, directory: str | None, strict: bool, named: bool = False, nameless: bool = False
-) -> list[Diagnostic]:
-    """Every finding about the fields of a front matter.
-
-    `named` says that the host gave the skill a name of its own, `nameless` that its directory's name will do.
-    """
+def check_fields(fields: Mapping[str, Any], *, directory: str | None, strict: bool, named: bool = False) -> list[Diagnostic]:
+    """Every finding about the fields of a front matter; `named` says that the host gave the skill a name of its own."""
     found = [
         *_check_name(fields, directory, named),
         *_check_description(fields),
@@ -63,10 +60,10 @@ def check_fields(
     if strict:
         return found
     tolerated = set(_TOLERATED)
-    if named or (nameless and directory is not None):
-        tolerated.add("missing-name")
-    if directory is not None and is_title_of(fields.get("name"), directory):
-        tolerated.update(_NAME_FORM)
+    if named or directory is not None:
+        tolerated |= {"missing-name", "empty-name"}
+    if is_title(fields.get("name")):
+        tolerated |= _NAME_FORM
     return [replace(diagnostic, severity="warning") if diagnostic.code in tolerated else diagnostic for diagnostic in found]
 
 
@@ -172,30 +169,35 @@ _TOLERATED = frozenset(
         "allowed-tools-type",
     )
 )
-_SPECIAL = frozenset("/\\'\"<>`$;&|")
 _NAME_FORM = frozenset(("name-case", "name-hyphen", "name-hyphens", "name-characters"))
+_NO_TITLE = re.compile(r"""^[/.~]|\.\.|[\\"<>`$;|]""")
 
 
-def is_title_of(name: Any, directory: str) -> bool:
-    """Whether a name is just a directory's name written for people: "PDF Tools" in `pdf-tools`."""
-    if not isinstance(name, str) or not name.isprintable() or set(name) & _SPECIAL:
+def is_title(name: Any) -> bool:
+    """Whether a name is one for people ("PDF Tools", "数据分析"), and nothing that could be a path, a command or a mark-up."""
+    if not isinstance(name, str) or not name.isprintable() or INVISIBLE.search(name) or _NO_TITLE.search(name):
         return False
-    return _letters(name) == _letters(directory) != ""
+    return name_for(name) is not None
 
 
-def _letters(text: str) -> str:
-    return re.sub(r"[\s_.-]", "", text.casefold())
+def name_for(title: str) -> str | None:
+    """The name that a skill gets for its title: its letters and digits, and a digest where they are too many or not ASCII's."""
+    plain = re.sub(r"[^a-z0-9]+", "-", title.casefold()).strip("-")
+    if len(plain) > SKILL_NAME_MAX or any(character.isalnum() and not character.isascii() for character in title):
+        digest = hashlib.sha256(encode(title)).hexdigest()[:8]
+        plain = f"{plain[: SKILL_NAME_MAX - 9].rstrip('-') or 'skill'}-{digest}"
+    return plain if plain and plain not in RESERVED_NAMES else None
 
 
-def identify(fields: Mapping[str, Any], *, directory: str | None, name: str | None, prefer_directory: bool) -> str | None:
-    """The name a skill is known by: the host's, else its own or its directory's, whichever can be one."""
+def identify(fields: Mapping[str, Any], *, directory: str | None, name: str | None, prefer_directory: bool, strict: bool) -> str | None:
+    """The name a skill is known by: the host's, else its own or its directory's, whichever can be one, or can be made one."""
     if name is not None:
         return name
-    own = fields.get("name")
-    candidates = [own, directory]
+    candidates = [text for text in (fields.get("name"), directory) if isinstance(text, str) and len(text) <= 200]
     if prefer_directory:
         candidates.reverse()
     for candidate in candidates:
-        if isinstance(candidate, str) and len(candidate) <= 200 and SKILL_NAME.fullmatch(candidate) and candidate not in RESERVED_NAMES:
+        if is_skill_name(candidate):
             return candidate
-    return None
+    titles = [] if strict else [name_for(candidate) for candidate in candidates if is_title(candidate)]
+    return titles[0] if titles else None
