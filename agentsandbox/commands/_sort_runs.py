@@ -16,12 +16,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from typing import Any
 
+    from agentsandbox.command import CommandContext
     from agentsandbox.limits import Budget
 
-__all__ = ["RUN", "sorted_by_key", "sorted_lines"]
+__all__ = ["run_size", "sorted_by_key", "sorted_lines"]
 
-RUN = 1 << 17
+_RUN = 1 << 17
 """Lines that are sorted at a time."""
+_SHORT_RUN = 1 << 14
+"""The same where an event loop waits."""
 
 _SAMPLE = 1 << 11
 
@@ -31,16 +34,21 @@ def _breathe(budget: Budget, count: int) -> None:
     budget.step(count // 16 + 1)
 
 
-def sorted_lines(budget: Budget, lines: list[bytes]) -> Iterator[list[bytes]]:
-    """The lines in ascending order, in pieces; `lines` is used up."""
-    if len(lines) <= RUN:
+def run_size(ctx: CommandContext) -> int:
+    """How many lines may be sorted in one go."""
+    return _RUN if ctx.host.scheduler.pause is None else _SHORT_RUN
+
+
+def sorted_lines(budget: Budget, lines: list[bytes], size: int) -> Iterator[list[bytes]]:
+    """The lines in ascending order, in pieces; `lines` is used up. Not more than `size` are sorted in one go."""
+    if len(lines) <= size:
         _breathe(budget, len(lines))
         yield _sorted(lines)
         return
     runs = []
     while lines:
-        run = lines[-RUN:]
-        del lines[-RUN:]
+        run = lines[-size:]
+        del lines[-size:]
         _breathe(budget, len(run))
         run.sort()
         runs.append(run)
@@ -66,12 +74,12 @@ def _sorted(lines: list[bytes]) -> list[bytes]:
 
 
 def sorted_by_key(
-    budget: Budget, lines: list[bytes], values: Callable[[Sequence[bytes]], list[Any]], *, stable: bool
+    budget: Budget, lines: list[bytes], size: int, values: Callable[[Sequence[bytes]], list[Any]], *, stable: bool
 ) -> Iterator[tuple[list[Any], list[bytes]]]:
     """(values, lines) in ascending order of the values, in pieces; equal ones by the lines unless `stable`."""
     runs = []
-    for start in range(0, len(lines), RUN):
-        run = lines[start : start + RUN]
+    for start in range(0, len(lines), size):
+        run = lines[start : start + size]
         _breathe(budget, 4 * len(run))
         runs.append(_sort_run(values(run), run))
     lines.clear()
@@ -81,7 +89,7 @@ def sorted_by_key(
         pieces = _merged(budget, runs)
     for keys, piece in pieces:
         if not stable:
-            _sort_ties(budget, keys, piece)
+            _sort_ties(budget, keys, piece, size)
         yield keys, piece
 
 
@@ -119,25 +127,48 @@ def _pieces(runs: Sequence[list[Any]]) -> Iterator[list[tuple[int, int]]]:
     yield [(start, len(run)) for run, start in zip(runs, starts, strict=True)]
 
 
-def _sort_ties(budget: Budget, keys: list[Any], lines: list[bytes]) -> None:
+def _sort_ties(budget: Budget, keys: list[Any], lines: list[bytes], size: int) -> None:
     """Order lines with equal keys by their bytes, in place."""
     same = list(compress(count(), map(eq, keys, islice(keys, 1, None))))
+    same.append(-2)
     at = 0
-    while at < len(same):
+    last = len(same) - 1
+    while at < last:
         budget.left -= 1
         if budget.left < 0:
             budget.tick()
         start = same[at]
-        end = start + 1
-        while at < len(same) and same[at] == end - 1:
-            end += 1
-            at += 1
-        if end - start <= RUN:
+        at += 1
+        if same[at] != start + 1:
+            one, other = lines[start], lines[start + 1]
+            if other < one:
+                lines[start], lines[start + 1] = other, one
+            continue
+        first = at - 1
+        at = _run_end(same, first)
+        end = start + at - first + 1
+        if end - start <= size:
             group = lines[start:end]
             group.sort()
             lines[start:end] = group
             continue
         position = start
-        for piece in sorted_lines(budget, lines[start:end]):
+        for piece in sorted_lines(budget, lines[start:end], size):
             lines[position : position + len(piece)] = piece
             position += len(piece)
+
+
+def _run_end(places: list[int], first: int) -> int:
+    """Where the run of consecutive numbers that begins at `first` ends: galloping, then by halves."""
+    offset = places[first] - first
+    step = 1
+    while first + step < len(places) and places[first + step] - first - step == offset:
+        step *= 2
+    low, high = first + step // 2, min(first + step, len(places))
+    while high - low > 1:
+        middle = (low + high) // 2
+        if places[middle] - middle == offset:
+            low = middle
+        else:
+            high = middle
+    return high

@@ -12,7 +12,7 @@ from agentsandbox.commands._files0 import listed_operands
 from agentsandbox.commands._lines import is_regular, line_blocks, lines, shown_name, split_lines
 from agentsandbox.commands._quoting import quote, quote_always
 from agentsandbox.commands._sort_keys import SortKey, parse_key
-from agentsandbox.commands._sort_runs import sorted_by_key, sorted_lines
+from agentsandbox.commands._sort_runs import run_size, sorted_by_key, sorted_lines
 from agentsandbox.errors import CommandError, UsageError
 from agentsandbox.streams import encode
 
@@ -95,7 +95,7 @@ class _Order:
         if not self.keys and not general.is_default():
             self.keys.append(general)
         self.reverse = general.reverse
-        for key in [*self.keys, general]:
+        for key in self.keys:
             key.check()
         self.random = any("R" in key.flags for key in self.keys)
 
@@ -199,8 +199,9 @@ def _read_lines(ctx: CommandContext, sources: Sequence[ByteReader], order: _Orde
 
 def _sorted_pieces(ctx: CommandContext, found: list[bytes], order: _Order) -> Iterator[list[bytes]]:
     """The lines in the wanted order, in pieces. Backwards is forwards read backwards, stability included."""
+    size = run_size(ctx)
     if not order.keys:
-        pieces = list(sorted_lines(ctx.budget, found)) if order.reverse else sorted_lines(ctx.budget, found)
+        pieces = list(sorted_lines(ctx.budget, found, size)) if order.reverse else sorted_lines(ctx.budget, found, size)
         if order.reverse:
             for piece in reversed(pieces):  # type: ignore[arg-type]
                 piece.reverse()
@@ -210,7 +211,7 @@ def _sorted_pieces(ctx: CommandContext, found: list[bytes], order: _Order) -> It
         return
     if order.reverse:
         found.reverse()
-    keyed = sorted_by_key(ctx.budget, found, order.values(ctx), stable=order.stable)
+    keyed = sorted_by_key(ctx.budget, found, size, order.values(ctx), stable=order.stable)
     if order.reverse:
         for keys, piece in reversed(list(keyed)):
             keys.reverse()
@@ -227,9 +228,10 @@ def _first_of_each(keys: list[Any], found: list[bytes]) -> list[bytes]:
     return found[:1] + [line for line, new in zip(islice(found, 1, None), changed, strict=True) if new]
 
 
-def _write_lines(out: ByteWriter, found: list[bytes], terminator: bytes) -> None:
+def _write_lines(ctx: CommandContext, out: ByteWriter, found: list[bytes], terminator: bytes) -> None:
     for start in range(0, len(found), _WRITE_LINES):
         part = found[start : start + _WRITE_LINES]
+        ctx.budget.step(len(part) // 16 + 1)
         part.append(b"")
         out.write(terminator.join(part))
 
@@ -373,8 +375,7 @@ def sort(ctx: CommandContext, args: Arguments) -> int:
             pieces = iter(list(pieces))  # the output may be one of the files
         out = _output(ctx, outputs.pop())
     for piece in pieces:
-        ctx.budget.step()
-        _write_lines(out, piece, order.terminator)
+        _write_lines(ctx, out, piece, order.terminator)
     if out is not ctx.stdout:
         out.release()  # type: ignore[attr-defined]
     return 0
