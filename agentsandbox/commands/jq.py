@@ -7,10 +7,11 @@ import sys
 from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
 from agentsandbox.commands._jq_options import Options, read_options
 from agentsandbox.errors import CommandError, LimitReached
+from agentsandbox.languages.jq.compiler import EMPTY
 from agentsandbox.languages.jq.inputs import Inputs
 from agentsandbox.languages.jq.json_text import COLORS, Dumper, JsonError, dump
 from agentsandbox.languages.jq.machine import Break, Halt, Machine
-from agentsandbox.languages.jq.program import CompileError, compile_program
+from agentsandbox.languages.jq.program import CompileError, compile_code
 from agentsandbox.languages.jq.values import JqError
 from agentsandbox.streams import encode
 
@@ -18,6 +19,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
+    from agentsandbox.languages.jq.compiler import Code
     from agentsandbox.languages.jq.values import Value
     from agentsandbox.streams import ByteReader
 
@@ -124,16 +126,17 @@ class _Run:
     def run(self) -> int:
         """The exit status."""
         try:
-            outputs = compile_program(self._source(), self.machine, origin=self.ctx.cwd, read=lambda path: _read_text(self.ctx, path))
+            code = compile_code(self._source(), self.machine, origin=self.ctx.cwd, read=lambda path: _read_text(self.ctx, path))
         except CompileError as error:
             self.complain(str(error))
             return _COMPILE
+        write = self._writer()
         try:
             if self.options.null_input:
-                self._process(outputs, None)
+                self._process(code, None, write)
             else:
                 for value in self.machine.inputs:
-                    self._process(outputs, value)
+                    self._process(code, value, write)
         except JsonError as error:
             self.complain(f"jq: parse error: {error}\n")
             return _UNKNOWN
@@ -152,14 +155,23 @@ class _Run:
         except OSError as error:
             raise CommandError(f"error: Could not open {describe_os_error(error, self.options.program_file)}", 2) from None
 
-    def _process(self, outputs: Callable[[Value], Iterable[Value]], value: Value) -> None:
+    def _process(self, code: Code, value: Value, write: Callable[[Value], None]) -> None:
         budget = self.ctx.budget
-        budget.step()
-        write = self._writer()
+        budget.left -= 1
+        if budget.left < 0:
+            budget.tick()
         self.status = 0
         try:
-            for result in outputs(value):
-                budget.step()
+            one = code.one
+            if one is not None:
+                result = one(value, ())
+                if result is not EMPTY:
+                    write(result)
+                return
+            for result in code.many(value, ()):
+                budget.left -= 1
+                if budget.left < 0:
+                    budget.tick()
                 write(result)
         except JqError as error:
             self.status = _UNKNOWN
@@ -192,7 +204,7 @@ class _Run:
                     raise JqError("Cannot dump a string containing NUL with --raw-output0 option")
                 text = value
             elif raw and type(value) is str:
-                text = text_of(value)[1:-1] if value.isascii() is False else value
+                text = value if value.isascii() else text_of(value)[1:-1]
             else:
                 if start:
                     pending.append(start)

@@ -20,6 +20,8 @@ __all__ = ["Inputs"]
 _BLOCK = 65536
 _OBJECT, _ARRAY, _ITEM = 200, 72, 56
 """Bytes that an object, an array and what follows a comma take, roughly."""
+_CLOSED = frozenset((dict, list, str))
+_NEXT_LINE = frozenset(("\n{", "\n[", '\n"'))
 _WEIGHT = 16
 """So many values of the largest size may the values read at once take."""
 _FIRST_TRY = 1 << 22
@@ -158,13 +160,13 @@ class Inputs:
     def _values_at_hand(self) -> Iterator[Value]:
         """The values that are complete in what was read."""
         text, size = self._text, len(self._text)
-        self._position = skip_blanks(text, self._position)
-        while self._position < size:
-            found = next_value(text, self._position)
+        self._position = position = skip_blanks(text, self._position)
+        while position < size:
+            found = next_value(text, position)
             if found is None:
                 return
             value, end = found
-            if type(value) not in (dict, list, str):
+            if type(value) not in _CLOSED:
                 if end < size:
                     end += 1
                 elif not self._ended:  # a number may go on
@@ -174,7 +176,9 @@ class Inputs:
                 self._drop()  # the text of a large value is not needed beside it
                 text, size, end = self._text, len(self._text), 0
             yield value
-            self._position = skip_blanks(text, end)
+            # mostly a newline follows, and then the next value
+            position = end + 1 if text[end : end + 2] in _NEXT_LINE else skip_blanks(text, end)
+            self._position = position
 
     def _values_slowly(self) -> Iterator[Value]:
         while not self._ended:

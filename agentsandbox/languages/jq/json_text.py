@@ -17,6 +17,7 @@ from agentsandbox.languages.jq.values import Literal
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from typing import Any
 
     from agentsandbox.languages.jq.values import Value
 
@@ -91,23 +92,24 @@ def _canonical(text: str, value: float) -> Value:
 
 def number_text(value: Value) -> str:
     """A number as jq prints it: a literal as it was written, a computed one with up to 17 digits."""
-    if type(value) is int:
+    kind = type(value)
+    if kind is int:
         return str(value)
-    if type(value) is Literal:
+    if kind is Literal:
         text: str = value.text
         return text
+    plain = repr(value)
+    if "e" not in plain and "n" not in plain:
+        return plain[:-2] if plain[-2:] == ".0" else plain
     if value != value:
         return "null"
     if value in (math.inf, -math.inf):
         return "1.7976931348623157e+308" if value > 0 else "-1.7976931348623157e+308"
-    return _double_text(value)
+    return _double_text(plain)
 
 
-def _double_text(value: float) -> str:
-    """Shortest digits that read back the same; an exponent beyond 10^-5 and 15 places after the digits."""
-    plain = repr(value)
-    if "e" not in plain:
-        return plain.removesuffix(".0")
+def _double_text(plain: str) -> str:
+    """The digits of a double, with an exponent beyond 10^-5 and 15 places after the digits."""
     sign, digit_tuple, exponent = Decimal(plain).as_tuple()
     digits = "".join(map(str, digit_tuple)).lstrip("0").rstrip("0") or "0"
     prefix = "-" if sign else ""
@@ -132,16 +134,18 @@ def _double_text(value: float) -> str:
 
 _encode_plain = json.encoder.encode_basestring
 _encode_ascii = json.encoder.encode_basestring_ascii
+_make_encoder: Any = json.encoder.c_make_encoder  # type: ignore[attr-defined]
+_PLAIN = frozenset((str, int, bool, type(None)))
+_TEXTS = {str}
+_FEW = 4
+"""Members that are written as quickly one by one."""
+_NAMES = 500
+"""Names of members whose text is kept."""
 
 
 def quote(text: str) -> str:
     """A JSON string."""
     quoted = _encode_plain(text)
-    return quoted.replace("\x7f", "\\u007f") if "\x7f" in quoted else quoted
-
-
-def _quote_ascii(text: str) -> str:
-    quoted = _encode_ascii(text)
     return quoted.replace("\x7f", "\\u007f") if "\x7f" in quoted else quoted
 
 
@@ -161,7 +165,8 @@ class _Parts(list[str]):
 
     def spill(self) -> None:
         """Make room."""
-        self.sink("".join(self))
+        text = "".join(self)
+        self.sink(text.replace("\x7f", "\\u007f") if "\x7f" in text else text)
         self.clear()
 
 
@@ -173,7 +178,11 @@ class Dumper:
     ) -> None:
         self.indent = indent
         self.sort_keys = sort_keys
-        self.quote: Callable[[str], str] = _quote_ascii if ascii_only else quote
+        self.ascii_only = ascii_only
+        self.quote: Callable[[str], str] = _encode_ascii if ascii_only else _encode_plain
+        self._colon = ": " if indent else ":"
+        self._names: dict[str, str] = {}
+        self._encoders: dict[str, Callable[[Value, int], tuple[str, ...]]] = {}
         self.colors = tuple(f"\x1b[{color}m" for color in colors) if colors is not None else None
 
     def text(self, value: Value, sink: Callable[[str], None] | None = None) -> str:
@@ -182,19 +191,18 @@ class Dumper:
         if self.colors is not None:
             parts: list[str] = []
             self._colored(value, 0, parts)
-            return "".join(parts)
+            return "".join(parts).replace("\x7f", "\\u007f")
         if kind is str:
-            return self.quote(value)
+            text = self.quote(value)
+            return text.replace("\x7f", "\\u007f") if "\x7f" in text else text
         if kind is int:
             return str(value)
         if kind is not dict and kind is not list:
             return self._scalar(value)
         pieces = _Parts(sink)
-        if self.indent:
-            self._pretty(value, 0, pieces, "\n")
-        else:
-            self._compact(value, 0, pieces)
-        return "".join([*pieces.spilled, *pieces])
+        self._write(value, 0, pieces, "\n" if self.indent else "")
+        text = "".join([*pieces.spilled, *pieces])
+        return text.replace("\x7f", "\\u007f") if "\x7f" in text else text
 
     def _scalar(self, value: Value) -> str:
         if value is None:
@@ -205,92 +213,80 @@ class Dumper:
             return "false"
         return number_text(value)
 
-    def _compact(self, value: Value, level: int, parts: _Parts) -> None:
-        out = parts.append
+    def _write(self, value: Value, level: int, parts: _Parts, newline: str) -> None:
+        """An array or object; `newline` is what its last line begins with."""
         if level > _PRINT_DEPTH:
-            out(_TOO_DEEP)
+            parts.append(_TOO_DEEP)
+        elif not value:
+            parts.append("[]" if type(value) is list else "{}")
+        elif type(value) is list:
+            self._write_array(value, level, parts, newline)
+        else:
+            self._write_object(value, level, parts, newline)
+
+    def _encoder(self, inner: str) -> Callable[[Value, int], tuple[str, ...]]:
+        """Python's own encoder for containers without containers."""
+        found = self._encoders.get(inner)
+        if found is None:
+            quote = _encode_ascii if self.ascii_only else _encode_plain
+            made = _make_encoder(None, None, quote, None, self._colon, "," + inner, self.sort_keys, False, False)
+            found = self._encoders[inner] = made
+        return found
+
+    def _write_plain(self, value: Value, parts: _Parts, newline: str, inner: str) -> None:
+        text = "".join(self._encoder(inner)(value, 0))
+        parts.append(f"{text[0]}{inner}{text[1:-1]}{newline}{text[-1]}")
+
+    def _write_object(self, value: dict[str, Value], level: int, parts: _Parts, newline: str) -> None:
+        inner = newline + self.indent if self.indent else ""
+        if len(value) > _FEW and _PLAIN.issuperset(map(type, value.values())) and _make_encoder is not None:
+            self._write_plain(value, parts, newline, inner)
             return
-        quote_text = self.quote
-        if type(value) is dict:
-            separator = "{"
-            for name, item in sorted(value.items()) if self.sort_keys else value.items():
-                kind = type(item)
-                if kind is str:
-                    out(f"{separator}{quote_text(name)}:{quote_text(item)}")
-                elif kind is int:
-                    out(f"{separator}{quote_text(name)}:{item}")
-                else:
-                    out(f"{separator}{quote_text(name)}:")
-                    if kind is dict or kind is list:
-                        self._compact(item, level + 1, parts)
-                    else:
-                        out(self._scalar(item))
-                separator = ","
-                if len(parts) > _PIECES:
-                    parts.spill()
-            out("}" if value else "{}")
-            return
-        separator = "["
-        for item in value:
+        out, quote_text, names = parts.append, self.quote, self._names
+        separator = "{" + inner
+        for name, item in sorted(value.items()) if self.sort_keys else value.items():
+            key = names.get(name)
+            if key is None:
+                key = quote_text(name) + self._colon
+                if len(names) < _NAMES:
+                    names[name] = key
             kind = type(item)
             if kind is str:
-                out(separator + quote_text(item))
+                out(f"{separator}{key}{quote_text(item)}")
             elif kind is int:
-                out(f"{separator}{item}")
+                out(f"{separator}{key}{item}")
+            elif kind is dict or kind is list:
+                out(separator + key)
+                self._write(item, level + 1, parts, inner)
             else:
-                out(separator)
-                if kind is dict or kind is list:
-                    self._compact(item, level + 1, parts)
-                else:
-                    out(self._scalar(item))
-            separator = ","
-            if len(parts) > _PIECES:
-                parts.spill()
-        out("]" if value else "[]")
+                out(f"{separator}{key}{number_text(item) if kind is float else self._scalar(item)}")
+            separator = "," + inner
+        if len(parts) > _PIECES:
+            parts.spill()
+        out(newline + "}")
 
-    def _pretty(self, value: Value, level: int, parts: _Parts, newline: str) -> None:
+    def _write_array(self, value: list[Value], level: int, parts: _Parts, newline: str) -> None:
+        inner = newline + self.indent if self.indent else ""
+        kinds = set(map(type, value))
+        if kinds == _TEXTS:
+            parts.append(f"[{inner}{f',{inner}'.join(map(self.quote, value))}{newline}]")
+            return
+        if kinds <= _PLAIN and _make_encoder is not None:
+            self._write_plain(value, parts, newline, inner)
+            return
         out = parts.append
-        if level > _PRINT_DEPTH:
-            out(_TOO_DEEP)
-            return
-        quote_text = self.quote
-        inner = newline + self.indent
-        if type(value) is dict:
-            separator = "{" + inner
-            for name, item in sorted(value.items()) if self.sort_keys else value.items():
-                kind = type(item)
-                if kind is str:
-                    out(f"{separator}{quote_text(name)}: {quote_text(item)}")
-                elif kind is int:
-                    out(f"{separator}{quote_text(name)}: {item}")
-                else:
-                    out(f"{separator}{quote_text(name)}: ")
-                    if kind is dict or kind is list:
-                        self._pretty(item, level + 1, parts, inner)
-                    else:
-                        out(self._scalar(item))
-                separator = "," + inner
-                if len(parts) > _PIECES:
-                    parts.spill()
-            out(newline + "}" if value else "{}")
-            return
         separator = "[" + inner
         for item in value:
             kind = type(item)
-            if kind is str:
-                out(separator + quote_text(item))
-            elif kind is int:
-                out(f"{separator}{item}")
+            out(separator)
+            if kind is dict or kind is list:
+                self._write(item, level + 1, parts, inner)
             else:
-                out(separator)
-                if kind is dict or kind is list:
-                    self._pretty(item, level + 1, parts, inner)
-                else:
-                    out(self._scalar(item))
+                out(self.quote(item) if kind is str else self._scalar(item))
             separator = "," + inner
             if len(parts) > _PIECES:
                 parts.spill()
-        out(newline + "]" if value else "[]")
+        out(newline + "]")
 
     def _colored(self, value: Value, level: int, parts: list[str]) -> None:
         colors = self.colors

@@ -12,21 +12,25 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from agentsandbox.languages.jq.compiler import Code
     from agentsandbox.languages.jq.machine import Machine
     from agentsandbox.languages.jq.values import Value
 
-__all__ = ["CompileError", "compile_program"]
-
+__all__ = ["CompileError", "compile_code", "compile_program"]
 
 
 class CompileError(Exception):
     """The program does not compile; the message is all that jq prints."""
 
 
-def compile_program(
-    source: str, machine: Machine, *, origin: str = "", read: Callable[[str], str] | None = None
-) -> Callable[[Value], Iterable[Value]]:
+def compile_program(source: str, machine: Machine) -> Callable[[Value], Iterable[Value]]:
     """The function from an input to its outputs, lazily. Raises `CompileError`; running raises `JqError`."""
+    code = compile_code(source, machine)
+    return lambda value: code.many(value, ())
+
+
+def compile_code(source: str, machine: Machine, *, origin: str = "", read: Callable[[str], str] | None = None) -> Code:
+    """The code of a program, for an empty environment. Raises `CompileError`; running raises `JqError`."""
 
     def refuse(path: str) -> str:
         raise FileNotFoundError(path)
@@ -40,12 +44,11 @@ def compile_program(
         scope = Library(compiler, machine.search_list, read or refuse).scope_of(program, scope, origin)
         if program.main is None:
             raise JqSyntaxError('Top-level program not given (try ".")', -1, 0)
-        code = compiler.compile(program.main, scope)
+        return compiler.compile(program.main, scope)
     except JqSyntaxError as error:
         raise CompileError(_explain(error, error.source or source)) from None
     except JqError as error:
         raise CompileError(f"jq: error: {error.value}\njq: 1 compile error\n") from None
-    return lambda value: code.many(value, ())
 
 
 def _explain(error: JqSyntaxError, source: str) -> str:
