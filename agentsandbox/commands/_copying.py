@@ -31,6 +31,7 @@ class CopyOptions:
         self.recursive = False
         self.dereference = "always"  # or "operands", "never"
         self.interactive = ""  # or "ask", "never"
+        self.copy_contents = False
         self.force = False
         self.update = False
         self.verbose = False
@@ -268,7 +269,7 @@ class Copier:
 
     def _copies_content(self, info: Stat) -> bool:
         """Whether a special file is read, not made anew."""
-        return not self.options.recursive and not info.is_link
+        return (self.options.copy_contents or not self.options.recursive) and not info.is_link
 
     def _make(self, source: str, target: str, info: Stat, existing: Stat | None, *, follow: bool) -> bool:
         options = self.options

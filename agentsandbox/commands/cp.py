@@ -93,6 +93,7 @@ def _read_options(ctx: CommandContext, args: Arguments) -> CopyOptions:
     archive = args.flag("archive")
     options.recursive = archive or args.flag("recursive")
     options.attributes_only = args.flag("attributes-only")
+    options.copy_contents = args.flag("copy-contents")
     options.hard_link = args.flag("link")
     options.symbolic_link = args.flag("symbolic-link")
     options.force = args.flag("force")

@@ -24,6 +24,7 @@ _USAGE = """
 Usage: sed [OPTION]... {SCRIPT-IF-NO-OTHER} [FILE]...
 Edit the lines of each FILE, or of standard input, by a script.
 
+  -b, --binary                 lines are not translated, as nowhere here
   -n, --quiet, --silent        print lines only when the script says so
   -e, --expression=SCRIPT      add SCRIPT to the commands to run
   -f, --file=SCRIPT-FILE       add the commands in SCRIPT-FILE
