@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agentsandbox.errors import CommandError
-from agentsandbox.interpreter.builtins import define, find_builtin
+from agentsandbox.interpreter.builtins import define, find_builtin, parse_letters
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
 @define("builtin", "builtin [shell-builtin [arg ...]]", declares=True)
 def builtin(shell: Shell, words: list[Any]) -> int:
-    operands = words[2:] if words[1:2] == ["--"] else words[1:]
+    _, position = parse_letters(words, "")
+    operands = words[position:]
     if not operands:
         return 0
     name = operands[0]

@@ -42,7 +42,14 @@ def cd(shell: Shell, words: list[str]) -> int:
     found = _search_cdpath(shell, target)
     if found is not None:
         target, show = found, True
-    change(shell, target, physical)
+    try:
+        change(shell, target, physical)
+    except CommandError:
+        named = shell.variables.get(target) if shell.shopt["cdable_vars"] and target.isidentifier() else None
+        if named is None or not shell.fs.is_dir(shell.path(named)):
+            raise
+        change(shell, named, physical)
+        show = True
     if show:
         shell.write(f"{shell.cwd}\n")
     return 0

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from agentsandbox.errors import CommandError
 from agentsandbox.expansion.globbing import glob_paths
-from agentsandbox.expansion.variables import EXPORT, IndexedArray
-from agentsandbox.interpreter.builtins import NAMES, define, parse_letters
+from agentsandbox.expansion.variables import ARRAY, EXPORT, AssociativeArray, IndexedArray
+from agentsandbox.interpreter.builtins import NAMES, UsageFailure, define
+from agentsandbox.interpreter.builtins.declare import array_from_text
 from agentsandbox.patterns import compile_shell_pattern, quote_glob
-from agentsandbox.quoting import shell_quote_single
+from agentsandbox.processes import SIGNALS
+from agentsandbox.quoting import quote_if_needed, shell_quote_single
 from agentsandbox.syntax.parser import RESERVED
 
 TYPE_CHECKING = False
@@ -16,7 +18,9 @@ if TYPE_CHECKING:
 
     from agentsandbox.interpreter.shell import Shell
 
-_LETTERS = "abcdefgjksuvA:o:W:F:C:G:P:S:X:prDEI"
+_VALUED = "oAWFCGPSX"
+_FLAGS = "abcdefgjksuvprDEI"
+_OPTIONS = "bashdefault default dirnames filenames noquote nosort nospace plusdirs".split()
 _ACTIONS = {
     "a": "alias",
     "b": "builtin",
@@ -42,6 +46,7 @@ def _files(shell: Shell, prefix: str, *, directories: bool) -> list[str]:
     return [name for name in found if not directories or shell.fs.is_dir(shell.path(name))]
 
 
+_KEYWORDS = "if then else elif fi case esac for select while until do done in function time { } ! [[ ]] coproc".split()
 _SOURCES: dict[str, Callable[[Shell], Iterable[str]]] = {
     "alias": lambda shell: shell.aliases,
     "arrayvar": lambda shell: [name for name, value in shell.values.items() if isinstance(value, IndexedArray)],
@@ -50,13 +55,19 @@ _SOURCES: dict[str, Callable[[Shell], Iterable[str]]] = {
     "export": lambda shell: [name for name, flags in shell.attributes.items() if flags & EXPORT],
     "function": lambda shell: shell.functions,
     "group": lambda shell: ["root", shell.machine.user],
+    "binding": lambda shell: [],
+    "disabled": lambda shell: shell.disabled,
+    "enabled": lambda shell: NAMES - shell.disabled,
     "helptopic": lambda shell: NAMES,
     "hostname": lambda shell: [shell.machine.host.hostname, "localhost"],
     "job": lambda shell: [job.text for job in shell.jobs.jobs],
-    "keyword": lambda shell: RESERVED,
+    "keyword": lambda shell: _KEYWORDS,
+    "running": lambda shell: [job.text for job in shell.jobs.jobs if job.process.status is None],
     "service": lambda shell: [],
+    "signal": lambda shell: ["EXIT", *(f"SIG{name}" for name in SIGNALS.values()), "DEBUG", "ERR", "RETURN"],
+    "stopped": lambda shell: [],
     "setopt": lambda shell: _option_names(),
-    "shopt": lambda shell: shell.shopt,
+    "shopt": lambda shell: sorted(shell.shopt, key=lambda name: (name != "autocd", name)),
     "user": lambda shell: ["root", shell.machine.user],
     "variable": lambda shell: shell.variables.names(),
 }
@@ -69,43 +80,120 @@ def _option_names() -> Iterable[str]:
 
 
 def _words(shell: Shell, text: str) -> list[str]:
-    from agentsandbox.expansion.splitting import split_fields
+    """The words of a -W list: split with regard to quotes, then expanded, but for file names."""
+    if shell.ifs != " \t\n":
+        from agentsandbox.expansion.splitting import split_fields
 
-    return split_fields(shell.expand_text(text), shell.ifs)
+        return [word for field in split_fields(text, shell.ifs) for word in _words_of_field(shell, field)]
+    return _words_of_field(shell, text)
+
+
+def _words_of_field(shell: Shell, text: str) -> list[str]:
+    noglob = shell.noglob
+    shell.noglob = True
+    try:
+        bound = array_from_text(shell, "COMPREPLY", f"({text})", False, ARRAY)
+    finally:
+        shell.noglob = noglob
+    return [word for _, _, word in bound.value] if bound is not None and isinstance(bound.value, list) else text.split()
+
+
+def _read_options(words: list[str]) -> tuple[list[tuple[str, str]], list[str]]:
+    """(letter, value) as given, and the operands; a letter may come more than once."""
+    found: list[tuple[str, str]] = []
+    position = 1
+    while position < len(words) and len(words[position]) > 1 and words[position][0] == "-":
+        word = words[position]
+        position += 1
+        if word == "--":
+            break
+        for at in range(1, len(word)):
+            letter = word[at]
+            if letter in _VALUED:
+                value = word[at + 1 :]
+                if not value:
+                    if position >= len(words):
+                        raise UsageFailure(f"-{letter}: option requires an argument")
+                    value = words[position]
+                    position += 1
+                _check_value(letter, value)
+                found.append((letter, value))
+                break
+            if letter not in _FLAGS:
+                raise UsageFailure(f"-{letter}: invalid option")
+            found.append((letter, ""))
+    return found, words[position:]
+
+
+def _check_value(letter: str, value: str) -> None:
+    if letter == "o" and value not in _OPTIONS:
+        raise CommandError(f"{value}: invalid option name", 2)
+    if letter == "A" and value not in _SOURCES and value not in ("file", "directory"):
+        raise CommandError(f"{value}: invalid action name", 2)
 
 
 @define(
-    "compgen", "compgen [-abcdefgjksuv] [-o option] [-A action] [-G globpat] [-W wordlist] [-P prefix] [-S suffix] [-X filterpat] [word]"
+    "compgen",
+    "compgen [-abcdefgjksuv] [-o option] [-A action] [-G globpat] [-W wordlist] [-F function] [-C command] [-X filterpat] [-P prefix] "
+    "[-S suffix] [word]",
 )
 def compgen(shell: Shell, words: list[str]) -> int:
-    options, position = parse_letters(words, _LETTERS)
-    prefix = words[position] if position < len(words) else ""
-    for letter in "FC":
-        if letter in options:
-            raise CommandError(f"-{letter}: completion functions need a line editor, which the sandbox has not", 1)
-    actions = [_ACTIONS[letter] for letter in options if letter in _ACTIONS]
-    if "A" in options:
-        actions.append(options["A"])
+    given, operands = _read_options(words)
+    prefix = operands[0] if operands else ""
+    if not given:
+        return 0
+    options = dict(given)
     found: list[str] = []
-    for action in actions:
+    for action in [_ACTIONS.get(letter, value) for letter, value in given if letter in _ACTIONS or letter == "A"]:
         if action in ("file", "directory"):
             found.extend(_files(shell, prefix, directories=action == "directory"))
-        elif action in _SOURCES:
-            found.extend(sorted(name for name in _SOURCES[action](shell) if name.startswith(prefix)))
         else:
-            raise CommandError(f"{action}: invalid action name", 2)
+            names = _SOURCES[action](shell)
+            found.extend(name for name in (names if isinstance(names, list) else sorted(names)) if name.startswith(prefix))
     if "G" in options:
         found.extend(glob_paths(options["G"], shell.fs, shell.cwd, shell.budget))
     if "W" in options:
         found.extend(word for word in _words(shell, options["W"]) if word.startswith(prefix))
+    if "F" in options:
+        found.extend(_call(shell, options["F"], prefix))
+    if "C" in options:
+        shell.complain("compgen: warning: -C option may not work as you expect")
+        found.extend(shell.expand_text(f"$({options['C']} compgen {shell_quote_single(prefix)} '')").split("\n"))
     if "X" in options:
-        pattern = options["X"]
+        pattern = options["X"].replace("&", prefix)
         negated = pattern.startswith("!")
         test = compile_shell_pattern(pattern[1:] if negated else pattern)
-        found = [word for word in found if test.match(word) is negated]
-    for word in found:
-        shell.write(f"{options.get('P', '')}{word}{options.get('S', '')}\n")
-    return 0 if found else 1
+        found = [word for word in found if bool(test.match(word)) is negated]
+    shown = [f"{options.get('P', '')}{word}{options.get('S', '')}" for word in found]
+    wanted = [value for letter, value in given if letter == "o"]
+    if "plusdirs" in wanted or ("dirnames" in wanted and not shown):
+        shown.extend(_files(shell, prefix, directories=True))
+    if "default" in wanted and not shown:
+        shown.extend(_files(shell, prefix, directories=False))
+    shell.write("".join(f"{word}\n" for word in shown))
+    return 0 if shown else 1
+
+
+def _call(shell: Shell, function: str, prefix: str) -> list[str]:
+    """What a completion function leaves in COMPREPLY."""
+    from agentsandbox.interpreter.simple import run_words
+
+    shell.complain("compgen: warning: -F option may not work as you expect")
+    if function not in shell.functions:
+        shell.complain(f"completion: function `{function}' not found")
+        return []
+    for name, value in (("COMP_CWORD", "-1"), ("COMP_LINE", ""), ("COMP_POINT", "0")):
+        shell.variables.assign(name, value)
+    shell.variables.unset("COMPREPLY")
+    run_words(shell, [function, "compgen", prefix, ""])
+    found = shell.variables.elements("COMPREPLY")
+    for name in ("COMPREPLY", "COMP_CWORD", "COMP_LINE", "COMP_POINT"):
+        shell.variables.unset(name)
+    return found
+
+
+_DEFAULTS = {"D": "_DefaultCmD_", "E": "_EmptycmD_", "I": "_InitialWorD_"}
+"""The names under which bash keeps the specifications of -D, -E and -I."""
 
 
 @define(
@@ -114,34 +202,82 @@ def compgen(shell: Shell, words: list[str]) -> int:
     " [-X filterpat] [-P prefix] [-S suffix] [name ...]",
 )
 def complete(shell: Shell, words: list[str]) -> int:
-    options, position = parse_letters(words, _LETTERS)
-    names = words[position:]
+    given, operands = _read_options(words)
+    options = dict(given)
+    names = [_DEFAULTS[letter] for letter in "DEI" if letter in options] or operands
     specs = shell.completions
-    if "r" in options:
-        for name in names or list(specs):
-            specs.pop(name, None)
-        return 0
-    if "p" in options or not names:
-        status = 0
-        for name in names or sorted(specs):
-            if name in specs:
-                shell.write(f"complete {specs[name]}{name}\n")
-            else:
+    status = 0
+    if "r" in options or "p" in options or not names:
+        if not names:
+            names = list(AssociativeArray(dict.fromkeys(specs, "")).keys(buckets=512))
+        for name in names:
+            if name not in specs:
                 shell.complain(f"complete: {name}: no completion specification")
                 status = 1
+            elif "r" in options:
+                del specs[name]
+            else:
+                shell.write(f"complete {specs[name]}{_shown(name)}\n")
         return status
-    text = "".join(f"-{letter} {shell_quote_single(value)} " if value else f"-{letter} " for letter, value in options.items())
+    text = _describe(given)
     for name in names:
         specs[name] = text
     return 0
 
 
+def _shown(name: str) -> str:
+    return next((f"-{letter}" for letter, kept in _DEFAULTS.items() if kept == name), "") or quote_if_needed(name)
+
+
+def _describe(given: list[tuple[str, str]]) -> str:
+    """The options of a specification in the order in which bash prints them."""
+    options = dict(given)
+    shown = [f"-o {name}" for name in _OPTIONS if ("o", name) in given]
+    letters = {_ACTIONS.get(letter, value) for letter, value in given if letter in _ACTIONS or letter == "A"}
+    shown += [f"-{letter}" for letter, action in _ACTIONS.items() if action in letters]
+    shown += [f"-A {action}" for action in sorted(letters - set(_ACTIONS.values()))]
+    shown += [f"-{letter} {shell_quote_single(options[letter])}" for letter in "GWPSX" if letter in options]
+    if "F" in options:
+        shown.append(f"-F {quote_if_needed(options['F'])}")
+    if "C" in options:
+        shown.append(f"-C {shell_quote_single(options['C'])}")
+    return "".join(f"{option} " for option in shown)
+
+
 @define("compopt", "compopt [-o|+o option] [-DEI] [name ...]")
 def compopt(shell: Shell, words: list[str]) -> int:
-    _, position = parse_letters(words, "o:DEI", plus=True)
-    if position >= len(words):
+    changes: list[tuple[bool, str]] = []
+    names: list[str] = []
+    position = 1
+    while position < len(words) and words[position][:1] in ("-", "+"):
+        word = words[position]
+        position += 1
+        if word[1:] in _DEFAULTS:
+            names.append(_DEFAULTS[word[1:]])
+        elif word[1:] != "o":
+            raise UsageFailure(f"{word}: invalid option")
+        elif position >= len(words):
+            raise UsageFailure(f"{word}: option requires an argument")
+        else:
+            _check_value("o", words[position])
+            changes.append((word[0] == "-", words[position]))
+            position += 1
+    names += words[position:]
+    if not names:
         raise CommandError("not currently executing completion function", 1)
-    for name in words[position:]:
+    for name in names:
         if name not in shell.completions:
             raise CommandError(f"{name}: no completion specification", 1)
+        spec = shell.completions[name]
+        chosen = {option for option in _OPTIONS if f"-o {option} " in spec}
+        if not changes:
+            shown = " ".join(("-o " if option in chosen else "+o ") + option for option in _OPTIONS)
+            shell.write(f"compopt {shown} {_shown(name)}\n")
+            continue
+        for on, option in changes:
+            (chosen.add if on else chosen.discard)(option)
+        rest = spec
+        for option in _OPTIONS:
+            rest = rest.replace(f"-o {option} ", "")
+        shell.completions[name] = "".join(f"-o {option} " for option in _OPTIONS if option in chosen) + rest
     return 0

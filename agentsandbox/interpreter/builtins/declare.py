@@ -66,13 +66,13 @@ def parse_argument(shell: Shell, argument: Argument, on: int = 0) -> tuple[str, 
     if subscript is not None and ("$" in subscript or "`" in subscript):
         subscript = shell.expand_text(subscript)
     if value.startswith("(") and value.endswith(")"):
-        bound = _array_from_text(shell, name, value, operator == "+=", on)
+        bound = array_from_text(shell, name, value, operator == "+=", on)
         if bound is not None:
             return name, bound
     return name, BoundAssignment(name, value, subscript, operator == "+=", argument)
 
 
-def _array_from_text(shell: Shell, name: str, value: str, append: bool, on: int, fresh: bool = False) -> BoundAssignment | None:
+def array_from_text(shell: Shell, name: str, value: str, append: bool, on: int, fresh: bool = False) -> BoundAssignment | None:
     """declare "a=(1 2)": a text that looks like an array literal is read as one when the name is an array."""
     if not (on if fresh else shell.attributes.get(name, 0) | on) & (ARRAY | ASSOCIATIVE):
         return None
@@ -182,7 +182,7 @@ def declare_one(
         value = assignment.value
         if value.startswith("(") and value.endswith(")"):  # declare -a a="$text" reads an expanded text as an array literal too
             fresh = local and name not in variables.scopes[-1]
-            assignment = _array_from_text(shell, name, value, assignment.append, on, fresh) or assignment
+            assignment = array_from_text(shell, name, value, assignment.append, on, fresh) or assignment
     if local:
         _make_local(shell, name, inherit, on)
     elif to_global and _declare_global(shell, name, argument, on, off):

@@ -40,6 +40,7 @@ def bg(shell: Shell, words: list[str]) -> int:
 def disown(shell: Shell, words: list[str]) -> int:
     options, position = parse_letters(words, "har")
     table = shell.jobs
+    table.reap()
     if "a" in options or ("r" in options and position >= len(words)):
         table.jobs = [job for job in table.jobs if "r" in options and job.process.status is not None]
         return 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from agentsandbox.errors import CommandError
+from agentsandbox.expansion.errors import ExpansionError
 from agentsandbox.interpreter.builtins import define, parse_letters
 
 TYPE_CHECKING = False
@@ -32,7 +33,13 @@ def getopts(shell: Shell, words: list[str]) -> int:
         shell.getopts_position = place
         if not name.isidentifier():
             raise CommandError(f"`{name}': not a valid identifier", 1)
-        shell.variables.assign(name, option)
+        try:
+            shell.variables.assign(name, option)
+        except ExpansionError as error:
+            if not error.readonly:
+                raise
+            shell.complain(error.message)
+            return 2
         return status
 
     if place == 0:

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 @define("hash", "hash [-lr] [-p pathname] [-dt] [name ...]")
 def hash(shell: Shell, words: list[str]) -> int:
     options, position = parse_letters(words, "lrp:dt")
+    if not shell.hashall:
+        raise CommandError("hashing disabled", 1)
     names = words[position:]
     if "r" in options:
         shell.hashed.clear()

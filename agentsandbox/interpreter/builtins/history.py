@@ -2,53 +2,159 @@
 
 from __future__ import annotations
 
+import re
+
 from agentsandbox.errors import CommandError
 from agentsandbox.interpreter.builtins import define, parse_letters
+from agentsandbox.streams import decode, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agentsandbox.interpreter.shell import Shell
 
+_EVENT = re.compile(r"!(!|-?\d+|\?[^?\n]*\??|[A-Za-z_./][^ \t\n:]*)")
 
-@define("history", "history [-c] [-d offset] [n] or history -s arg [arg...]")
+
+@define("history", "history [-c] [-d offset] [n] or history -rw [filename] or history -ps arg [arg...]")
 def history(shell: Shell, words: list[str]) -> int:
-    options, position = parse_letters(words, "cd:s")
+    options, position = parse_letters(words, "cd:sprw")
     entries = shell.machine.history
+    operands = words[position:]
     if "c" in options:
         entries.clear()
-        return 0
     if "d" in options:
-        text = options["d"]
-        if not text.isdigit() or not 1 <= int(text[:9]) <= len(entries):
-            raise CommandError(f"{text}: history position out of range", 1)
-        del entries[int(text) - 1]
-        return 0
-    if "s" in options:
-        entries.append(" ".join(words[position:]))
-        return 0
+        _delete(entries, options["d"])
+    elif "s" in options:
+        if operands:
+            entries.append(" ".join(operands))
+    elif "p" in options:
+        return _expand(shell, operands)
+    elif "r" in options or "w" in options:
+        _use_file(shell, entries, operands[0] if operands else shell.variables.get("HISTFILE") or "", write="w" in options)
+    elif "c" not in options:
+        _show(shell, entries, operands)
+    return 0
+
+
+def _show(shell: Shell, entries: list[str], operands: list[str]) -> None:
     count = len(entries)
-    if position < len(words):
-        if not words[position].isdigit():
-            raise CommandError(f"{words[position]}: numeric argument required", 1)
-        count = min(count, int(words[position][:9]))
+    if operands:
+        if not operands[0].isdigit():
+            raise CommandError(f"{operands[0]}: numeric argument required", 1)
+        if len(operands) > 1:
+            raise CommandError("too many arguments", 1)
+        count = min(count, int(operands[0][:9]))
     for number in range(len(entries) - count, len(entries)):
         shell.write(f"{number + 1:5}  {entries[number]}\n")
+
+
+def _delete(entries: list[str], text: str) -> None:
+    """One entry, or a range N-M; negative numbers count from the end."""
+    match = re.fullmatch(r"(-?\d{1,9})(?:-(-?\d{1,9}))?", text)
+    if match is None:
+        raise CommandError(f"{text}: history position out of range", 1)
+    first, last = (int(number) for number in (match[1], match[2] or match[1]))
+    first, last = (number - 1 if number > 0 else len(entries) + number for number in (first, last))
+    for number, index in zip((match[1], match[2] or match[1]), (first, last), strict=True):
+        if not 0 <= index < len(entries):
+            raise CommandError(f"{number}: history position out of range", 1)
+    del entries[first : last + 1]
+
+
+def _expand(shell: Shell, operands: list[str]) -> int:
+    entries = shell.machine.history
+    for operand in operands:
+        found = ""
+        end = 0
+        for event in _EVENT.finditer(operand):
+            entry = _event(entries, event[1])
+            if entry is None:
+                shell.complain(f"history: {operand}: history expansion failed")
+                return 1
+            found += operand[end : event.start()] + entry
+            end = event.end()
+        shell.write(found + operand[end:] + "\n")
     return 0
 
 
-@define("fc", "fc [-l] [-n] [-r] [first] [last]")
+def _event(entries: list[str], text: str) -> str | None:
+    """What !! !N !-N !word and !?word? stand for."""
+    if text == "!":
+        text = "-1"
+    if text.lstrip("-").isdigit():
+        number = int(text[:9])
+        index = number - 1 if number > 0 else len(entries) + number
+        return entries[index] if 0 <= index < len(entries) else None
+    if text.startswith("?"):
+        return next((entry for entry in reversed(entries) if text.strip("?") in entry), None)
+    return next((entry for entry in reversed(entries) if entry.startswith(text)), None)
+
+
+def _use_file(shell: Shell, entries: list[str], name: str, *, write: bool) -> None:
+    from agentsandbox.interpreter.redirections import open_file
+
+    try:
+        stream = open_file(shell, shell.path(name), ">" if write else "<")
+    except OSError as error:
+        import os
+
+        raise CommandError(f"{name}: cannot {'create' if write else 'open'}: {os.strerror(error.errno or 5)}", 1) from None
+    try:
+        if write:
+            stream.write(encode("".join(f"{entry}\n" for entry in entries)))
+        else:
+            entries.extend(decode(stream.read()).splitlines())
+    finally:
+        stream.release()
+
+
+@define("fc", "fc [-e ename] [-lnr] [first] [last] or fc -s [pat=rep] [command]")
 def fc(shell: Shell, words: list[str]) -> int:
-    options, position = parse_letters(words, "lnr")
+    if len(words) > 1 and re.fullmatch(r"-\d+", words[1]):
+        options: dict[str, str] = {}
+        position = 1
+    else:
+        flags = [word for word in words[1:] if not re.fullmatch(r"-\d+", word)]
+        options, position = parse_letters([words[0], *flags], "e:lnrs")
+    operands = words[position:]
+    entries = shell.machine.history
+    if "s" in options or options.get("e") == "-":
+        return _run_again(shell, entries, operands)
     if "l" not in options:
-        raise CommandError("there is no editor in the sandbox: use 'fc -l' to list", 1)
-    entries = list(enumerate(shell.machine.history, 1))[-16:]
-    if words[position:]:
-        first = words[position]
-        if first.lstrip("-").isdigit():
-            start = int(first[:9]) if not first.startswith("-") else len(shell.machine.history) + 1 + int(first[:9])
-            entries = [(number, text) for number, text in enumerate(shell.machine.history, 1) if number >= start]
+        raise CommandError("there is no editor in the sandbox: use 'fc -l' to list, 'fc -s' to run again", 1)
+    if not entries:
+        return 0
+    first = _index(entries, operands[0]) if operands else max(0, len(entries) - 16)
+    last = _index(entries, operands[1]) if len(operands) > 1 else len(entries) - 1
+    numbers = list(range(first, last + 1)) if first <= last else list(range(first, last - 1, -1))
     if "r" in options:
-        entries.reverse()
-    for number, text in entries:
-        shell.write(f"{text}\n" if "n" in options else f"{number}\t {text}\n")
+        numbers.reverse()
+    for number in numbers:
+        shell.write(f"{'' if 'n' in options else number + 1}\t {entries[number]}\n")
     return 0
+
+
+def _index(entries: list[str], text: str) -> int:
+    if text.lstrip("-").isdigit():
+        number = int(text[:9])
+        return max(0, min(len(entries) - 1, number - 1 if number > 0 else len(entries) + number))
+    found = next((index for index in range(len(entries) - 1, -1, -1) if entries[index].startswith(text)), None)
+    if found is None:
+        raise CommandError("no command found", 1)
+    return found
+
+
+def _run_again(shell: Shell, entries: list[str], operands: list[str]) -> int:
+    """fc -s: an earlier command again, with `old=new` put into it."""
+    from agentsandbox.interpreter.scripts import run_commands
+
+    changes = [operand.split("=", 1) for operand in operands if "=" in operand]
+    named = [operand for operand in operands if "=" not in operand]
+    if not entries:
+        raise CommandError("no command found", 1)
+    command = entries[_index(entries, named[0]) if named else len(entries) - 1]
+    for old, new in changes:
+        command = command.replace(old, new)
+    shell.write(command + "\n", 2)
+    entries.append(command)
+    return run_commands(shell, command)

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 def jobs(shell: Shell, words: list[str]) -> int:
     options, position = parse_letters(words, "lnprsx")
     table = shell.jobs
+    table.reap()
     if "x" in options:
         from agentsandbox.interpreter.simple import run_words
 

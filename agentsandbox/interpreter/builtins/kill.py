@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from agentsandbox.errors import Killed
 from agentsandbox.interpreter.builtins import define
-from agentsandbox.interpreter.builtins.trap import condition_name
+from agentsandbox.interpreter.builtins.trap import REAL_TIME, condition_name, signal_table
 from agentsandbox.processes import SIGNAL_NUMBERS, SIGNALS
 
 TYPE_CHECKING = False
@@ -50,6 +50,7 @@ def kill(shell: Shell, words: list[str]) -> int:
 def _send(shell: Shell, operand: str, signal: str) -> bool:
     number = 0 if signal == "EXIT" else SIGNAL_NUMBERS[signal]
     if operand.startswith("%"):
+        shell.jobs.reap()
         job = shell.jobs.find(operand)
         if job is None:
             shell.complain(f"kill: {operand}: no such job")
@@ -58,7 +59,7 @@ def _send(shell: Shell, operand: str, signal: str) -> bool:
             job.process.kill(number)
         return True
     if not operand.lstrip("-").isdigit():
-        shell.complain(f"kill: {operand}: arguments must be process or job IDs")
+        shell.complain(f"kill: {operand}: arguments must be process or job IDs" if operand else "kill: `': not a pid or valid job spec")
         return False
     pid = int(operand) if len(operand) < 10 else -1
     if pid in (0, -shell.top_pid):
@@ -99,11 +100,7 @@ def _send_to_self(shell: Shell, number: int) -> bool:
 
 def _list(shell: Shell, operands: list[str]) -> int:
     if not operands:
-        numbers = list(SIGNALS)
-        lines: list[str] = []
-        for at in range(0, len(numbers), 5):
-            lines.append("\t".join(f"{number:2}) SIG{SIGNALS[number]}" for number in numbers[at : at + 5]))
-        shell.write("\n".join(lines) + "\n")
+        shell.write(signal_table())
         return 0
     status = 0
     for operand in operands:
@@ -111,10 +108,12 @@ def _list(shell: Shell, operands: list[str]) -> int:
             number = int(operand) if len(operand) < 6 else -1
             if number > 128:
                 number -= 128
-            name = "EXIT" if number == 0 else SIGNALS.get(number)
+            name = "EXIT" if number == 0 else SIGNALS.get(number) or REAL_TIME.get(number)
         else:
             found = condition_name(operand)
-            name = str(SIGNAL_NUMBERS[found]) if found in SIGNAL_NUMBERS else ("0" if found == "EXIT" else None)
+            short = operand.upper().removeprefix("SIG")
+            real_time = next((str(number) for number, name in REAL_TIME.items() if name == short), None)
+            name = str(SIGNAL_NUMBERS[found]) if found in SIGNAL_NUMBERS else ("0" if found == "EXIT" else real_time)
         if name is None:
             shell.complain(f"kill: {operand}: invalid signal specification")
             status = 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agentsandbox.errors import CommandError
-from agentsandbox.expansion.variables import ASSOCIATIVE, AssociativeArray, IndexedArray
+from agentsandbox.expansion.variables import ASSOCIATIVE, READONLY, AssociativeArray, IndexedArray
 from agentsandbox.interpreter.builtins import define, parse_letters
 from agentsandbox.streams import decode, encode
 
@@ -27,6 +27,9 @@ def _mapfile(shell: Shell, words: list[str]) -> int:
     if stream is None:
         raise CommandError(f"{number}: invalid file descriptor: Bad file descriptor", 1)
     end = b"\n" if "d" not in options else (encode(options["d"][:1]) or b"\0")[:1]
+    if shell.attributes.get(shell.variables.resolve(name) or name, 0) & READONLY:
+        shell.complain(f"{name}: readonly variable")
+        return 1
     if "O" in options:
         array = shell.variables.array_for_writing(name)
         if isinstance(array, AssociativeArray):

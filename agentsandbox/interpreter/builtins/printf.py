@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from agentsandbox.errors import CommandError
+from agentsandbox.expansion.errors import ExpansionError
 from agentsandbox.interpreter.builtins import UsageFailure, define
 from agentsandbox.languages.printf import compile_format
 from agentsandbox.streams import decode
@@ -62,8 +63,13 @@ def _assign(shell: Shell, variable: str, text: str) -> None:
     base, bracket, subscript = variable.partition("[")
     if not base.isidentifier() or (bracket and not subscript.endswith("]")):
         raise CommandError(f"`{variable}': not a valid identifier", 2)
-    if bracket:
-        key = subscript[:-1]
-        shell.variables.assign_element(base, shell.expand_text(key) if "$" in key else key, text)
-    else:
-        shell.variables.assign(base, text)
+    try:
+        if bracket:
+            key = subscript[:-1]
+            shell.variables.assign_element(base, shell.expand_text(key) if "$" in key else key, text)
+        else:
+            shell.variables.assign(base, text)
+    except ExpansionError as error:
+        if error.readonly:
+            raise ExpansionError(error.message, fatal=False) from None
+        raise

@@ -13,6 +13,19 @@ if TYPE_CHECKING:
 _CONDITIONS = ("EXIT", "ERR", "DEBUG", "RETURN")
 
 
+REAL_TIME = {
+    number: ("RTMIN" if number == 34 else f"RTMIN+{number - 34}") if number < 50 else "RTMAX" if number == 64 else f"RTMAX-{64 - number}"
+    for number in range(34, 65)
+}
+"""Linux's further signals, which have names here and nothing else."""
+
+
+def signal_table() -> str:
+    """What `trap -l` and `kill -l` print."""
+    shown = [f"{number:2}) SIG{name}" for number, name in {**SIGNALS, **REAL_TIME}.items()]
+    return "".join(name + ("\n" if at % 5 == 0 else "\t") for at, name in enumerate(shown, 1)) + "\n"
+
+
 def condition_name(text: str) -> str | None:
     """The name of a signal or condition given by number or name, with or without SIG; None if there is none."""
     if text.isdigit():
@@ -29,7 +42,7 @@ def trap(shell: Shell, words: list[str]) -> int:
     else:
         options, position = {}, 2 if words[1:2] == ["--"] else 1
     if "l" in options:
-        shell.write("".join(f"{number:2}) SIG{name}" + ("\n" if number % 5 == 0 else "\t") for number, name in SIGNALS.items()) + "\n")
+        shell.write(signal_table())
         return 0
     operands = words[position:]
     if "p" in options or not operands:

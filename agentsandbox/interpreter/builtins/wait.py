@@ -16,6 +16,7 @@ def wait(shell: Shell, words: list[str]) -> int:
     options, position = parse_letters(words, "fnp:")
     operands = words[position:]
     variable = options.get("p")
+    shell.jobs.reap()
     if variable is not None:
         shell.variables.unset(variable)
     if "n" in options:
@@ -64,10 +65,13 @@ def _forget(shell: Shell, process: Process) -> None:
 
 
 def _wait_next(shell: Shell, operands: list[str], variable: str | None) -> int:
+    processes = [job.process for job in shell.jobs.jobs]
     if operands:
-        processes = [process for operand in operands if (process := find_process(shell, operand, "wait")) is not None]
-    else:
-        processes = [job.process for job in shell.jobs.jobs]
+        named = [process for operand in operands if (process := find_process(shell, operand, "wait")) is not None]
+        for process in named:
+            if process not in processes:
+                shell.complain(f"wait: {process.pid}: no such job")
+        processes = [process for process in named if process in processes]
     if not processes:
         return 127
     shell.machine.scheduler.block(lambda: bool(shell.pending_traps) or any(process.status is not None for process in processes))
@@ -77,7 +81,7 @@ def _wait_next(shell: Shell, operands: list[str], variable: str | None) -> int:
     if variable is not None:
         shell.variables.assign(variable, str(ended.pid))
     _forget(shell, ended)
-    shell.jobs.processes.pop(ended.pid, None)
+    shell.jobs.kept = {job.process.pid for job in shell.jobs.jobs if job.process.status is not None}
     return ended.status or 0
 
 
