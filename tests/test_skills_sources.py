@@ -12,7 +12,9 @@ import pytest
 
 from agentsandbox.errors import InvalidSkillError, SkillNotFoundError, SkillPathError
 from agentsandbox.skills import AgentSkill, FileSystemSkillSource, InMemorySkillSource, PackageSkillSource, SkillFile
+from agentsandbox.skills.catalog import SkillCatalog
 from agentsandbox.skills.paths import clean_path, contained
+from agentsandbox.skills.reading import find_file
 
 HEAD = "---\nname: test-skill\ndescription: Test skill for unit tests\n---\n# Test Skill\n"
 
@@ -141,6 +143,20 @@ def test_links_that_leave_the_folder_are_refused(folder: Path, target: str) -> N
     with pytest.raises(InvalidSkillError, match="escape: the link leaves the skill") as caught:
         AgentSkill.from_path(folder)
     assert str(folder.parent) not in str(caught.value)
+
+
+@pytest.mark.row("S0-67", "V0-13", "S4-5")
+def test_a_catalog_leaves_out_what_leaves_the_folder(folder: Path) -> None:
+    (folder.parent / "secret").write_text("s3cret")
+    (folder / "escape").symlink_to("../secret")
+    (folder / "~$draft.docx").write_text("x")
+    os.mkfifo(folder / "pipe")
+    skill = SkillCatalog.discover(folder.parent)["test-skill"].load()
+    assert paths(skill) == ["SKILL.md", "scripts/hello.sh"]
+    assert [found.message.split(":")[1].strip(" '") for found in skill.diagnostics] == ["escape", "pipe", "~$draft.docx"]
+    for place in ("escape", "pipe"):
+        with pytest.raises(SkillPathError, match="there is no file"):
+            find_file(skill, place)
 
 
 def test_links_inside_the_folder_stay_links(folder: Path) -> None:

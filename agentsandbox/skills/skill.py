@@ -103,7 +103,10 @@ class AgentSkill:
     def from_source(cls, source: SkillSource, name: str | None = None, *, strict: bool = False) -> AgentSkill:
         """The skill that a source gives."""
         directory = getattr(source, "directory", None)
-        return cls(source.files(), name=name, directory=directory if isinstance(directory, str) else None, strict=strict)
+        skill = cls(source.files(), name=name, directory=directory if isinstance(directory, str) else None, strict=strict)
+        left_out = tuple(Diagnostic("left-out", "warning", "", f"left out: {problem}") for problem in getattr(source, "left_out", ()))
+        skill._set(diagnostics=skill.diagnostics + left_out)
+        return skill
 
     @property
     def description(self) -> str:

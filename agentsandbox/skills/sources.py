@@ -1,7 +1,8 @@
 """Where the files of a skill come from: a folder of the host, a package, memory.
 
-A source is read once, when the skill is made. Nothing it yields can leave the skill: links that do, special files,
-names that are not names, and more than the caps allow are refused, all of them listed in one error.
+A source is read once, when the skill is made. Nothing it yields can leave the skill: links that do, special files and
+names that are not names are refused, all of them listed in one error, or left out where the host says so; more than the caps
+allow is always refused.
 """
 
 from __future__ import annotations
@@ -75,10 +76,15 @@ class InMemorySkillSource:
 
 
 class FileSystemSkillSource:
-    """A folder of the host, read once and byte for byte; links are kept when they stay inside."""
+    """A folder of the host, read once and byte for byte; links are kept when they stay inside.
 
-    def __init__(self, path: str | os.PathLike[str]) -> None:
+    With `leave_out` what is refused does not refuse the rest: it is in `left_out` then.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], *, leave_out: bool = False) -> None:
         self.path = Path(path)
+        self.leave_out = leave_out
+        self.left_out: list[str] = []
 
     @property
     def directory(self) -> str:
@@ -91,10 +97,12 @@ class FileSystemSkillSource:
             raise SkillNotFoundError(f"the skill directory {self.directory!r} {kind}")
         problems: list[str] = []
         found: list[SkillFile] = []
+        reading = _Reading(problems, found)
         with _opened(None, str(self.path), follow=True) as root:
-            _Reading(problems, found).directory(root, str(self.path), "")
-        if problems:
+            reading.directory(root, str(self.path), "")
+        if problems and (reading.full or not self.leave_out):
             raise InvalidSkillError("; ".join(problems), problems)
+        self.left_out = problems
         yield from found
 
 

@@ -106,7 +106,7 @@ class HostSkills:
                 return
             info = os.lstat(file)
         stamp = (info.st_mtime_ns, info.st_size, info.st_ino)
-        yield Candidate(directory, stamp, info.st_size, lambda: _open_inside(file, path), FileSystemSkillSource(path), file)
+        yield Candidate(directory, stamp, info.st_size, lambda: _open_inside(file, path), FileSystemSkillSource(path, leave_out=True), file)
 
 
 def _other_case(path: str) -> str:
