@@ -86,8 +86,10 @@ class SortKey:
             shown = "".join([letter for letter in "dfghiMnRV" if letter in self.flags])
             raise CommandError(f"options '-{shown}' are incompatible", 2)
 
-    def column(self, tab: bytes | None, salt: bytes, *, invert: bool, terminator: bytes) -> Callable[[Sequence[bytes]], list[Any]]:
-        """A function from lines to values."""
+    def column(
+        self, tab: bytes | None, salt: tuple[bytes, bytes], *, invert: bool, terminator: bytes
+    ) -> Callable[[Sequence[bytes]], list[Any]]:
+        """A function from lines to values. `salt` is what `-R` puts before and behind each text."""
         extract = _extractor(self, tab)
         if extract is not None and terminator == b"\n":
             extract = _quick_extractor(self, tab, extract)
@@ -273,7 +275,7 @@ def _between(key: SortKey, tab: bytes | None, begin: bytes) -> Callable[[Sequenc
 # the value of a text
 
 
-def _converter(flags: set[str], salt: bytes) -> Callable[[Sequence[bytes]], list[Any]]:
+def _converter(flags: set[str], salt: tuple[bytes, bytes]) -> Callable[[Sequence[bytes]], list[Any]]:
     """A function from texts to values that compare as the orderings ask."""
     if "n" in flags:
         return _integers
@@ -293,7 +295,8 @@ def _converter(flags: set[str], salt: bytes) -> Callable[[Sequence[bytes]], list
     if "R" in flags:
         from hashlib import md5  # chance, not security
 
-        return lambda texts: [md5(salt + text, usedforsecurity=False).digest() for text in simple(texts)]
+        before, after = salt
+        return lambda texts: [md5(before + text + after, usedforsecurity=False).digest() for text in simple(texts)]
     if "V" in flags:
         return lambda texts: version_keys(simple(texts))
     return simple

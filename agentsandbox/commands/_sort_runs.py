@@ -14,10 +14,12 @@ from operator import eq, itemgetter
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
-    from typing import Any
+    from typing import Any, TypeVar
 
     from agentsandbox.command import CommandContext
     from agentsandbox.limits import Budget
+
+    Line = TypeVar("Line", str, bytes)
 
 __all__ = ["run_size", "sorted_by_key", "sorted_lines"]
 
@@ -27,6 +29,8 @@ _SHORT_RUN = 1 << 14
 """The same where an event loop waits."""
 
 _SAMPLE = 1 << 11
+_LINEAR = 32
+"""So many equal keys are counted one by one."""
 
 
 def _breathe(budget: Budget, count: int) -> None:
@@ -39,7 +43,7 @@ def run_size(ctx: CommandContext) -> int:
     return _RUN if ctx.host.scheduler.pause is None else _SHORT_RUN
 
 
-def sorted_lines(budget: Budget, lines: list[bytes], size: int) -> Iterator[list[bytes]]:
+def sorted_lines(budget: Budget, lines: list[Line], size: int) -> Iterator[list[Line]]:
     """The lines in ascending order, in pieces; `lines` is used up. Not more than `size` are sorted in one go."""
     if len(lines) <= size:
         _breathe(budget, len(lines))
@@ -53,7 +57,7 @@ def sorted_lines(budget: Budget, lines: list[bytes], size: int) -> Iterator[list
         run.sort()
         runs.append(run)
     for bounds in _pieces(runs):
-        piece: list[bytes] = []
+        piece: list[Line] = []
         for run, (start, end) in zip(runs, bounds, strict=True):
             piece += run[start:end]
         _breathe(budget, len(piece))
@@ -61,7 +65,7 @@ def sorted_lines(budget: Budget, lines: list[bytes], size: int) -> Iterator[list
         yield piece
 
 
-def _sorted(lines: list[bytes]) -> list[bytes]:
+def _sorted(lines: list[Line]) -> list[Line]:
     """The lines of one run in order: where most occur often, only the different ones are compared."""
     if len(lines) > 4 * _SAMPLE and len(set(lines[:: len(lines) // _SAMPLE])) * 2 < _SAMPLE:
         counts = Counter(lines)
@@ -139,14 +143,18 @@ def _sort_ties(budget: Budget, keys: list[Any], lines: list[bytes], size: int) -
             budget.tick()
         start = same[at]
         at += 1
-        if same[at] != start + 1:
-            one, other = lines[start], lines[start + 1]
-            if other < one:
-                lines[start], lines[start + 1] = other, one
+        end = start + 2
+        while same[at] == end - 1 and end - start < _LINEAR:
+            at += 1
+            end += 1
+        if end == start + 2:
+            if lines[start + 1] < lines[start]:
+                lines[start], lines[start + 1] = lines[start + 1], lines[start]
             continue
-        first = at - 1
-        at = _run_end(same, first)
-        end = start + at - first + 1
+        if end - start == _LINEAR:
+            first = at - 1
+            at = _run_end(same, first)
+            end += at - first - 1
         if end - start <= size:
             group = lines[start:end]
             group.sort()

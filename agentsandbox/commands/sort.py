@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from itertools import islice
+from itertools import islice, repeat
 from operator import ne
 
 from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.commands._choices import choose
 from agentsandbox.commands._files0 import listed_operands
 from agentsandbox.commands._lines import is_regular, line_blocks, lines, shown_name, split_lines
+from agentsandbox.commands._locales import is_bytewise
 from agentsandbox.commands._quoting import quote, quote_always
 from agentsandbox.commands._sort_keys import SortKey, parse_key
 from agentsandbox.commands._sort_runs import run_size, sorted_by_key, sorted_lines
@@ -40,6 +41,7 @@ _SORT_WORDS = {"general-numeric": "g", "human-numeric": "h", "month": "M", "nume
 _BUFFER_SIZE = re.compile(r"([0-9]+)(?:([%bkKmMgGtTPEZY]?)\Z)?")
 _OBSOLETE = re.compile(r"\+([0-9]+)(?:\.([0-9]+))?([bdfghiMnRrV]*)\Z")
 _OBSOLETE_END = re.compile(r"-([0-9]+)(?:\.([0-9]+))?([bdfghiMnRrV]*)\Z")
+_SALT = 16
 _WRITE_LINES = 1 << 13
 _LINE_OBJECT = 56  # what Python adds to the bytes of a line
 
@@ -73,7 +75,7 @@ def _rewrite(words: Sequence[str]) -> Sequence[str]:
 class _Order:
     """How two lines compare: the keys, and whether the lines themselves decide in the end."""
 
-    __slots__ = ("keys", "random", "reverse", "stable", "tab", "terminator", "unique")
+    __slots__ = ("keys", "random", "random_source", "reverse", "stable", "tab", "terminator", "unique")
 
     def __init__(self, args: Arguments) -> None:
         general = SortKey()
@@ -98,12 +100,17 @@ class _Order:
         for key in self.keys:
             key.check()
         self.random = any("R" in key.flags for key in self.keys)
+        sources = args.values("random-source")
+        if len(set(sources)) > 1:
+            raise CommandError("multiple random sources specified", 2)
+        self.random_source = sources[0] if sources else None
 
     def values(self, ctx: CommandContext) -> Callable[[Sequence[bytes]], list[Any]]:
         """A function from lines to what they compare by, before the lines themselves."""
-        salt = ctx.host.random.randbytes(16) if self.random else b""
+        salt = _salt(ctx, self.random_source) if self.random else b""
+        end = b"" if is_bytewise(ctx, "LC_COLLATE") else b"\0"
         columns = [
-            key.column(self.tab, salt, invert=key.reverse != self.reverse, terminator=self.terminator) for key in self.keys
+            key.column(self.tab, (salt, end), invert=key.reverse != self.reverse, terminator=self.terminator) for key in self.keys
         ]
         if len(columns) == 1:
             return columns[0]
@@ -117,6 +124,27 @@ class _Order:
         if self.stable:
             return values
         return lambda found: list(zip(values(found), found, strict=True))
+
+
+def _salt(ctx: CommandContext, name: str | None) -> bytes:
+    """The chance of `-R`: bytes that are the same for all lines."""
+    if name is None:
+        return ctx.host.random.randbytes(16)
+    try:
+        source = ctx.fs.open(ctx.path(name), "r")
+    except IsADirectoryError as error:
+        raise CommandError(f"{quote(name)}: read error: {error.strerror}", 2) from None
+    except OSError as error:
+        raise CommandError(f"open failed: {shown_name(name)}: {error.strerror}", 2) from None
+    salt = b""
+    try:
+        while len(salt) < _SALT and (more := source.read(_SALT - len(salt))):
+            salt += more
+    except OSError as error:
+        raise CommandError(f"{quote(name)}: read error: {error.strerror}", 2) from None
+    if len(salt) < _SALT:
+        raise CommandError(f"{quote(name)}: end of file", 2)
+    return salt
 
 
 def _sort_word(value: str) -> str:
@@ -177,27 +205,33 @@ def _open(ctx: CommandContext, name: str) -> ByteReader:
         raise CommandError(f"cannot read: {shown_name(name)}: {error.strerror}", 2) from None
 
 
-def _read_lines(ctx: CommandContext, sources: Sequence[ByteReader], order: _Order) -> list[bytes]:
-    """All lines of all files; only different ones where that is all that is asked."""
-    found: list[bytes] = []
-    distinct: dict[bytes, None] | None = {} if order.unique and not order.keys else None
+def _read_lines(ctx: CommandContext, sources: Sequence[ByteReader], order: _Order) -> list[Any]:
+    """All lines of all files; only different ones where that is all that is asked.
+
+    Without keys they are text of one character a byte, which Python compares quicker than bytes.
+    """
+    found: list[Any] = []
+    distinct: dict[str, None] | None = {} if order.unique and not order.keys else None
+    end = str(order.terminator, "latin-1")
     size = 0
     for source in sources:
         for block in line_blocks(ctx.budget, source, order.terminator):
-            block_lines = split_lines(block, order.terminator)
+            block_lines: list[Any] = block.split(order.terminator) if order.keys else str(block, "latin-1").split(end)
+            if not block_lines[-1]:
+                block_lines.pop()
             size += len(block) + _LINE_OBJECT * len(block_lines)
             ctx.budget.step(len(block_lines) // 16 + 1)
             if distinct is None:
                 found += block_lines
             else:
-                distinct.update(dict.fromkeys(block_lines))
+                distinct.update(zip(block_lines, repeat(None)))
                 size = _LINE_OBJECT * 3 * len(distinct)
             if not is_regular(source):
                 ctx.budget.charge(size // 8)
     return found if distinct is None else list(distinct)
 
 
-def _sorted_pieces(ctx: CommandContext, found: list[bytes], order: _Order) -> Iterator[list[bytes]]:
+def _sorted_pieces(ctx: CommandContext, found: list[Any], order: _Order) -> Iterator[list[Any]]:
     """The lines in the wanted order, in pieces. Backwards is forwards read backwards, stability included."""
     size = run_size(ctx)
     if not order.keys:
@@ -228,12 +262,17 @@ def _first_of_each(keys: list[Any], found: list[bytes]) -> list[bytes]:
     return found[:1] + [line for line, new in zip(islice(found, 1, None), changed, strict=True) if new]
 
 
-def _write_lines(ctx: CommandContext, out: ByteWriter, found: list[bytes], terminator: bytes) -> None:
+def _write_lines(ctx: CommandContext, out: ByteWriter, found: list[Any], terminator: bytes) -> None:
+    end = str(terminator, "latin-1")
     for start in range(0, len(found), _WRITE_LINES):
         part = found[start : start + _WRITE_LINES]
         ctx.budget.step(len(part) // 16 + 1)
-        part.append(b"")
-        out.write(terminator.join(part))
+        if isinstance(part[0], str):
+            part.append("")
+            out.write(end.join(part).encode("latin-1"))
+        else:
+            part.append(b"")
+            out.write(terminator.join(part))
 
 
 def _merge(ctx: CommandContext, sources: Sequence[ByteReader], order: _Order) -> Iterator[list[bytes]]:
@@ -343,6 +382,7 @@ def _check_mode(args: Arguments) -> str | None:
       -S, --buffer-size=SIZE       memory to use (nothing depends on it here)
       -t, --field-separator=SEP    SEP separates fields, not the change from non-blank to blank
       -T, --temporary-directory=D  for temporary files (none are used here)
+          --random-source=FILE     take the chance of -R from the bytes of FILE
           --parallel=N             sorts to run at a time (nothing depends on it here)
       -u, --unique                 print only the first of lines with equal keys
       -z, --zero-terminated        lines end with NUL, not newline
