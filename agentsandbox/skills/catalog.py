@@ -458,16 +458,19 @@ def read_head(file: LineFile) -> bytes:
     """A SKILL.md up to the line that ends its front matter: nothing after it is asked for."""
     lines: list[bytes] = []
     size = 0
-    begun = False
     fence = encode(FENCE)
-    while size <= MAX_FRONTMATTER_BYTES:
+    blank = b"\n"
+    line = file.readline(MAX_FRONTMATTER_BYTES + 2).removeprefix(BOM)
+    while line and not line.strip() and size <= MAX_FRONTMATTER_BYTES:
+        lines, size = [blank], size + len(line)  # one tells of all
         line = file.readline(MAX_FRONTMATTER_BYTES + 2)
-        size += len(line)
+    lines.append(line)
+    ended = line.rstrip() != fence
+    while line and not ended and size <= MAX_FRONTMATTER_BYTES:
+        line = file.readline(MAX_FRONTMATTER_BYTES + 2)
         lines.append(line)
-        text = (line if begun or len(lines) > 1 else line.removeprefix(BOM)).strip()
-        if not line or (begun and line.rstrip() == fence) or (text != fence and text and not begun):
-            break
-        begun = begun or text == fence
+        size += len(line)
+        ended = line.rstrip() == fence
     return b"".join(lines)
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from agentsandbox.errors import InvalidSkillError, SkillPathError
 from agentsandbox.fs.trees import build_tree
+from agentsandbox.skills import sources
 from agentsandbox.skills.frontmatter import FrontmatterError, read_utf8
 from agentsandbox.skills.metadata import read_metadata
 from agentsandbox.skills.paths import clean_path, is_skill_name
@@ -29,6 +30,7 @@ SKILL_FILE = "SKILL.md"
 MAX_SKILL_FILE_BYTES = 1024 * 1024
 AGENT = 1000
 """Who owns a skill's files in the sandbox: its user, who may change them where the mount is writable."""
+MAX_PROBLEMS = 20
 NO_SKILL_FILE = "Skill must contain a SKILL.md file"
 
 
@@ -134,7 +136,11 @@ def _clean(files: Iterable[SkillFile]) -> tuple[dict[str, SkillFile], list[str]]
     """The files by their cleaned paths, and what is wrong with them."""
     kept: dict[str, SkillFile] = {}
     problems: list[str] = []
+    left = sources.MAX_BYTES
     for file in files:
+        left -= len(file.content)
+        if left < 0 or len(kept) + len(problems) >= sources.MAX_FILES:
+            return kept, [*problems[:MAX_PROBLEMS], sources.too_much()]
         try:
             path = clean_path(file.relative_path)
         except SkillPathError as error:

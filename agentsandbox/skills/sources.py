@@ -98,8 +98,12 @@ class FileSystemSkillSource:
         problems: list[str] = []
         found: list[SkillFile] = []
         reading = _Reading(problems, found)
-        with _opened(None, str(self.path), follow=True) as root:
-            reading.directory(root, str(self.path), "")
+        try:
+            with _opened(None, str(self.path), follow=True) as root:
+                reading.directory(root, str(self.path), "")
+        except OSError as error:  # it went away meanwhile, or is not ours to read
+            problem = f"the skill directory {self.directory!r} cannot be read: {os.strerror(error.errno or errno.EIO)}"
+            raise InvalidSkillError(problem, [problem]) from None
         if problems and (reading.full or not self.leave_out):
             raise InvalidSkillError("; ".join(problems), problems)
         self.left_out = problems
@@ -153,6 +157,11 @@ def _opened(parent: int | None, path: str, *, follow: bool = False) -> Iterator[
         yield descriptor
     finally:
         os.close(descriptor)
+
+
+def too_much() -> str:
+    """What is said of a skill that is larger than a skill may be."""
+    return f"the skill holds more than {MAX_FILES} files or {MAX_BYTES} bytes"
 
 
 class _Reading:
@@ -216,7 +225,7 @@ class _Reading:
             return
         self.size += len(file.content)
         if self.size > MAX_BYTES or len(self.found) >= MAX_FILES:
-            self.problems.append(f"the skill holds more than {MAX_FILES} files or {MAX_BYTES} bytes")
+            self.problems.append(too_much())
             self.full = True
             return
         self.found.append(file)

@@ -7,18 +7,23 @@ SKILL.md does, and the file itself to read the front matter from.
 from __future__ import annotations
 
 import errno
+import lzma
 import os
 import posixpath
+import re
 import stat
 import zipfile
+import zlib
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import resources
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
+from agentsandbox.errors import InvalidSkillError
 from agentsandbox.skills.paths import clean_path
-from agentsandbox.skills.sources import SKIPPED_DIRECTORIES, FileSystemSkillSource, PackageSkillSource, SkillFile
+from agentsandbox.skills.sources import MAX_BYTES, SKIPPED_DIRECTORIES, FileSystemSkillSource, PackageSkillSource, SkillFile, too_much
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -39,7 +44,8 @@ if TYPE_CHECKING:
 __all__ = ["Candidate", "HostSkills", "PackageSkills", "SkillStore", "VirtualSkillSource", "VirtualSkills", "ZipSkills"]
 
 SKILL_FILE = "SKILL.md"
-MAX_ARCHIVE_BYTES = 256 * 1024 * 1024
+UNLISTED = re.compile(r"[\x00-\x1f\x7f]")
+"""Characters that no directory of a skill has in its name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +74,7 @@ class SkillStore(Protocol):
 
 def is_listed(name: str) -> bool:
     """Whether a directory of that name is looked into."""
-    return not name.startswith(".") and name not in SKIPPED_DIRECTORIES
+    return not name.startswith(".") and name not in SKIPPED_DIRECTORIES and not UNLISTED.search(name)
 
 
 class HostSkills:
@@ -173,12 +179,9 @@ class ZipSkills:
     def candidates(self) -> Iterator[Candidate]:
         try:
             info = os.stat(self.path)
-            archive = zipfile.ZipFile(self.path)
         except FileNotFoundError:
             return
-        except zipfile.BadZipFile as error:
-            raise OSError(errno.EINVAL, str(error), os.path.basename(self.path)) from None
-        with archive:
+        with _reading(self.path) as archive:
             members = [member for member in archive.infolist() if not member.is_dir()]
             for member in sorted(members, key=lambda member: member.filename):
                 prefix, _, name = member.filename.rpartition("/")
@@ -189,6 +192,16 @@ class ZipSkills:
                     yield Candidate(source.directory, stamp, member.file_size, opener, source, f"{self.path}!/{member.filename}")
 
 
+@contextmanager
+def _reading(path: str) -> Iterator[zipfile.ZipFile]:
+    """A zip archive to read from; `OSError` for one that is damaged, encrypted or none."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            yield archive
+    except (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, KeyError, NotImplementedError, RuntimeError) as error:
+        raise OSError(errno.EINVAL, f"the archive cannot be read: {error}", os.path.basename(path)) from None
+
+
 @dataclass(frozen=True, slots=True)
 class ZipMember:
     """Opens one file of an archive, up to a size that a SKILL.md may have."""
@@ -197,11 +210,8 @@ class ZipMember:
     name: str
 
     def __call__(self) -> LineFile:
-        try:
-            with zipfile.ZipFile(self.path) as archive, archive.open(self.name) as file:
-                return BytesIO(file.read(1024 * 1024))
-        except (zipfile.BadZipFile, KeyError, NotImplementedError, RuntimeError) as error:
-            raise OSError(errno.EINVAL, str(error), SKILL_FILE) from None
+        with _reading(self.path) as archive, archive.open(self.name) as file:
+            return BytesIO(file.read(1024 * 1024))
 
 
 class ZipSkillSource:
@@ -217,9 +227,9 @@ class ZipSkillSource:
         return self.prefix.rpartition("/")[2]
 
     def files(self) -> Iterator[SkillFile]:
-        left = MAX_ARCHIVE_BYTES
+        left = MAX_BYTES
         start = f"{self.prefix}/"
-        with zipfile.ZipFile(self.path) as archive:
+        with _reading(self.path) as archive:
             for member in archive.infolist():
                 if member.is_dir() or not member.filename.startswith(start):
                     continue
@@ -227,7 +237,7 @@ class ZipSkillSource:
                     data = file.read(left + 1)
                 left -= len(data)
                 if left < 0:
-                    raise OSError(errno.EFBIG, os.strerror(errno.EFBIG), os.path.basename(self.path))
+                    raise InvalidSkillError(too_much(), [too_much()])
                 mode = member.external_attr >> 16
                 if stat.S_ISLNK(mode):
                     yield SkillFile(member.filename[len(start) :], b"", link=str(data, "utf-8", "replace"))
