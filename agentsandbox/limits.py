@@ -27,6 +27,9 @@ VALUES = 6
 _MADE_IN_SLICE = 65536
 """What a slice of small steps may leave behind."""
 
+_CENSUS_SHARE = 3
+"""So many times as long as a census took is none taken."""
+
 _MIB = 1024 * 1024
 
 
@@ -120,7 +123,7 @@ class Budget:
     `made`   bytes made since then, roughly.
     """
 
-    __slots__ = ("deadline", "depth", "left", "limits", "made", "max_depth", "spent", "turn", "value_bytes", "weigh")
+    __slots__ = ("_rest", "deadline", "depth", "left", "limits", "made", "max_depth", "spent", "turn", "value_bytes", "weigh")
 
     def __init__(self, limits: Limits = DEFAULT_LIMITS, *, timeout: float | None = None) -> None:
         self.limits = limits
@@ -132,6 +135,7 @@ class Budget:
         self.depth = 0
         self.turn: Callable[[], None] | None = None
         self.made = 0
+        self._rest = 0.0
         self.weigh: Callable[[], int] | None = None
 
     def tick(self) -> None:
@@ -164,6 +168,9 @@ class Budget:
         """Refuse a value of `size` bytes (or characters, or 16-byte elements) before it is made."""
         if size > self.value_bytes:
             raise LimitReached("value_bytes")
+        self.made += size
+        if self.made > 2 * self.value_bytes:
+            self.take_census()
 
     def make(self, size: int) -> None:
         """Charge a value that will be kept for a while; what all of them take together is weighed now and then."""
@@ -174,9 +181,19 @@ class Budget:
             self.tick()
         self.made += size
         if self.made > 2 * self.value_bytes:
-            self.made = 0
-            if self.weigh is not None and self.weigh() > VALUES * self.value_bytes:
-                raise LimitReached("value_bytes")
+            self.take_census()
+
+    def take_census(self) -> None:
+        """Weigh all values of the scripts at work; they may be too many even where none is too large."""
+        now = monotonic()
+        if self.weigh is None or now < self._rest:
+            return
+        self.made = 0
+        total = self.weigh()
+        after = monotonic()
+        self._rest = after + _CENSUS_SHARE * (after - now)
+        if total > VALUES * self.value_bytes:
+            raise LimitReached("value_bytes")
 
     def deeper(self) -> None:
         """Enter one level of nesting; pair it with `shallower` in a `finally`."""

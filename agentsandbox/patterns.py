@@ -1,5 +1,7 @@
 """Shell patterns (POSIX 2.13, bash's extglob) as compiled matchers.
 
+What may take long takes `step`, a budget's method, and draws on it; without one it ends with a limit of its own.
+
 A pattern's `*` before fixed text becomes an atomic group, so that a pattern without extended operators takes time linear
 in its stars. In a pattern a backslash quotes the next character; what a script quoted arrives here so quoted.
 """
@@ -10,12 +12,14 @@ import functools
 import re
 
 from agentsandbox.errors import LimitReached
+from agentsandbox.stars import Stars
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
-    Element = re.Pattern[str] | None | tuple[str, list[list["Element"]]]
+    Step = Callable[[int], None]
+    Element = re.Pattern[str] | None | tuple[str, list[list["Element"]] | re.Pattern[str]]
     from typing import Protocol
 
     class GlobMatcher(Protocol):
@@ -44,7 +48,12 @@ WIDE_CLASSES = {"alnum": r"[^\W_]", "alpha": r"[^\W\d_]"}
 """Classes that only an expression of their own can name."""
 _MAGIC = re.compile(r"[*?\[]|[?*+@!]\(|\\")
 _SPECIAL = frozenset("*?[\\")
-MAX_PATTERN = 65536
+_NO_MAGIC = re.compile(r"(?:[^\\*?\[]|\\.)*+", re.DOTALL)
+_QUOTED = re.compile(r"\\(.)", re.DOTALL)
+MAX_PATTERN = 16384
+"""Characters of a pattern with operators."""
+_SHORT = 512
+"""Characters of a pattern that is worth remembering: what is kept between two uses belongs to no sandbox and must stay small."""
 
 
 def has_magic(pattern: str) -> bool:
@@ -63,148 +72,183 @@ _QUOTE = re.compile(r"[*?\[\]\\()|!+@^-]")
 
 
 class ShellPattern:
-    """A compiled pattern: `match(text)` for the whole text; `prefix` and `suffix` for what ${x#…} and ${x%…} cut off."""
+    """A compiled pattern: `match(text)` for the whole text; `prefix_end` and `suffix_start` for what ${x#…} and ${x%…} cut off."""
 
-    __slots__ = ("_lazy", "_suffix", "extended", "flags", "literal", "regex", "source")
+    __slots__ = ("_regex", "_stars", "extended", "flags", "literal", "source")
 
-    def __init__(self, source: str, regex: re.Pattern[str], literal: str | None, extended: bool) -> None:
+    def __init__(self, source: str, flags: int, literal: str | None, extended: bool) -> None:
         self.source = source
-        self.regex = regex
+        self.flags = flags
         self.literal = literal
         self.extended = extended
-        self._lazy: re.Pattern[str] | None = None
-        self._suffix: tuple[re.Pattern[str], re.Pattern[str]] | None = None
+        self._stars: Stars | None = None
+        self._regex: re.Pattern[str] | None = None
+        if not extended and literal is None and len(source) <= _SHORT:
+            self._regex = re.compile(translate(source, extglob=False), flags)
 
-    def match(self, text: str) -> bool:
+    @property
+    def stars(self) -> Stars:
+        """The pattern as what stands between its stars."""
+        if self._stars is None:
+            self._stars = Stars(_Translator(self.source, False, False).pieces(), self.flags)
+        return self._stars
+
+    def match(self, text: str, step: Step | None = None) -> bool:
         """Whether the pattern matches all of `text`."""
         if self.literal is not None:
             return text == self.literal
+        if self._regex is not None:
+            return self._regex.fullmatch(text) is not None
         if self.extended:
-            return len(text) in ExtendedPattern.of(self.source, self.regex.flags).ends(text, 0)
-        return self.regex.fullmatch(text) is not None
+            return len(text) in ExtendedPattern.of(self.source, self.flags).ends(text, 0, step or Patience())
+        return self.stars.match(text)
 
     def is_miscounted(self) -> bool:
         """Whether ${x/…} never finds it, because bash takes a bracket expression in it for longer than a character."""
         return not self.extended and "*" not in self.source and _MISCOUNTED.search(self.source) is not None
 
-    def spans(self, text: str) -> Iterator[tuple[int, int]]:
+    def spans(self, text: str, step: Step | None = None) -> Iterator[tuple[int, int]]:
         """Each longest match that is not empty, from left to right, as (start, end)."""
         if not self.extended:
-            for match in self.regex.finditer(text):
-                if match.end() > match.start():
-                    yield match.span()
+            yield from self.stars.spans(text)
             return
-        pattern = ExtendedPattern.of(self.source, self.regex.flags)
+        pattern, step = ExtendedPattern.of(self.source, self.flags), step or Patience()
         start = 0
         while start < len(text):
-            end = max(pattern.ends(text, start), default=start)
+            end = max(pattern.ends(text, start, step), default=start)
             if end > start:
                 yield start, end
             start = max(end, start + 1)
 
-    def prefix_end(self, text: str, *, longest: bool) -> int:
+    def prefix_end(self, text: str, *, longest: bool, step: Step | None = None) -> int:
         """Where the shortest or longest beginning of `text` that matches ends; -1 for none."""
         if self.literal is not None:
             return len(self.literal) if text.startswith(self.literal) else -1
         if self.extended:
-            ends = ExtendedPattern.of(self.source, self.regex.flags).ends(text, 0)
+            ends = ExtendedPattern.of(self.source, self.flags).ends(text, 0, step or Patience())
             return (max if longest else min)(ends, default=-1)
-        if longest:
-            match = self.regex.match(text)
-        else:
-            if self._lazy is None:
-                self._lazy = re.compile(translate(self.source, lazy=True), self.regex.flags & ~re.UNICODE)
-            match = self._lazy.match(text)
-        return match.end() if match is not None else -1
+        return self.stars.prefix_end(text, longest=longest)
 
-    def suffix_start(self, text: str, *, longest: bool) -> int:
+    def suffix_start(self, text: str, *, longest: bool, step: Step | None = None) -> int:
         """Where the shortest or longest end of `text` that matches starts; -1 for none."""
         if self.literal is not None:
             return len(text) - len(self.literal) if text.endswith(self.literal) else -1
         if self.extended:
+            pattern, step = ExtendedPattern.of(self.source, self.flags), step or Patience()
             starts = range(len(text) + 1) if longest else range(len(text), -1, -1)
-            pattern = ExtendedPattern.of(self.source, self.regex.flags)
-            return next((start for start in starts if len(text) in pattern.ends(text, start)), -1)
-        if self._suffix is None:
-            body = f"(?:{self.regex.pattern})\\Z"
-            flags = self.regex.flags & ~re.UNICODE
-            self._suffix = re.compile(body, flags), re.compile(f"(?:.*)({body})", flags)
-        if longest:
-            match = self._suffix[0].search(text)
-            return match.start() if match is not None else -1
-        match = self._suffix[1].match(text)
-        return match.start(1) if match is not None else -1
+            return next((start for start in starts if len(text) in pattern.ends(text, start, step)), -1)
+        return self.stars.suffix_start(text, longest=longest)
 
 
-MAX_STEPS = 2_000_000
-"""What one match of an extended pattern may cost before the script is stopped."""
+MAX_STEPS = 500_000
+"""What one use of an extended pattern may cost where nobody counts."""
+
+
+class Patience:
+    """Counts where no budget does, and ends the script."""
+
+    __slots__ = ("left",)
+
+    def __init__(self) -> None:
+        self.left = MAX_STEPS
+
+    def __call__(self, steps: int) -> None:
+        self.left -= steps
+        if self.left < 0:
+            raise LimitReached("steps", "the pattern takes too long to match")
 
 
 class ExtendedPattern:
     """A pattern with ?( *( +( @( !( as a machine over sets of positions: it cannot explode, and !(…) means what it says.
 
-    An element is a regular expression for one character, None for `*`, or (operator, alternatives).
+    An element is a regular expression for one character, None for `*`, or (operator, alternatives); where all alternatives of
+    `*(` and `+(` are single characters, they are one expression for a run of them.
     """
 
-    __slots__ = ("sequence", "steps")
+    __slots__ = ("sequence",)
 
     def __init__(self, sequence: list[Element]) -> None:
         self.sequence = sequence
-        self.steps = 0
 
     @staticmethod
-    @functools.lru_cache(maxsize=512)
     def of(source: str, flags: int) -> ExtendedPattern:
         """The machine of a pattern."""
-        return ExtendedPattern(_ElementReader(source, flags).sequence(""))
+        return (_cached_machine if len(source) <= _SHORT else _make_machine)(source, flags)
 
-    def ends(self, text: str, start: int) -> set[int]:
+    def ends(self, text: str, start: int, step: Step) -> set[int]:
         """Where a match that begins at `start` can end."""
-        self.steps = 0
-        return self._run(self.sequence, text, {start})
+        return _run(self.sequence, text, {start}, step)
 
-    def _run(self, sequence: list[Element], text: str, positions: set[int]) -> set[int]:
-        for element in sequence:
-            if not positions:
-                break
-            self.steps += len(positions)
-            if self.steps > MAX_STEPS:
-                raise LimitReached("steps", "the pattern takes too long to match")
-            if element is None:
-                low = min(positions)
-                self.steps += len(text) - low
-                positions = set(range(low, len(text) + 1))
-            elif isinstance(element, tuple):
-                positions = self._extended(element[0], element[1], text, positions)
+
+def _make_machine(source: str, flags: int) -> ExtendedPattern:
+    if len(source) > MAX_PATTERN // 4:
+        raise LimitReached("value_bytes", "the pattern is too long")
+    return ExtendedPattern(_ElementReader(source, flags).sequence(""))
+
+
+_cached_machine = functools.lru_cache(maxsize=512)(_make_machine)
+
+
+def _run(sequence: list[Element], text: str, positions: set[int], step: Step) -> set[int]:
+    for element in sequence:
+        if not positions:
+            break
+        step(1 + len(positions))
+        if element is None:
+            low = min(positions)
+            step((len(text) - low) >> 4)
+            positions = set(range(low, len(text) + 1))
+        elif isinstance(element, tuple):
+            operator, alternatives = element
+            if isinstance(alternatives, list):
+                positions = _extended(operator, alternatives, text, positions, step)
             else:
-                match = element.match
-                positions = {found.end() for position in positions if (found := match(text, position)) is not None}
-        return positions
+                positions = _run_on(operator, alternatives, text, positions, step)
+        else:
+            match = element.match
+            positions = {found.end() for position in positions if (found := match(text, position)) is not None}
+    return positions
 
-    def _extended(self, operator: str, alternatives: list[list[Element]], text: str, positions: set[int]) -> set[int]:
-        if operator == "!":
-            result: set[int] = set()
-            for position in positions:
-                self.steps += len(text) - position
-                result |= set(range(position, len(text) + 1)) - self._either(alternatives, text, {position})
-            return result
-        reached = self._either(alternatives, text, positions)
-        if operator == "@":
-            return reached
-        if operator == "?":
-            return positions | reached
-        total = reached | positions if operator == "*" else set(reached)
-        frontier = reached
-        while frontier:
-            frontier = self._either(alternatives, text, frontier) - total
-            total |= frontier
-        return total
 
-    def _either(self, alternatives: list[list[Element]], text: str, positions: set[int]) -> set[int]:
+def _run_on(operator: str, run: re.Pattern[str], text: str, positions: set[int], step: Step) -> set[int]:
+    result: set[int] = set()
+    end = -1
+    for position in sorted(positions):
+        if position > end:  # else it is within the run of the one before
+            match = run.match(text, position)
+            assert match is not None
+            end = match.end()
+            step((end - position) >> 4)
+            result.update(range(position + 1, end + 1))
+    return result if operator == "+" else result | positions
+
+
+def _extended(operator: str, alternatives: list[list[Element]], text: str, positions: set[int], step: Step) -> set[int]:
+    if operator == "!":
         result: set[int] = set()
-        for alternative in alternatives:
-            result |= self._run(alternative, text, positions)
+        for position in positions:
+            step(1 + ((len(text) - position) >> 4))
+            result |= set(range(position, len(text) + 1)) - _either(alternatives, text, {position}, step)
         return result
+    reached = _either(alternatives, text, positions, step)
+    if operator == "@":
+        return reached
+    if operator == "?":
+        return positions | reached
+    total = reached | positions if operator == "*" else set(reached)
+    frontier = reached
+    while frontier:
+        step(1)
+        frontier = _either(alternatives, text, frontier, step) - total
+        total |= frontier
+    return total
+
+
+def _either(alternatives: list[list[Element]], text: str, positions: set[int], step: Step) -> set[int]:
+    result: set[int] = set()
+    for alternative in alternatives:
+        result |= _run(alternative, text, positions, step)
+    return result
 
 
 class _ElementReader:
@@ -228,7 +272,7 @@ class _ElementReader:
                 break
             if char in "?*+@!" and pattern[reader.position + 1 : reader.position + 2] == "(" and self.closes(reader.position + 1):
                 reader.position += 2
-                elements.append((char, self._alternatives()))
+                elements.append((char, self._simple_run(char, self._alternatives())))
                 continue
             reader.position += 1
             if char == "*":
@@ -248,6 +292,16 @@ class _ElementReader:
             reader.position += 1
             return re.escape(following) if following else r"\\"
         return re.escape(char)
+
+    def _simple_run(self, operator: str, alternatives: list[list[Element]]) -> list[list[Element]] | re.Pattern[str]:
+        if operator not in "*+":
+            return alternatives
+        single: list[str] = []
+        for alternative in alternatives:
+            if len(alternative) != 1 or not isinstance(alternative[0], re.Pattern):
+                return alternatives
+            single.append(alternative[0].pattern)
+        return re.compile(f"(?:{'|'.join(single)})*", self.flags)
 
     def _alternatives(self) -> list[list[Element]]:
         self.depth += 1
@@ -273,12 +327,11 @@ class ExtendedGlob:
 
     def fullmatch(self, text: str) -> str | None:
         """The text if the pattern matches all of it."""
-        return text if len(text) in self.machine.ends(text, 0) else None
+        return text if len(text) in self.machine.ends(text, 0, Patience()) else None
 
     match = fullmatch
 
 
-@functools.lru_cache(maxsize=2048)
 def compile_glob(
     pattern: str, *, ignore_case: bool = False, pathname: bool = False, period: bool = False, extglob: bool = True
 ) -> re.Pattern[str] | ExtendedGlob:
@@ -287,6 +340,11 @@ def compile_glob(
     pathname  `*`, `?` and […] do not match "/"      period  a leading "." must be matched by a "."
     extglob   bash's `@(…)` and its like are operators; for `fnmatch(3)` they are not
     """
+    make = _cached_glob if len(pattern) <= _SHORT else _compile_glob
+    return make(pattern, ignore_case, pathname, period, extglob)
+
+
+def _compile_glob(pattern: str, ignore_case: bool, pathname: bool, period: bool, extglob: bool) -> re.Pattern[str] | ExtendedGlob:
     flags = re.DOTALL | (re.IGNORECASE if ignore_case else 0)
     if extglob and not pathname and not period and _EXTENDED.search(pattern):
         return ExtendedGlob(ExtendedPattern.of(pattern, flags))
@@ -296,31 +354,43 @@ def compile_glob(
         raise LimitReached("value_bytes", "the pattern is too complex") from None
 
 
-@functools.lru_cache(maxsize=2048)
+_cached_glob = functools.lru_cache(maxsize=2048)(_compile_glob)
+
+
 def compile_shell_pattern(pattern: str, ignore_case: bool = False, extglob: bool = True) -> ShellPattern:
     """A pattern of `case`, [[ == ]] or ${x#…}."""
+    return (_cached_pattern if len(pattern) <= _SHORT else _compile_pattern)(pattern, ignore_case, extglob)
+
+
+def _compile_pattern(pattern: str, ignore_case: bool, extglob: bool) -> ShellPattern:
     literal = None
-    if not ignore_case and not _MAGIC.search(pattern):
-        literal = pattern
-    flags = re.DOTALL | (re.IGNORECASE if ignore_case else 0)
-    try:
-        regex = re.compile(translate(pattern, extglob=extglob), flags)
-    except (re.error, RecursionError, OverflowError):
-        raise LimitReached("value_bytes", "the pattern is too complex") from None
-    return ShellPattern(pattern, regex, literal, extglob and _EXTENDED.search(pattern) is not None)
-
-
-def translate(pattern: str, *, pathname: bool = False, period: bool = False, extglob: bool = True, lazy: bool = False) -> str:
-    """The pattern as a Python regular expression without anchors; `lazy` prefers the shortest match to the longest."""
-    if len(pattern) > MAX_PATTERN:
+    extended = extglob and _EXTENDED.search(pattern) is not None
+    if not ignore_case and not extended and _NO_MAGIC.fullmatch(pattern):
+        literal = _QUOTED.sub(r"\1", pattern) if "\\" in pattern else pattern
+    if literal is None and len(pattern) > MAX_PATTERN:
         raise LimitReached("value_bytes", "the pattern is too long")
-    return _Translator(pattern, pathname, extglob, lazy).translate(period)
+    flags = re.DOTALL | (re.IGNORECASE if ignore_case else 0)
+    return ShellPattern(pattern, flags, literal, extended)
+
+
+_cached_pattern = functools.lru_cache(maxsize=2048)(_compile_pattern)
+
+
+def translate(pattern: str, *, pathname: bool = False, period: bool = False, extglob: bool = True) -> str:
+    """The pattern as a Python regular expression without anchors."""
+    if len(pattern) > (MAX_PATTERN // 4 if extglob and _EXTENDED.search(pattern) else MAX_PATTERN):
+        raise LimitReached("value_bytes", "the pattern is too long")
+    return _Translator(pattern, pathname, extglob).translate(period)
+
+
+_UNCLOSED = 100
+"""Brackets that are looked at to their end in vain; the others are taken for plain at once."""
 
 
 class _Translator:
-    def __init__(self, pattern: str, pathname: bool, extglob: bool, lazy: bool = False) -> None:
+    def __init__(self, pattern: str, pathname: bool, extglob: bool) -> None:
         self.pattern = pattern
-        self.lazy = lazy
+        self.unclosed = 0
         self.position = 0
         self.any = "[^/]" if pathname else "."
         self.pathname = pathname
@@ -334,7 +404,15 @@ class _Translator:
 
     def _sequence(self, stop: str) -> str:
         """Up to an unquoted character of `stop`. Stars are collected so that each but the last can be atomic."""
-        pieces: list[str] = []  # between stars
+        pieces, simple = self._pieces(stop)
+        return self._join(["".join(piece) for piece in pieces], simple and not stop)
+
+    def pieces(self) -> list[list[str]]:
+        """What stands between the stars, each an expression for every character."""
+        return self._pieces("")[0]
+
+    def _pieces(self, stop: str) -> tuple[list[list[str]], bool]:
+        pieces: list[list[str]] = []
         fixed: list[str] = []
         simple = True
         pattern, size = self.pattern, len(self.pattern)
@@ -349,7 +427,7 @@ class _Translator:
                 continue
             self.position += 1
             if char == "*":
-                pieces.append("".join(fixed))
+                pieces.append(fixed)
                 fixed = []
             elif char == "?":
                 fixed.append(self.any)
@@ -360,14 +438,14 @@ class _Translator:
                 self.position += 1
             else:
                 fixed.append(re.escape(char))
-        pieces.append("".join(fixed))
-        return self._join(pieces, simple and not stop)
+        pieces.append(fixed)
+        return pieces, simple
 
     def _join(self, pieces: list[str], atomic: bool) -> str:
         first, *rest = pieces
         if not rest:
             return first
-        star = f"{self.any}*?" if self.lazy else f"{self.any}*"
+        star = f"{self.any}*"
         if not atomic:
             return first + "".join(star + piece for piece in rest if piece or piece is rest[-1])
         *middle, last = rest
@@ -424,7 +502,7 @@ class _Translator:
     def _bracket(self) -> str:
         """A bracket expression; the position is behind "["."""
         pattern = self.pattern
-        if self.position > self.last_close:
+        if self.position > self.last_close or self.unclosed > _UNCLOSED:
             return re.escape("[")
         start = self.position
         position = start
@@ -438,6 +516,7 @@ class _Translator:
         while True:
             char = pattern[position : position + 1]
             if not char or (char == "/" and self.pathname):
+                self.unclosed += 1
                 return re.escape("[")  # not closed: a bracket is a bracket
             if char == "]" and not first:
                 position += 1

@@ -7,6 +7,7 @@ waits (`block`) and at the budget's ticks (`turn`), nowhere else. Processes neve
 
 from __future__ import annotations
 
+import sys
 from _thread import get_ident
 from time import monotonic, sleep
 
@@ -40,6 +41,9 @@ EVENT_LOOP_SECONDS = 0.005
 """How long a script may keep the host's event loop waiting."""
 
 MAX_PROCESSES = 256
+_FEW = 3
+"""Processes that are not worth a look at the memory."""
+_PEAK_UNIT = 1 if sys.platform == "darwin" else 1024
 
 
 def signal_name(number: int) -> str:
@@ -102,7 +106,20 @@ class Deferred:
 class Scheduler:
     """Every process of one sandbox. The host gives `budget` for each execution and `pause` where it has an event loop."""
 
-    __slots__ = ("_next_pid", "_yielded", "budget", "closing", "current", "deferred", "elsewhere", "failure", "main", "pause", "processes")
+    __slots__ = (
+        "_next_pid",
+        "_peak",
+        "_yielded",
+        "budget",
+        "closing",
+        "current",
+        "deferred",
+        "elsewhere",
+        "failure",
+        "main",
+        "pause",
+        "processes",
+    )
 
     def __init__(self, budget: Budget, first_pid: int = 1000) -> None:
         self.budget = budget
@@ -118,6 +135,7 @@ class Scheduler:
         self.closing = False
         self._next_pid = first_pid
         self._yielded = 0.0
+        self._peak = 0
 
     def new_pid(self) -> int:
         """The next process number."""
@@ -337,6 +355,8 @@ class Scheduler:
             self.failure = LimitReached("timeout")
 
     def _switch(self, following: Process) -> None:
+        if len(self.processes) > _FEW and self.failure is None and not self.closing:
+            self._look_at_memory()
         process = self.current
         depth = self.budget.depth
         self.current = following
@@ -345,6 +365,13 @@ class Scheduler:
         following._greenlet.switch()
         self.current = process
         self.budget.depth = depth
+
+    def _look_at_memory(self) -> None:
+        """Have the scripts' values weighed when the host's process has become larger, for whatever reason."""
+        peak = _peak()
+        if peak - self._peak > 2 * self.budget.value_bytes:
+            self._peak = peak
+            self.budget.take_census()
 
     # ending
 
@@ -387,6 +414,15 @@ class Scheduler:
             self.current = self.main
             self.failure = None
             self.processes = [process for process in self.processes if process not in doomed]
+
+
+def _peak() -> int:
+    """How large the host's process has been, in bytes; 0 where that isn't known."""
+    try:
+        from resource import RUSAGE_SELF, getrusage
+    except ImportError:
+        return 0
+    return getrusage(RUSAGE_SELF).ru_maxrss * _PEAK_UNIT
 
 
 def _never() -> bool:

@@ -13,7 +13,7 @@ PACKAGE = ROOT / "agentsandbox"
 
 LAYERS = {
     "errors": 0,
-    "limits": 1, "streams": 1, "processes": 1, "usage": 1, "patterns": 1, "regexps": 1, "quoting": 1, "releases": 1, "result": 1,
+    "limits": 1, "streams": 1, "processes": 1, "usage": 1, "patterns": 1, "stars": 1, "regexps": 1, "quoting": 1, "releases": 1, "result": 1,
     "events": 1,
     "fs": 2, "syntax": 2, "network": 2,
     "analysis": 3, "command": 3, "expansion": 3, "languages": 3, "skills": 3,
@@ -27,7 +27,7 @@ LAYERS = {
 NEIGHBOURS = {
     "streams": {"limits"},
     "result": {"streams"},
-    "patterns": {"limits", "streams"},
+    "patterns": {"limits", "stars", "streams"},
     "regexps": {"limits", "streams", "patterns"},
     "processes": {"limits", "streams"},
     "usage": {"limits", "streams"},
