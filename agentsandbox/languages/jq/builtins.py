@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from agentsandbox.languages.jq.compiler import Compiler, Environment, Path, Paths
     from agentsandbox.languages.jq.values import Value
+    from agentsandbox.limits import Budget
 
     Form: TypeAlias = Callable[[Compiler, list[Code]], Code]
     Native: TypeAlias = Callable[..., Value]
@@ -720,11 +721,13 @@ def _keys_of(compiler: Compiler, body: Code) -> Callable[[Value, Environment], t
 
     def keys(value: Value, environment: Environment) -> tuple[Value, list[Value]]:
         items = members(value)
-        compiler.budget.step(len(value) // 4 + 1)
-        if single is not None:
-            found = [single(item, environment) for item in items]
-        else:
-            found = [list(body.many(item, environment)) for item in items]
+        budget = compiler.budget
+        found: list[Value] = []
+        for item in items:
+            budget.left -= 1
+            if budget.left < 0:
+                budget.tick()
+            found.append(single(item, environment) if single is not None else list(body.many(item, environment)))
         if not isinstance(value, list):
             raise JqError(_not_sortable(value))
         return value, found
@@ -741,16 +744,24 @@ def _not_sortable(value: Value) -> str:
 @_form("sort_by/1")
 def _sort_by(compiler: Compiler, codes: list[Code]) -> Code:
     keys = _keys_of(compiler, codes[0])
-    return Code(lambda value, environment: sorted_values(*keys(value, environment)))
+    return Code(lambda value, environment: sorted_values(*keys(value, environment), compiler.budget))
 
 
-def _groups(items: list[Value], keys: list[Value]) -> list[list[Value]]:
+def _groups(items: list[Value], keys: list[Value], budget: Budget) -> list[list[Value]]:
+    """The items with equal keys together, in the order of the keys."""
     from agentsandbox.languages.jq.values import equals
 
-    pairs = sorted_values(list(zip(items, keys, strict=True)), keys)
+    kinds = set(map(type, keys))
+    if kinds in ({str}, {int}):
+        found: dict[Value, list[Value]] = {}
+        for item, key in zip(items, keys, strict=True):
+            found.setdefault(key, []).append(item)
+        budget.step(len(items) // 8)
+        return [found[key] for key in sorted(found)]
     groups: list[list[Value]] = []
     last: Value = EMPTY
-    for item, key in pairs:
+    for item, key in sorted_values(list(zip(items, keys, strict=True)), keys, budget):
+        budget.step()
         if not groups or not equals(key, last):
             groups.append([])
         groups[-1].append(item)
@@ -761,13 +772,13 @@ def _groups(items: list[Value], keys: list[Value]) -> list[list[Value]]:
 @_form("group_by/1")
 def _group_by(compiler: Compiler, codes: list[Code]) -> Code:
     keys = _keys_of(compiler, codes[0])
-    return Code(lambda value, environment: _groups(*keys(value, environment)))
+    return Code(lambda value, environment: _groups(*keys(value, environment), compiler.budget))
 
 
 @_form("unique_by/1")
 def _unique_by(compiler: Compiler, codes: list[Code]) -> Code:
     keys = _keys_of(compiler, codes[0])
-    return Code(lambda value, environment: [group[0] for group in _groups(*keys(value, environment))])
+    return Code(lambda value, environment: [group[0] for group in _groups(*keys(value, environment), compiler.budget)])
 
 
 @_form("unique/0")
@@ -775,7 +786,7 @@ def _unique(compiler: Compiler, codes: list[Code]) -> Code:
     def one(value: Value, environment: Environment) -> Value:
         if not isinstance(value, list):
             raise JqError(_not_sortable(value))
-        return [group[0] for group in _groups(value, value)]
+        return [group[0] for group in _groups(value, value, compiler.budget)]
 
     return Code(one)
 

@@ -8,11 +8,13 @@ closures in scope: it never changes, so an expression that is suspended in the m
 
 from __future__ import annotations
 
+import operator
+
 from agentsandbox.languages.jq import nodes, values
 from agentsandbox.languages.jq.lexer import JqSyntaxError
 from agentsandbox.languages.jq.machine import Break
-from agentsandbox.languages.jq.paths import delete_paths, get, get_path, put_path, put_path_owned, slice_of
-from agentsandbox.languages.jq.values import JqError, Literal, describe, number, truncated
+from agentsandbox.languages.jq.paths import delete_paths, get, get_path, occurrences, put_path, put_path_owned, slice_of
+from agentsandbox.languages.jq.values import EXACT, JqError, Literal, describe, number, truncated
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 
     from agentsandbox.languages.jq.machine import Machine
     from agentsandbox.languages.jq.nodes import Node
+    from agentsandbox.languages.jq.updates import Change
     from agentsandbox.languages.jq.values import Value
 
     Environment: TypeAlias = tuple[Any, ...]
@@ -279,7 +282,15 @@ class Compiler:
         target = self.compile(node.target, scope)
         if isinstance(node.key, nodes.Constant) and isinstance(node.key.value, str):
             return self._field(target, node.key.value, isinstance(node.target, nodes.Identity))
+        if isinstance(node.key, nodes.Constant) and type(node.key.value) is int and node.key.value >= 0:
+            return self._item(target, node.key.value)
         key = self.compile(node.key, scope)
+        budget = self.budget
+
+        def look(found: Value, at: Value) -> Value:
+            if type(at) is str and type(found) is dict:
+                return found.get(at)
+            return occurrences(found, at, budget) if type(at) is list and type(found) is list else get(found, at)
 
         def paths() -> Paths:
             def run(path: Path, value: Value, environment: Environment) -> Iterator[tuple[Path, Value]]:
@@ -287,20 +298,42 @@ class Compiler:
                     for base, found in target.paths(path, value, environment):
                         if base is None:
                             raise _not_a_path(at, found)
-                        yield (*base, at), get(found, at)
+                        yield (*base, at), look(found, at)
 
             return run
 
         first, second = target.one, key.one
         if first is not None and second is not None and target.total and key.total:
-            return Code(lambda value, environment: get(first(value, environment), second(value, environment)), paths=paths)
+            return Code(lambda value, environment: look(first(value, environment), second(value, environment)), paths=paths)
 
         def many(value: Value, environment: Environment) -> Iterator[Value]:
             for at in key.many(value, environment):
                 for found in target.many(value, environment):
-                    yield get(found, at)
+                    yield look(found, at)
 
         return Code(many=many, paths=paths)
+
+    def _item(self, target: Code, at: int) -> Code:
+        """`target[at]` for a constant index."""
+
+        def paths() -> Paths:
+            def run(path: Path, value: Value, environment: Environment) -> Iterator[tuple[Path, Value]]:
+                for base, found in target.paths(path, value, environment):
+                    if base is None:
+                        raise _not_a_path(at, found)
+                    yield (*base, at), get(found, at)
+
+            return run
+
+        inner = target.one
+        if inner is not None and target.total:
+
+            def one(value: Value, environment: Environment) -> Value:
+                found = inner(value, environment)
+                return found[at] if type(found) is list and len(found) > at else get(found, at)
+
+            return Code(one, paths=paths)
+        return Code(many=lambda value, environment: (get(found, at) for found in target.many(value, environment)), paths=paths)
 
     def _field(self, target: Code, name: str, direct: bool) -> Code:
         def paths() -> Paths:
@@ -577,7 +610,25 @@ class Compiler:
             wanted, same = node.right.value, node.operator == "=="
             if first is not None and left.total:
                 return Code(lambda value, environment: (first(value, environment) == wanted) is same)
+        if isinstance(node.right, nodes.Constant) and type(node.right.value) is int and first is not None and left.total:
+            return self._compared(node.operator, first, node.right.value)
         return self.operation(_operator(node.operator, self), left, right)
+
+    def _compared(self, sign: str, left: One, right: int) -> Code:
+        """An operator with a constant on its right."""
+        function = _operator(sign, self)
+        quick = _ON_NUMBERS.get(sign) if -EXACT < right < EXACT else None
+        if quick is None:
+            return Code(lambda value, environment: function(left(value, environment), right))
+
+        def one(value: Value, environment: Environment) -> Value:
+            found = left(value, environment)
+            kind = type(found)
+            if kind is int or (kind is float and found == found):
+                return quick(found, right)
+            return function(found, right)
+
+        return Code(one)
 
     def operation(self, function: Callable[[Value, Value], Value], left: Code, right: Code) -> Code:
         """A function of two values; the right side is the outer loop, as in jq."""
@@ -821,14 +872,35 @@ class Compiler:
 
     def reduce(self, node: nodes.Reduce, scope: Scope, tail: _Function | None) -> Code:
         from agentsandbox.languages.jq.patterns import Binder
+        from agentsandbox.languages.jq.updates import step_of
 
         source = self.compile(node.source, scope)
         start = self.compile(node.start, scope)
         binder = Binder(self, node.patterns, scope)
         update = self.compile(node.update, binder.scope)
         machine, budget = self.machine, self.budget
+        step = step_of(node.update, self, binder.scope) if binder.simple else None
+
+        def fold_in_place(state: Value, value: Value, environment: Environment) -> Value:
+            assert step is not None
+            roots, place = machine.roots, len(machine.roots)
+            roots.append((state, value, environment))
+            owned: dict[int, Value] = {}
+            try:
+                for bound in source.many(value, environment):
+                    budget.left -= 1
+                    if budget.left < 0:
+                        budget.tick()
+                    inner = (*environment, bound)
+                    state = step(state, inner, owned)
+                    roots[place] = (state, inner)
+                return state
+            finally:
+                del roots[place:]
 
         def fold(state: Value, value: Value, environment: Environment) -> Value:
+            if step is not None:
+                return fold_in_place(state, value, environment)
             roots, place = machine.roots, len(machine.roots)
             roots.append((state, value, environment))
             try:
@@ -1128,12 +1200,22 @@ class Compiler:
 
     # assignment
 
+    def operator(self, sign: str) -> Callable[[Value, Value], Value]:
+        """The function of two values that an operator stands for."""
+        return _operator(sign, self)
+
     def assign(self, node: nodes.Assign, scope: Scope, tail: _Function | None) -> Code:
+        from agentsandbox.languages.jq.updates import change_of
+
         target, source = self.compile(node.left, scope), self.compile(node.right, scope)
+        only = source.one if source.total else None
+        change = change_of(node.left, self, scope) if only is not None else None
         if node.operator == "|=":
-            return self.updated(target, source)
+            return self.updated(target, source) if change is None or only is None else self._changed(change, only)
         budget = self.budget
         function = None if node.operator in ("=", "//=") else _operator(node.operator[:-1], self)
+        if change is not None and only is not None:
+            return self._changed_by(change, only, function, keeps=node.operator == "//=")
         keeps = node.operator == "//="
 
         def set_all(value: Value, environment: Environment, operand: Value) -> Value:
@@ -1164,6 +1246,23 @@ class Compiler:
                 set_all(value, environment, operand) for operand in source.many(value, environment)
             )
         )
+
+    def _changed(self, change: Change, update: One) -> Code:
+        """`left |= right` for a left side that is changed on the way down."""
+        return Code(lambda value, environment: change(value, environment, lambda here: update(here, environment)))
+
+    def _changed_by(self, change: Change, source: One, function: Callable[[Value, Value], Value] | None, *, keeps: bool) -> Code:
+        """The other assignments."""
+
+        def one(value: Value, environment: Environment) -> Value:
+            operand = source(value, environment)
+            if function is not None:
+                return change(value, environment, lambda here: function(here, operand))
+            if keeps:
+                return change(value, environment, lambda here: operand if here is None or here is False else here)
+            return change(value, environment, lambda here: operand)
+
+        return Code(one)
 
     def updated(self, target: Code, update: Code) -> Code:
         """`target |= update`: the first output replaces, none deletes."""
@@ -1212,7 +1311,7 @@ def members(value: Value) -> Iterable[Value]:
     if type(value) is dict:
         found: Iterable[Value] = value.values()
         return found
-    raise JqError(f"Cannot iterate over {describe(value)}" if value is not None else "Cannot iterate over null")
+    raise JqError(f"Cannot iterate over {describe(value)}")
 
 
 def _not_a_path(key: Value, found: Value) -> JqError:
@@ -1281,6 +1380,16 @@ _COMPARISONS: dict[str, Callable[[Value, Value], bool]] = {
     "<=": lambda left, right: values.compare(left, right) <= 0,
     ">": lambda left, right: left > right if type(left) is int and type(right) is int else values.compare(left, right) > 0,
     ">=": lambda left, right: values.compare(left, right) >= 0,
+}
+
+
+_ON_NUMBERS: dict[str, Callable[[Any, int], bool]] = {
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
 }
 
 

@@ -11,7 +11,7 @@ from agentsandbox.languages.jq.formats import find_format, text_of
 from agentsandbox.languages.jq.json_text import JsonError, dump, parse_number, parse_one
 from agentsandbox.languages.jq.machine import Halt, Machine
 from agentsandbox.languages.jq.mathematics import MATHEMATICS
-from agentsandbox.languages.jq.paths import delete_paths, get, put_path
+from agentsandbox.languages.jq.paths import delete_paths, get, occurrences, put_path
 from agentsandbox.languages.jq.regexes import REGEXES
 from agentsandbox.languages.jq.values import KINDS, JqError, describe, is_number
 from agentsandbox.streams import encode
@@ -27,8 +27,11 @@ if TYPE_CHECKING:
 __all__ = ["NATIVES", "total"]
 
 
+_SIZED = frozenset((str, list, dict))
+
+
 def _length(machine: Machine, value: Value) -> Value:
-    if isinstance(value, (str, list, dict)):
+    if type(value) in _SIZED:
         return len(value)
     if value is None:
         return 0
@@ -232,7 +235,7 @@ def _indices(machine: Machine, value: Value, wanted: Value) -> Value:
     if isinstance(value, str) and isinstance(wanted, str):
         return _occurrences(machine, value, wanted)
     if isinstance(value, list):
-        return get(value, wanted if isinstance(wanted, list) else [wanted])
+        return occurrences(value, wanted if isinstance(wanted, list) else [wanted], machine.budget)
     return get(value, wanted)
 
 
@@ -284,7 +287,7 @@ def _sort(machine: Machine, value: Value) -> Value:
     if not isinstance(value, list):
         raise JqError(f"{describe(value)} cannot be sorted, as it is not an array")
     machine.budget.step(len(value) // 4 + 1)
-    return values.sorted_values(value)
+    return values.sorted_values(value, value, machine.budget)
 
 
 def _extreme(largest: bool) -> Native:

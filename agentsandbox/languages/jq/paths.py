@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from agentsandbox.languages.jq.values import Value
     from agentsandbox.limits import Budget
 
-__all__ = ["Owned", "delete_paths", "get", "get_path", "put", "put_path", "put_path_owned", "slice_bounds", "slice_of"]
+__all__ = ["Owned", "delete_paths", "get", "get_path", "occurrences", "put", "put_path", "put_path_owned", "slice_bounds", "slice_of"]
 
 _LARGEST_INDEX = (0x7FFFFFFF >> 2) - 1
 
@@ -45,7 +45,7 @@ def get(target: Value, key: Value) -> Value:
     if isinstance(key, dict) and (target is None or isinstance(target, (list, str))):
         return slice_of(target, key.get("start", False), key.get("end", False))
     if isinstance(key, list) and isinstance(target, list):
-        return _occurrences(target, key)
+        return occurrences(target, key, None)
     _refuse(target, key)
 
 
@@ -63,15 +63,19 @@ def _item(target: list[Value], key: float) -> Value:
     return target[key] if key < len(target) else None
 
 
-def _occurrences(target: list[Value], wanted: list[Value]) -> list[Value]:
+def occurrences(target: list[Value], wanted: list[Value], budget: Budget | None) -> list[Value]:
+    """Where an array stands in another."""
     size = len(wanted)
-    if not size:
-        return []
-    return [
-        at
-        for at in range(len(target) - size + 1)
-        if equals(target[at], wanted[0]) and all(equals(target[at + more], wanted[more]) for more in range(1, size))
-    ]
+    found: list[Value] = []
+    for at in range(len(target) - size + 1) if size else ():
+        more = 0
+        while more < size and equals(target[at + more], wanted[more]):
+            more += 1
+        if budget is not None:
+            budget.step(more // 8 + 1)
+        if more == size:
+            found.append(at)
+    return found
 
 
 def slice_bounds(length: int, start: Value, end: Value) -> tuple[int, int]:

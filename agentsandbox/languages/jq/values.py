@@ -123,6 +123,8 @@ def describe(value: Value) -> str:
 
 # order
 
+_RUN = 16384
+_SIMPLE: tuple[set[type], ...] = ({str}, {int})
 _NULL, _FALSE, _TRUE, _NAN, _NUMBER, _STRING, _ARRAY, _OBJECT = range(8)
 
 
@@ -142,19 +144,36 @@ def sort_key(value: Value) -> tuple[Any, ...]:
     return (_NUMBER, value) if value == value else (_NAN,)
 
 
-def sorted_values(values: list[Value], keys: list[Value] | None = None) -> list[Value]:
-    """The values in jq's order, or in the order of their keys; stable."""
-    source = values if keys is None else keys
-    types = set(map(type, source))
-    plain: list[Any]
-    if types == {str} or types == {int}:
-        plain = source
-    else:
-        plain = [sort_key(value) for value in source]
-    if keys is None and plain is values:
+def sorted_values(values: list[Value], keys: list[Value], budget: Budget) -> list[Value]:
+    """The values in jq's order of their keys; stable."""
+    types = set(map(type, keys))
+    plain: list[Any] = keys
+    if types not in _SIMPLE:
+        plain = []
+        for at in range(0, len(keys), _RUN):
+            plain += map(sort_key, keys[at : at + _RUN])
+            budget.step(_RUN // 4)
+    elif keys is values and len(values) <= _RUN:
         return sorted(values)
-    order = sorted(range(len(plain)), key=plain.__getitem__)
-    return [values[index] for index in order]
+    return [values[at] for at in _order(plain, budget)]
+
+
+def _order(keys: list[Any], budget: Budget) -> list[int]:
+    """The indices in the order of the keys: by runs, so that no single call takes long, that are then merged."""
+    find = keys.__getitem__
+    runs: list[list[int]] = []
+    for at in range(0, len(keys), _RUN):
+        runs.append(sorted(range(at, min(at + _RUN, len(keys))), key=find))
+        budget.step(_RUN // 4)
+    while len(runs) > 1:
+        merged: list[list[int]] = []
+        for at in range(0, len(runs), 2):
+            pair = [index for run in runs[at : at + 2] for index in run]
+            budget.step(len(pair) // 8)
+            pair.sort(key=find)
+            merged.append(pair)
+        runs = merged
+    return runs[0] if runs else []
 
 
 def compare(left: Value, right: Value) -> int:
