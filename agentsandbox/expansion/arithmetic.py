@@ -116,7 +116,8 @@ def _variable(tree: Tree, text: str) -> Evaluator:
 def read_element(host: ExpansionHost, name: str, subscript: str) -> int:
     """An array element as a number."""
     value = host.variables.lookup(name)
-    subscript = host.expand_text(subscript) if "$" in subscript or "`" in subscript or '"' in subscript or "'" in subscript else subscript
+    if isinstance(value, AssociativeArray) or not subscript.lstrip().startswith("'"):
+        subscript = _expanded(host, subscript)
     if isinstance(value, AssociativeArray):
         element = value.items.get(subscript)
     elif value is None and host.attributes.get(name, 0) & ASSOCIATIVE:
@@ -130,10 +131,14 @@ def read_element(host: ExpansionHost, name: str, subscript: str) -> int:
                 host.complain(f"{name}: bad array subscript")
             element = host.variables.get(name) if index == 0 else None
     if element is None:
-        if host.nounset:
-            raise ExpansionError(f"{name}[{subscript}]: unbound variable", status=127)
+        if host.nounset and value is None:
+            raise ExpansionError(f"{name}: unbound variable", status=127)
         return 0
     return evaluate_text(host, element)
+
+
+def _expanded(host: ExpansionHost, subscript: str) -> str:
+    return host.expand_text(subscript) if "$" in subscript or "`" in subscript or '"' in subscript or "'" in subscript else subscript
 
 
 def write_variable(host: ExpansionHost, name: str, value: int) -> None:
@@ -146,8 +151,7 @@ def write_variable(host: ExpansionHost, name: str, value: int) -> None:
 
 def write_element(host: ExpansionHost, name: str, subscript: str, value: int) -> None:
     """Assign a number to an array element."""
-    subscript = host.expand_text(subscript) if "$" in subscript or "`" in subscript or '"' in subscript or "'" in subscript else subscript
-    host.variables.assign_element(name, subscript, str(value))
+    host.variables.assign_element(name, _expanded(host, subscript), str(value))
 
 
 def _writer(target: Tree) -> Callable[[ExpansionHost, int], None]:

@@ -12,6 +12,7 @@ from agentsandbox.errors import ShellSyntaxError
 from agentsandbox.expansion.errors import ExpansionError
 from agentsandbox.expansion.transformations import OPERATORS, slice_list, slice_text, transform
 from agentsandbox.expansion.variables import ASSOCIATIVE, HIDDEN, AssociativeArray, IndexedArray, NameReference
+from agentsandbox.quoting import shell_quote_single
 from agentsandbox.streams import bytewise, decode, encode
 from agentsandbox.syntax.nodes import Literal, Parameter, Word
 from agentsandbox.syntax.words import NAME
@@ -318,6 +319,12 @@ def _slice(node: Parameter, reader: ParameterReader, words: Words) -> ParameterR
     def slice_many(host: ExpansionHost) -> list[str]:
         start, count = offset(host), length(host) if length is not None else None
         if count is not None and count < 0:
+            value = host.variables.lookup(node.name)
+            end = (
+                len(host.positional) + 1 if node.name in ("@", "*") else value.end() if isinstance(value, IndexedArray) else len(many(host))
+            )
+            if start > end or start < -end:
+                return []
             raise ExpansionError(f"{length_source.strip()}: substring expression < 0")
         if node.name in ("@", "*"):
             return slice_list([host.name, *host.positional], start, count, len(host.positional) + 1)
@@ -356,8 +363,10 @@ def _transformed(node: Parameter, reader: ParameterReader, letter: str) -> Param
     def every(host: ExpansionHost) -> list[str]:
         value = host.variables.lookup(name) if name not in ("@", "*") else None
         if letter == "A":
+            if name in ("@", "*"):
+                return ["set", "--", *(shell_quote_single(item) for item in host.positional)] if host.positional else []
             whole = transform(host, name, None, "A", whole=True)
-            return [whole] if whole else []
+            return whole.split(" ", 2) if whole and whole.startswith("declare ") else [whole] if whole else []
         if letter in ("K", "k") and isinstance(value, (IndexedArray, AssociativeArray)):
             pairs = value.pairs()
             if letter == "k":

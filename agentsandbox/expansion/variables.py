@@ -7,6 +7,8 @@ any other name is assigned with `values[name] = value`, which is what compiled c
 
 from __future__ import annotations
 
+import functools
+
 from agentsandbox.expansion.errors import ExpansionError
 from agentsandbox.streams import encode
 
@@ -155,6 +157,12 @@ def _hash(key: str) -> int:
     return number
 
 
+@functools.lru_cache(maxsize=1024)
+def _bucket(name: str) -> int:
+    """Where bash's table of variables has a name, which decides the order of the environment."""
+    return _hash(name) & 1023
+
+
 class AssociativeArray:
     """An associative array; iteration is in the order of bash's hash table."""
 
@@ -218,7 +226,7 @@ class Variables:
     missing = _MISSING
     """Stands in a scope for a name that had no value."""
 
-    __slots__ = ("_environment", "attributes", "limit", "owner", "readers", "scopes", "temporary", "values", "writers")
+    __slots__ = ("_environment", "attributes", "before_export_all", "limit", "owner", "readers", "scopes", "temporary", "values", "writers")
 
     def __init__(
         self,
@@ -238,6 +246,7 @@ class Variables:
         self.limit = limit
         self.owner = owner
         self._environment: dict[str, str] | None = None
+        self.before_export_all: dict[str, object] | None = None
 
     def evaluate(self, text: str) -> int:
         """Arithmetic on a subscript."""
@@ -268,6 +277,7 @@ class Variables:
                     twin.values[name] = value.copy()
         twin.scopes = [scope.copy() for scope in self.scopes]
         twin._environment = self._environment
+        twin.before_export_all = self.before_export_all
         return twin
 
     # reading
@@ -596,12 +606,32 @@ class Variables:
     def environment(self) -> dict[str, str]:
         """The exported variables. Not to be changed by the caller."""
         if self._environment is None:
-            self._environment = {
+            if self.before_export_all is not None:
+                self._export_changed(self.before_export_all)
+            exported = {
                 name: text
                 for name, flags in self.attributes.items()
                 if flags & EXPORT and not flags & (ARRAY | ASSOCIATIVE) and (text := self._exported(name)) is not None
             }
+            environment = {name: exported[name] for name in sorted(reversed(exported), key=_bucket)}
+            if self.before_export_all is not None:
+                return environment
+            self._environment = environment
         return self._environment
+
+    def export_all(self, on: bool) -> None:
+        """`set -a`: whatever is assigned from now on is exported."""
+        if on and self.before_export_all is None:
+            self.before_export_all = self.values.copy()
+        elif not on and self.before_export_all is not None:
+            self._export_changed(self.before_export_all)
+            self.before_export_all = None
+        self._environment = None
+
+    def _export_changed(self, before: dict[str, object]) -> None:
+        for name, value in self.values.items():
+            if before.get(name, _MISSING) is not value and not self.attributes.get(name, 0) & (ARRAY | ASSOCIATIVE | NAMEREF):
+                self.attributes[name] = self.attributes.get(name, 0) | EXPORT
 
     def _exported(self, name: str) -> str | None:
         """What a command sees of a variable: of a name reference the name."""

@@ -45,6 +45,9 @@ __all__ = ["WordCompiler", "expand_glob"]
 
 _ASSIGNED_TILDE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\+?=(?=~)")
 _TILDE = re.compile(r"~[^/:\\\"'$`]*")
+_CLOSED_MAGIC = re.compile(r"[*?]|\[[^/]*\]|[+@!]\(")
+"""What makes a word a pattern of pathname expansion: a bracket only when it is closed."""
+_CLOSED_BASIC_MAGIC = re.compile(r"[*?]|\[[^/]*\]")
 _MAGIC = re.compile(r"[*?\[]|[?*+@!]\(")
 _REGEX_SPECIAL = re.compile(r"[.\[\]{}()\\*+?^$|]")
 _IDENTIFIER_EDGE = re.compile(r"[A-Za-z0-9_#@.]")
@@ -53,7 +56,7 @@ _IDENTIFIER_EDGE = re.compile(r"[A-Za-z0-9_#@.]")
 def expand_glob(host: ExpansionHost, pattern: str) -> list[str] | None:
     """Pathname expansion by the shell's options; None where the word stays as it is."""
     shopt = host.shopt
-    if not host.extglob and not re.search(r"[*?\[]", pattern):
+    if not (_CLOSED_MAGIC if host.extglob else _CLOSED_BASIC_MAGIC).search(pattern):
         return None
     found = glob_paths(
         pattern, host.fs, host.cwd, host.budget, dotglob=shopt["dotglob"], globstar=shopt["globstar"], ignore_case=shopt["nocaseglob"]

@@ -103,11 +103,11 @@ def assign_array(shell: Shell, name: str, elements: list[Element], append: bool)
     convert = flags & ~(1 << 7)
     for key, adds, text in elements:
         if key is not None:
-            index = variables.evaluate(key)
-            if index < 0:
-                index += array.end()
-                if index < 0:
-                    raise ExpansionError(f"{name}[{key}]: bad array subscript", fatal=False)
+            wanted = variables.evaluate(key)
+            if wanted < -array.end():
+                shell.complain(f"[{key}]={text}: bad array subscript")
+                continue
+            index = wanted + array.end() if wanted < 0 else wanted
             if adds:
                 text = (array.get(index) or "") + text
         if convert:

@@ -10,7 +10,21 @@ from agentsandbox.interpreter.redirections import redirected
 from agentsandbox.interpreter.substitutions import WORDS
 from agentsandbox.patterns import compile_shell_pattern
 from agentsandbox.streams import bytewise
-from agentsandbox.syntax.nodes import ArithmeticCommand, CondAnd, CondBinary, Conditional, CondNot, CondOr, CondTest, CondUnary, CondWord
+from agentsandbox.syntax.nodes import (
+    ArithmeticCommand,
+    CondAnd,
+    CondBinary,
+    Conditional,
+    CondNot,
+    CondOr,
+    CondTest,
+    CondUnary,
+    CondWord,
+    DoubleQuoted,
+    Literal,
+    Quoted,
+    Word,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,6 +35,7 @@ if TYPE_CHECKING:
 
     Run = Callable[[Shell], int]
     Test = Callable[[Shell], bool]
+    Sign = tuple[str, ...]
 
 __all__ = ["ShellTests"]
 
@@ -111,7 +126,8 @@ def _before(shell: Shell, node: Conditional) -> None:
 
 def _test(node: CondTest) -> Test:
     if isinstance(node, CondNot):
-        inner = _test(node.test)
+        build = _TESTS.get(type(node.test))
+        inner = _test(node.test) if build is None else build(node.test, ("!",))
         return lambda shell: not inner(shell)
     if isinstance(node, CondAnd):
         left, right = _test(node.left), _test(node.right)
@@ -119,7 +135,7 @@ def _test(node: CondTest) -> Test:
     if isinstance(node, CondOr):
         left, right = _test(node.left), _test(node.right)
         return lambda shell: left(shell) or right(shell)
-    return _TESTS[type(node)](node)
+    return _TESTS[type(node)](node, ())
 
 
 def _traced(shell: Shell, *words: str) -> None:
@@ -129,25 +145,23 @@ def _traced(shell: Shell, *words: str) -> None:
         trace_text(shell, f"[[ {' '.join(words)} ]]")
 
 
-def _quoted_word(text: str) -> str:
-    from agentsandbox.quoting import trace_quote
-
-    return trace_quote(text)
+def _shown(text: str) -> str:
+    return text or "''"
 
 
-def _word(node: CondWord) -> Test:
+def _word(node: CondWord, sign: Sign) -> Test:
     text = WORDS.string(node.word)
 
     def test(shell: Shell) -> bool:
         value = text(shell)
         if shell.slow:
-            _traced(shell, "-n", _quoted_word(value))
+            _traced(shell, *sign, "-n", _shown(value))
         return value != ""
 
     return test
 
 
-def _unary(node: CondUnary) -> Test:
+def _unary(node: CondUnary, sign: Sign) -> Test:
     operator = node.operator
     text = WORDS.string(node.operand)
     if operator in ("-z", "-n"):
@@ -156,14 +170,17 @@ def _unary(node: CondUnary) -> Test:
         def empty(shell: Shell) -> bool:
             value = text(shell)
             if shell.slow:
-                _traced(shell, operator, _quoted_word(value))
+                _traced(shell, *sign, operator, _shown(value))
             return (value == "") is wants_empty
 
         return empty
     if operator == "-v":
 
         def is_set(shell: Shell) -> bool:
-            return ShellTests(shell).is_set(text(shell))
+            value = text(shell)
+            if shell.slow:
+                _traced(shell, *sign, operator, _shown(value))
+            return ShellTests(shell).is_set(value)
 
         return is_set
 
@@ -172,7 +189,7 @@ def _unary(node: CondUnary) -> Test:
 
         value = text(shell)
         if shell.slow:
-            _traced(shell, operator, _quoted_word(value))
+            _traced(shell, *sign, operator, _shown(value))
         try:
             return evaluate_unary(operator, value, ShellTests(shell))
         except TestError as error:
@@ -191,22 +208,29 @@ _COMPARE: dict[str, Callable[[int, int], bool]] = {
 }
 
 
-def _binary(node: CondBinary) -> Test:
+def _binary(node: CondBinary, sign: Sign) -> Test:
     operator = node.operator
     left = WORDS.string(node.left)
     if operator in ("==", "=", "!="):
-        return _matches(node, left)
+        return _matches(node, left, sign)
     if operator == "=~":
-        return _regular(node, left)
+        return _regular(node, left, sign)
     if operator in _COMPARE:
         compare = _COMPARE[operator]
-        left_number, right_number = _number(node.left), _number(node.right)
+        left_number, right_number, right_text = _number(node.left), _number(node.right), WORDS.string(node.right)
 
         def compare_numbers(shell: Shell) -> bool:
-            first, second = left_number(shell), right_number(shell)
-            if shell.slow:
-                _traced(shell, str(first), operator, str(second))
-            return compare(first, second)
+            try:
+                if shell.xtrace:
+                    first_text, second_text = left(shell), right_text(shell)
+                    _traced(shell, *sign, _shown(first_text), operator, _shown(second_text))
+                    return compare(_evaluate(shell, first_text), _evaluate(shell, second_text))
+                return compare(left_number(shell), right_number(shell))
+            except ExpansionError as error:
+                if error.status == 127:
+                    raise
+                shell.complain(f"[[: {error.message}")  # only this comparison is false
+                return False
 
         return compare_numbers
     right = WORDS.string(node.right)
@@ -216,7 +240,7 @@ def _binary(node: CondBinary) -> Test:
         def order(shell: Shell) -> bool:
             first, second = left(shell), right(shell)
             if shell.slow:
-                _traced(shell, _quoted_word(first), operator, _quoted_word(second))
+                _traced(shell, *sign, _shown(first), operator, _shown(second))
             return first < second if less else first > second
 
         return order
@@ -224,37 +248,49 @@ def _binary(node: CondBinary) -> Test:
     def files(shell: Shell) -> bool:
         from agentsandbox.languages.predicates import compare_files
 
-        return compare_files(operator, left(shell), right(shell), ShellTests(shell))
+        first, second = left(shell), right(shell)
+        if shell.slow:
+            _traced(shell, *sign, _shown(first), operator, _shown(second))
+        return compare_files(operator, first, second, ShellTests(shell))
 
     return files
 
 
-def _number(word: object) -> Callable[[Shell], int]:
-    from agentsandbox.syntax.nodes import Word
-
-    assert isinstance(word, Word)
+def _number(word: Word) -> Callable[[Shell], int]:
     text = WORDS.string(word)
 
-    def number(shell: Shell) -> int:
-        value = text(shell)
-        if value.isdigit() and len(value) < 19 and value.isascii() and (value[0] != "0" or value == "0"):
-            return int(value)
-        try:
-            return shell.arithmetic(value) if value else 0
-        except ExpansionError as error:
-            raise ExpansionError(f"[[: {error.message}", fatal=False) from None
-
-    return number
+    return lambda shell: _evaluate(shell, text(shell))
 
 
-def _matches(node: CondBinary, left: Callable[[Shell], str]) -> Test:
+def _evaluate(shell: Shell, value: str) -> int:
+    if value.isdigit() and len(value) < 19 and value.isascii() and (value[0] != "0" or value == "0"):
+        return int(value)
+    return shell.arithmetic(value) if value else 0
+
+
+def _written_pattern(word: Word) -> str | None:
+    """A pattern without expansions as `set -x` shows it: each quoted character behind a backslash."""
+    pieces: list[str] = []
+    for part in word.parts:
+        if isinstance(part, Literal):
+            pieces.append(part.text)
+            continue
+        inner = part.parts if isinstance(part, DoubleQuoted) else (part,)
+        if not all(isinstance(each, Quoted) for each in inner):
+            return None
+        pieces.extend("\\" + char for each in inner for char in each.text)  # type: ignore[attr-defined]
+    return "".join(pieces)
+
+
+def _matches(node: CondBinary, left: Callable[[Shell], str], sign: Sign) -> Test:
     wanted = node.operator != "!="
     pattern = WORDS.pattern(node.right)
+    written = _written_pattern(node.right)
 
     def matches(shell: Shell) -> bool:
         text, source = left(shell), pattern(shell)
         if shell.slow:
-            _traced(shell, _quoted_word(text), node.operator, source)
+            _traced(shell, *sign, _shown(text), node.operator, _shown(source if written is None else written))
         if shell.bytewise:
             text, source = bytewise(text), bytewise(source)
         return compile_shell_pattern(source, shell.shopt["nocasematch"]).match(text) is wanted
@@ -262,7 +298,7 @@ def _matches(node: CondBinary, left: Callable[[Shell], str]) -> Test:
     return matches
 
 
-def _regular(node: CondBinary, left: Callable[[Shell], str]) -> Test:
+def _regular(node: CondBinary, left: Callable[[Shell], str], sign: Sign) -> Test:
     expression = WORDS.regular_expression(node.right)
 
     def search(shell: Shell) -> bool:
@@ -270,7 +306,7 @@ def _regular(node: CondBinary, left: Callable[[Shell], str]) -> Test:
 
         text, source = left(shell), expression(shell)
         if shell.slow:
-            _traced(shell, _quoted_word(text), "=~", source)
+            _traced(shell, *sign, _shown(text), "=~", source)
         try:
             regex = compile_posix(source, extended=True, ignore_case=shell.shopt["nocasematch"])
         except RegexError:

@@ -84,6 +84,9 @@ def _not_found(shell: Shell, name: str) -> int:
         from agentsandbox.interpreter.functions import call_function
 
         return call_function(shell, handler, [name])
+    if name.startswith("%"):
+        shell.complain("fg: no job control")
+        return 1
     shown = ansi_quote(name) if needs_ansi(name) else name
     if name and not shell.variables.get("PATH"):
         shell.complain(f"{shown}: {os.strerror(2)}")

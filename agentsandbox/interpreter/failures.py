@@ -17,7 +17,8 @@ def command_failed(shell: Shell, status: int, line: int | None = None) -> None:
     if shell.ignore or shell.own_depth == shell.budget.depth:
         return
     if "ERR" in shell.traps and shell.traps["ERR"] and not shell.in_trap:
-        if not any(frame.is_function for frame in shell.frames) or shell.errtrace:
+        frames = shell.frames
+        if shell.errtrace or -len(frames) in shell.function_traps or not any(frame.is_function for frame in frames):
             from agentsandbox.interpreter.traps import run_trap
 
             run_trap(shell, "ERR", line)

@@ -196,7 +196,14 @@ def _while(node: While) -> Run:
         status = 0
         shell.loops += 1
         try:
-            while (condition(shell) == 0) is wanted_zero:
+            while True:
+                try:
+                    if (condition(shell) == 0) is not wanted_zero:
+                        break
+                except Continue:
+                    if leave_loop(shell):
+                        raise Continue from None
+                    continue
                 budget.left -= 1
                 if budget.left < 0:
                     budget.tick()
@@ -212,11 +219,6 @@ def _while(node: While) -> Run:
             if leave_loop(shell):
                 raise Break from None
             status = int(shell.status)
-        except Continue:  # in the condition
-            if leave_loop(shell):
-                raise Continue from None
-            shell.loops -= 1
-            return run_while(shell)
         finally:
             shell.loops -= 1
         shell.status = status

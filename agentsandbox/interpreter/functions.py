@@ -103,7 +103,7 @@ def call_function(shell: Shell, function: Function, arguments: list[str]) -> int
         shell.getopts_position = getopts
         frames.pop()
         if shell.function_traps:
-            shell.function_traps.discard(len(frames) + 1)
+            _leave_traps(shell, len(frames) + 1)
 
 
 def _check_nesting(shell: Shell, nest: object, function: Function) -> None:
@@ -134,6 +134,15 @@ def _trapped_body(shell: Shell, body: Run) -> int:
         for name, text in saved.items():
             shell.traps.setdefault(name, text)
         shell.update_flags()
+
+
+def _leave_traps(shell: Shell, depth: int) -> None:
+    """A RETURN trap ends with the function that set it, an ERR trap (negative depths) goes on in its caller."""
+    traps = shell.function_traps
+    traps.discard(depth)
+    if -depth in traps:
+        traps.remove(-depth)
+        traps.add(1 - depth)
 
 
 def _return_trap(shell: Shell) -> None:

@@ -148,6 +148,7 @@ def child_shell(shell: Shell, environment: Mapping[str, str], name: str) -> Shel
     child.umask = shell.umask
     child.process = shell.process
     child.pid = child.top_pid = shell.machine.scheduler.new_pid()
+    child.last_argument = name
     child.outer_traps = {}
     ignored = {signal: "" for signal, text in shell.traps.items() if not text}
     child.traps = ignored

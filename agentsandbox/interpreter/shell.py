@@ -461,6 +461,8 @@ class Shell:
             setattr(self, OPTIONS["emacs" if name == "vi" else "vi"][1], False)
         if name == "posix" and on:
             self.variables.assign("POSIXLY_CORRECT", "y")
+        if name == "allexport":
+            self.variables.export_all(on)
         self.update_flags()
         return True
 

@@ -112,6 +112,8 @@ def _call(node: SimpleCommand, general: Run) -> Run:
             status = expansion_failed(shell, error)
         else:
             status = call_function(shell, function, words)
+            if type(status) is not int:
+                status = int(status)  # PIPESTATUS is the function's
         shell.status = status
         if shell.pending_traps:
             from agentsandbox.interpreter.traps import run_pending_traps
@@ -154,12 +156,6 @@ def _assignments_only(node: SimpleCommand) -> Run:
         except RedirectionError as error:
             shell.complain(error.message)
             status = 1
-        if shell.allexport:
-            from agentsandbox.expansion.variables import EXPORT, AssociativeArray, IndexedArray
-
-            for assignment_node in node.assignments:
-                if not isinstance(shell.values.get(assignment_node.name), (IndexedArray, AssociativeArray)):
-                    shell.variables.add(assignment_node.name, EXPORT)
         shell.status = status
         shell.last_argument = ""
         if status and shell.check:
@@ -285,7 +281,7 @@ def _general(node: SimpleCommand) -> Run:
             else:
                 if binders and not traced:
                     bound = _bind_in_turn(shell, binders)
-                status = run_words(shell, argv, bound, declared=declared, traced=traced)
+                status = int(run_words(shell, argv, bound, declared=declared, traced=traced))
         except ExpansionError as error:
             status = expansion_failed(shell, error)
         except RedirectionError as error:
@@ -436,24 +432,23 @@ def _with_assignments(shell: Shell, assignments: Sequence[BoundAssignment], run:
     try:
         return run()
     finally:
-        variables.temporary.remove(scope)
+        variables.temporary = [other for other in variables.temporary if other is not scope]
         variables.restore(scope)
 
 
 def _run_external(shell: Shell, argv: list[str], assignments: Sequence[BoundAssignment]) -> int:
     environment = shell.variables.environment()
+    if argv[0] in ("env", "printenv"):  # the two that show it
+        environment = {**environment, "_": f"/usr/bin/{argv[0]}"}
     if assignments:
-        environment = environment.copy()
+        temporary: dict[str, str] = {}
         for assignment in assignments:
             if assignment.subscript is not None:
                 shell.complain(f"`{assignment.name}[{assignment.subscript}]': not a valid identifier")
-                continue
-            if isinstance(assignment.value, list):
-                continue
-            text = str(assignment.value)
-            if assignment.append:
-                text = (environment.get(assignment.name) or "") + text
-            environment[assignment.name] = text
+            elif not isinstance(assignment.value, list):
+                before = temporary.get(assignment.name) or environment.get(assignment.name) or ""
+                temporary[assignment.name] = f"{before}{assignment.value}" if assignment.append else str(assignment.value)
+        environment = {**temporary, **environment, **temporary}
     try:
         return run_external(shell, argv, environment, path=environment.get("PATH") if assignments else None)
     except CommandError as error:

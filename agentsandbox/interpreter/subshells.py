@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from agentsandbox.errors import Break, Continue, Exit, Killed, PipeClosed, Return
 from agentsandbox.expansion.errors import ExpansionError
 from agentsandbox.expansion.variables import IndexedArray
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
     from agentsandbox.syntax.nodes import Command
 
     Run = Callable[[Shell], int]
+
+SIGKILL = 9
 
 __all__ = ["compile_stage", "in_subshell", "run_in_shell", "run_subshell", "start_subshell"]
 
@@ -40,7 +44,12 @@ def run_in_shell(shell: Shell, run: Run, *, goes_on: bool = False) -> int:
     except ExpansionError as error:
         shell.report(error)
         status = error.status if shell.source == "environment" and not shell.level and not shell.errexit else 1
-    except PipeClosed:
+    except (PipeClosed, Killed) as end:
+        if shell.traps.get("EXIT") and (isinstance(end, PipeClosed) or (end.signal != SIGKILL and end.target in (0, shell.pid))):
+            from agentsandbox.interpreter.traps import run_exit_trap
+
+            with suppress(PipeClosed):
+                run_exit_trap(shell, int(shell.status))
         shell.traps = {}
         if not goes_on:
             shell.finish()

@@ -148,7 +148,7 @@ class WordReader(Lexer):
         parts = self.scan(WORD, "")
         if self.position == start:
             return None
-        return Word(parts, text[start : self.position])
+        return Word(parts, self.text[start : self.position])
 
     def scan(self, mode: int, stop: str) -> tuple[Part, ...]:
         """The parts up to one of the characters of `stop` (or what ends a word), which is left unread."""
@@ -182,6 +182,8 @@ class WordReader(Lexer):
                 break
             if char == "$":
                 part = self._dollar(mode)
+                if self.text is not text:  # an alias in a substitution
+                    text, size = self.text, len(self.text)
                 if part is None:
                     pending.append("$")
                 else:

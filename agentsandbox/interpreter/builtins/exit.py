@@ -14,15 +14,24 @@ if TYPE_CHECKING:
 def exit(shell: Shell, words: list[str]) -> int:
     operands = words[2:] if words[1:2] == ["--"] else words[1:]
     if not operands:
-        raise Exit(int(shell.status))
+        raise _end(shell, int(shell.status))
     text = operands[0].strip()
     if not text.lstrip("+-").isdigit() or len(text) > 19:
         shell.complain(f"exit: {operands[0]}: numeric argument required")
-        raise Exit(2)
+        raise _end(shell, 2)
     if len(operands) > 1:
         shell.complain("exit: too many arguments")
-        raise Exit(1)
-    raise Exit(int(text) & 255)
+        raise _end(shell, 1)
+    raise _end(shell, int(text) & 255)
+
+
+def _end(shell: Shell, status: int) -> Exit:
+    """In a function or subshell the EXIT trap runs where `exit` stands: with the locals and the redirections there."""
+    if shell.traps and (shell.level or any(frame.is_function for frame in shell.frames)):
+        from agentsandbox.interpreter.traps import run_exit_trap
+
+        status = run_exit_trap(shell, status)
+    return Exit(status)
 
 
 @define("logout", "logout [n]")

@@ -78,6 +78,8 @@ def _set(shell: Shell, name: str, commands: str) -> None:
     if name == "RETURN":
         depth = len(shell.frames)
         (shell.function_traps.discard if commands == "-" else shell.function_traps.add)(depth)
+    elif name == "ERR" and shell.frames:
+        shell.function_traps.add(-len(shell.frames))
     if shell.process is shell.machine.scheduler.main and shell.level == 0 and shell.process.on_signal is None:
         from agentsandbox.interpreter.traps import signal_handler
 
