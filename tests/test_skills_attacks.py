@@ -2,23 +2,35 @@
 
 from __future__ import annotations
 
+import io
 import json
+import tarfile
 import xml.dom.minidom
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from agentsandbox import Sandbox
 from agentsandbox.errors import InvalidSkillError, SkillError
 from agentsandbox.fs.memory import MemoryFileSystem
+from agentsandbox.skills.archives import skills_in, unpack
 from agentsandbox.skills.catalog import SkillCatalog
 from agentsandbox.skills.metadata import read_metadata
 from agentsandbox.skills.mount import mount_skills
+from agentsandbox.skills.paths import clean_path, contained
 from agentsandbox.skills.prompts import render_active, render_catalog
+from agentsandbox.skills.proposals import ProposalStore
 from agentsandbox.skills.session import SkillSession
 from agentsandbox.skills.skill import AgentSkill
 from agentsandbox.skills.sources import SkillFile
+from agentsandbox.skills.stores import PackageSkills
+from agentsandbox.tools import remcochat
+from agentsandbox.tools.profiles import PROFILES, skill_tools
+from tests.test_skills_sources import BAD_PATHS
 
 SECRET = "s3cret-of-the-host"
 HEAD = "---\nname: skill\ndescription: d\n---\nbody"
@@ -112,3 +124,102 @@ def test_no_text_breaks_out_of_its_block(description: str, body: str) -> None:
     active = str(render_active([("x", body)]))
     assert active.lower().count("</skill") == 1
     assert active.lower().count("<skill ") == 1
+
+
+OUTSIDE = {"/tmp/secret": SECRET, "/etc/hidden": SECRET}
+arguments = st.one_of(paths, st.sampled_from(BAD_PATHS))
+
+
+@pytest.fixture(scope="module")
+def inside(folder: Path) -> Iterator[SkillSession]:
+    with Sandbox(files=OUTSIDE) as sandbox:
+        sandbox.execute("true")  # which raises the recursion limit: hypothesis warns when that happens under it
+        yield SkillSession(SkillCatalog.discover(folder.parent), sandbox, proposals=ProposalStore(folder.parent / "proposals"))
+
+
+def answers(session: SkillSession, path: str, name: str) -> Iterator[tuple[str, Any]]:
+    """What every tool of every profile answers to a path and a name."""
+    values = {"path": path, "filePath": path, "dir": path, "workdir": path, "skill": name, "name": name, "skill_id": name, "names": [name]}
+    values |= {
+        "diff": f"--- a/{path}\n+++ b/{path}\n@@ -1 +1 @@\n-reference\n+evil\n",
+        "justification": "j",
+        "query": path,
+        "command": "true",
+    }
+    for tool in (*skill_tools(session, *PROFILES), *remcochat.tools(session, list_resources=True)):
+        given = {key: value for key, value in values.items() if key in tool.json_schema["properties"]}
+        yield tool.name, tool.call(given)
+        if "skill" in given:
+            yield tool.name, tool.call({**given, "skill": "skill"})
+
+
+@quick
+@given(path=arguments, name=arguments)
+def test_no_tool_reads_outside_of_its_skill_or_says_where_the_host_has_it(folder: Path, inside: SkillSession, path: str, name: str) -> None:
+    for tool, answer in answers(inside, path, name):
+        shown = json.dumps(answer, ensure_ascii=False)
+        assert SECRET not in shown, tool
+        assert str(folder.parent) not in shown, tool
+    assert (folder / "references" / "a").read_text() == "reference"
+    assert (folder.parent / "secret").read_text() == SECRET
+
+
+@quick
+@given(path=arguments)
+def test_no_script_is_run_that_is_not_the_skills(inside: SkillSession, path: str) -> None:
+    for options in ({"path": path}, {"path": "references/a", "workdir": path}):
+        try:
+            result = inside.run_script(options["path"], skill="skill", workdir=options.get("workdir", "."))
+        except SkillError as error:
+            assert SECRET not in str(error)
+        else:
+            assert result.path.startswith("/.sandbox/skills/skill/")
+            assert SECRET not in result.stdout + result.stderr
+
+
+@quick
+@given(name=arguments)
+def test_names_and_ids_name_nothing_else(folder: Path, inside: SkillSession, name: str) -> None:
+    store = inside.proposals
+    assert store is not None
+    before = sorted(str(path) for path in folder.parent.rglob("*") if "proposals" not in path.parts)
+    for operation in (
+        lambda: inside.load([name]),
+        lambda: inside.catalog.find(name),
+        lambda: inside.unload([name]),
+        lambda: inside.files("skill", name),
+        lambda: inside.content(name),
+        lambda: store.show(name),
+        lambda: store.history(name),
+        lambda: store.revert(name, 1, folder, reviewer="x"),
+        lambda: store.approve(name, folder, reviewer="x"),
+        lambda: AgentSkill.from_files({"SKILL.md": HEAD}, name=name),
+        lambda: AgentSkill.from_package("skills_embedded", name),
+        lambda: PackageSkills("skills_embedded", name),
+    ):
+        try:
+            operation()
+        except SkillError as error:
+            assert str(folder.parent) not in str(error)
+    assert sorted(str(path) for path in folder.parent.rglob("*") if "proposals" not in path.parts) == before
+
+
+@quick
+@given(path=arguments, link=st.one_of(st.none(), arguments))
+def test_archives_hold_nothing_outside_of_them(path: str, link: str | None) -> None:
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w") as archive:
+        for name, data, target in (("skill/SKILL.md", HEAD.encode(), None), (f"skill/{path}", b"evil", link), (path, b"evil", link)):
+            member = tarfile.TarInfo(name.replace("\0", ""))
+            member.size = 0 if target is not None else len(data)
+            member.type = tarfile.REGTYPE if target is None else tarfile.SYMTYPE
+            member.linkname = (target or "").replace("\0", "")
+            archive.addfile(member, io.BytesIO(data))
+    try:
+        skills = skills_in(unpack(out.getvalue()))
+    except SkillError:
+        return
+    for skill in skills:
+        for file in skill.files:
+            assert clean_path(file.relative_path) == file.relative_path
+            assert file.link is None or contained(file.relative_path, file.link)

@@ -5,14 +5,17 @@ from __future__ import annotations
 import os
 import time
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from agentsandbox import Sandbox
 from agentsandbox.errors import SkillNotFoundError
 from agentsandbox.fs.memory import MemoryFileSystem
 from agentsandbox.skills.catalog import SkillCatalog, SkillRoot, read_head
 from agentsandbox.skills.prompts import render_catalog
+from agentsandbox.skills.session import SkillSession
 from agentsandbox.skills.skill import AgentSkill
 from agentsandbox.skills.stores import PackageSkills, VirtualSkills, ZipSkills
 
@@ -270,20 +273,31 @@ def test_finding() -> None:
         catalog.find("../python-dev")
 
 
+def seconds(function: Callable[[], object], *, times: int = 5) -> float:
+    """The least processor time of several calls: what the machine does besides is not counted."""
+    found = []
+    for _ in range(times):
+        started = time.process_time()
+        function()
+        found.append(time.process_time() - started)
+    return min(found)
+
+
+@pytest.mark.row("S2-51", "S3-43")
 def test_a_thousand_skills(tmp_path: Path) -> None:
     for number in range(1000):
-        write(tmp_path, f"skill-{number}", description="A description of some length that says when to use this skill")
-    started = time.process_time()
+        folder = write(tmp_path, f"skill-{number}", description="A description of some length that says when to use this skill")
+        (folder / "run.sh").write_text("echo done\n" * 50)
+    assert seconds(lambda: SkillCatalog.discover(tmp_path)) <= 0.6
     catalog = SkillCatalog.discover(tmp_path)
-    cold = time.process_time() - started
-    started = time.process_time()
-    catalog.refresh()
-    warm = time.process_time() - started
-    started = time.process_time()
-    render_catalog(catalog, maximum=None)
-    shown = time.process_time() - started
     assert len(catalog) == 1000
-    assert (cold < 1.2, warm < 0.1, shown < 0.05) == (True, True, True), (cold, warm, shown)
+    assert seconds(catalog.refresh) <= 0.03
+    for form in ("xml", "json", "tool_description", "bullets", "agent_skills"):
+        assert seconds(lambda form=form: render_catalog(catalog, form, maximum=None)) <= 0.01, form
+    names = iter(catalog)
+    with Sandbox() as sandbox:
+        session = SkillSession(catalog, sandbox)
+        assert seconds(lambda: session.load([next(names)]), times=20) <= 0.001
 
 
 def test_skills_of_installed_packages(monkeypatch: pytest.MonkeyPatch) -> None:
