@@ -1,4 +1,4 @@
-"""`numfmt` (GNU coreutils): numbers to and from human-readable forms. Values are exact fractions."""
+"""`numfmt` (GNU coreutils): numbers to and from human-readable forms. Values are exact: a numerator and a denominator."""
 
 from __future__ import annotations
 
@@ -12,10 +12,6 @@ from agentsandbox.commands._quoting import quote
 from agentsandbox.errors import CommandError, UsageError
 from agentsandbox.streams import decode, encode
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from fractions import Fraction
-
 _SUFFIXES = "KMGTPEZY"
 _NUMBER = re.compile(r"(-?)([0-9]*)(?:\.([0-9]+))?")
 _FORMAT = re.compile(r"%( *)(['0 -]*)([0-9]*)(?:\.([0-9]*))?(.?)", re.DOTALL)
@@ -23,6 +19,8 @@ _SCALES = ("none", "auto", "si", "iec", "iec-i")
 _ROUNDINGS = ("up", "down", "from-zero", "towards-zero", "nearest")
 _MAX_UNSCALED = 18
 _MAX_DIGITS = 27
+_WRITE_PARTS = 512
+_FIELD = re.compile(r"[ \t]*[^ \t]*")
 
 
 class _Options:
@@ -41,7 +39,7 @@ class _Options:
         self.from_unit = _unit(args.value("from-unit", "1") or "")
         self.to_unit = _unit(args.value("to-unit", "1") or "")
         self.suffix = args.value("suffix", "") or ""
-        self.end = b"\0" if args.flag("zero-terminated") else b"\n"
+        self.end = "\0" if args.flag("zero-terminated") else "\n"
         self.delimiter = _delimiter(args)
         self.fields = parse_ranges(args.value("field", "1") or "", fields=True, complement=False, all_of_dash=True)
         self.header = _header(args.value("header", "0")) if args.flag("header") else 0
@@ -134,10 +132,8 @@ class _BadNumberError(Exception):
     """A field is no number; says why."""
 
 
-def _parse(text: str, options: _Options) -> tuple[Fraction, int]:
-    """(value, digits after the point) of a field."""
-    from fractions import Fraction  # only this command calculates with them
-
+def _parse(text: str, options: _Options) -> tuple[int, int, int]:
+    """(numerator, denominator, digits after the point) of a field."""
     found = _NUMBER.match(text)
     assert found is not None
     sign, whole, fraction = found.groups()
@@ -149,15 +145,16 @@ def _parse(text: str, options: _Options) -> tuple[Fraction, int]:
     if len(whole.lstrip("0")) > _MAX_DIGITS or len(fraction or "") > 1000:
         raise _BadNumberError(f"value too large to be converted: {quote(text)}")
     fraction = fraction or ""
-    value = Fraction(int(whole + fraction or "0"), 10 ** len(fraction))
+    value = int(whole.lstrip("0") + fraction or "0")
     precision = len(fraction)
     rest = rest.lstrip(" \t") if rest[:1] in (" ", "\t") else rest
+    denominator: int = 10**precision
     if rest:
         multiplier = _suffix(rest, text, options.from_scale)
         if multiplier > 1:
             precision = 0
         value *= multiplier
-    return (-value if sign else value), precision
+    return (-value if sign else value), denominator, precision
 
 
 def _suffix(rest: str, text: str, scale: str) -> int:
@@ -179,66 +176,63 @@ def _suffix(rest: str, text: str, scale: str) -> int:
     return int(base ** (_SUFFIXES.index(letter) + 1))
 
 
-def _round(value: Fraction, how: str) -> int:
-    import math
-
-    if how == "up":
-        return math.ceil(value)
-    if how == "down":
-        return math.floor(value)
-    if how == "from-zero":
-        return math.ceil(value) if value > 0 else math.floor(value)
-    if how == "towards-zero":
-        return math.trunc(value)
-    half = math.floor(abs(value) * 2 + 1) // 2
-    return -half if value < 0 else half
+def _round(numerator: int, denominator: int, how: str) -> int:
+    size = abs(numerator)
+    if how == "nearest":
+        size = (2 * size + denominator) // (2 * denominator)
+    elif how == "from-zero" or how == ("up" if numerator > 0 else "down"):
+        size = -(-size // denominator)
+    else:
+        size //= denominator
+    return -size if numerator < 0 else size
 
 
-def _fixed(value: Fraction, precision: int) -> str:
+def _fixed(numerator: int, denominator: int, precision: int) -> str:
     """printf's %.Nf: ties to even."""
-    scaled = round(value * 10**precision)
-    sign = "-" if value < 0 else ""
-    whole, fraction = divmod(abs(scaled), 10**precision)
-    return f"{sign}{whole}.{fraction:0{precision}d}" if precision else f"{sign}{whole}"
+    scaled, rest = divmod(abs(numerator) * 10**precision, denominator)
+    if 2 * rest > denominator or (2 * rest == denominator and scaled & 1):
+        scaled += 1
+    sign = "-" if numerator < 0 else ""
+    if not precision:
+        return f"{sign}{scaled}"
+    whole, fraction = divmod(scaled, 10**precision)
+    return f"{sign}{whole}.{fraction:0{precision}d}"
 
 
-def _print_number(value: Fraction, precision: int, options: _Options) -> str:
+def _print_number(numerator: int, denominator: int, precision: int, options: _Options) -> str:
     """The text of a value, scaled and rounded."""
     used = precision if options.precision is None else options.precision
-    magnitude = len(str(abs(int(value)))) - 1 if abs(value) >= 1 else 0
+    size = abs(numerator)
+    magnitude = len(str(size // denominator)) - 1
     if options.to_scale == "none":
         if magnitude + used > _MAX_UNSCALED:
-            shown = f"{float(value):g}" + (f"/{used}" if used else "")
+            shown = f"{numerator / denominator:g}" + (f"/{used}" if used else "")
             kind = "value/precision" if used else "value"
             raise _BadNumberError(f"{kind} too large to be printed: '{shown}' (consider using --to)")
-        scaled = _round(value * 10**used, options.rounding)
-        return _zero_filled(_fixed(_fraction(scaled, 10**used), used), options)
+        scaled = _round(numerator * 10**used, denominator, options.rounding)
+        return _zero_filled(_fixed(scaled, 10**used, used), options)
     if magnitude >= _MAX_DIGITS:
-        raise _BadNumberError(f"value too large to be printed: '{float(value):g}' (cannot handle values > 999Y)")
+        raise _BadNumberError(f"value too large to be printed: '{numerator / denominator:g}' (cannot handle values > 999Y)")
     base = 1000 if options.to_scale == "si" else 1024
     power = 0
-    while abs(value) >= base:
-        value /= base
+    while size >= base * denominator:
+        denominator *= base
         power += 1
     if options.precision is not None:
         adjust = min(3 * power, options.precision)
     else:
-        adjust = 1 if abs(value) < 10 else 0
-    value = _fraction(_round(value * 10**adjust, options.rounding), 10**adjust)
-    if abs(value) >= base:
-        value /= base
+        adjust = 1 if size < 10 * denominator else 0
+    numerator = _round(numerator * 10**adjust, denominator, options.rounding)
+    denominator = 10**adjust
+    if abs(numerator) >= base * denominator:
+        denominator *= base
         power += 1
-    digits = options.precision if options.precision is not None else int(value != 0 and abs(value) < 10 and power > 0)
+    small = numerator != 0 and abs(numerator) < 10 * denominator and power > 0
+    digits = options.precision if options.precision is not None else int(small)
     unit = "" if not power else _SUFFIXES[power - 1] if power <= len(_SUFFIXES) else "(error)"
     if options.to_scale == "iec-i" and power:
         unit += "i"
-    return _zero_filled(_fixed(value, digits), options) + unit
-
-
-def _fraction(numerator: int, denominator: int) -> Fraction:
-    from fractions import Fraction
-
-    return Fraction(numerator, denominator)
+    return _zero_filled(_fixed(numerator, denominator, digits), options) + unit
 
 
 def _zero_filled(text: str, options: _Options) -> str:
@@ -250,12 +244,14 @@ def _zero_filled(text: str, options: _Options) -> str:
 class _Converter:
     """Converts fields and lines; remembers whether one was bad."""
 
-    __slots__ = ("ctx", "failed", "options")
+    __slots__ = ("ctx", "failed", "options", "parts")
 
     def __init__(self, ctx: CommandContext, options: _Options) -> None:
         self.ctx = ctx
         self.options = options
         self.failed = False
+        self.parts: list[str] = []
+        """What was converted and not yet written."""
 
     def field(self, text: str, number: int) -> str:
         """One field, as it is printed."""
@@ -266,10 +262,10 @@ class _Converter:
             padding, left = len(text), False
         stripped = body.removesuffix(options.suffix) if options.suffix and body != options.suffix else body
         try:
-            value, precision = _parse(stripped, options)
-            value = value * options.from_unit / options.to_unit
-            shown = _print_number(value, precision, options) + options.suffix
+            value, denominator, precision = _parse(stripped, options)
+            shown = _print_number(value * options.from_unit, denominator * options.to_unit, precision, options) + options.suffix
         except _BadNumberError as error:
+            self.flush()
             if options.invalid == "abort":
                 raise CommandError(str(error), 2) from None
             if options.invalid != "ignore":
@@ -280,23 +276,24 @@ class _Converter:
         return options.prefix + shown + options.tail
 
     def line(self, text: str) -> None:
-        """One line: the chosen fields are converted and written as soon as they are known."""
-        options = self.options
-        out = self.ctx.stdout
-        number = 0
-        parts: list[str] = []
-        try:
-            for field, delimiter in _fields(text, options.delimiter):
-                self.ctx.budget.step()
-                number += 1
-                if any(low <= number <= high for low, high in options.fields):
-                    parts.append(self.field(field, number))
-                else:
-                    parts.append(field)
-                parts.append(delimiter)
-        finally:
-            out.write(encode("".join(parts)))
-        out.write(options.end)
+        """One line: the chosen fields are converted."""
+        options, parts = self.options, self.parts
+        for number, (field, delimiter) in enumerate(_fields(text, options.delimiter), 1):
+            self.ctx.budget.step()
+            if any(low <= number <= high for low, high in options.fields):
+                parts.append(self.field(field, number))
+            else:
+                parts.append(field)
+            parts.append(delimiter)
+        parts.append(options.end)
+        if len(parts) > _WRITE_PARTS:
+            self.flush()
+
+    def flush(self) -> None:
+        """Write what there is."""
+        found = "".join(self.parts)
+        self.parts.clear()
+        self.ctx.stdout.write(encode(found))
 
 
 def _fields(text: str, delimiter: str | None) -> list[tuple[str, str]]:
@@ -304,11 +301,12 @@ def _fields(text: str, delimiter: str | None) -> list[tuple[str, str]]:
     if delimiter is not None:
         parts = text.split(delimiter)
         return [(part, delimiter) for part in parts[:-1]] + [(parts[-1], "")]
+    if " " not in text and "\t" not in text:
+        return [(text, "")]
     found = []
     at = 0
-    pattern = re.compile(r"[ \t]*[^ \t]*")
     while True:
-        match = pattern.match(text, at)
+        match = _FIELD.match(text, at)
         assert match is not None
         at = match.end()
         if at >= len(text):
@@ -349,13 +347,16 @@ def numfmt(ctx: CommandContext, args: Arguments) -> int:
     except UsageError as error:
         raise UsageError(error.message, 1) from None
     converter = _Converter(ctx, options)
-    if args.operands:
-        for word in args.operands:
-            converter.line(word)
-    else:
-        for number, line in enumerate(lines(ctx.budget, ctx.stdin, options.end)):
-            if number < options.header:
-                ctx.stdout.write(line + options.end)
-            else:
-                converter.line(decode(line))
+    try:
+        if args.operands:
+            for word in args.operands:
+                converter.line(word)
+        else:
+            for number, line in enumerate(lines(ctx.budget, ctx.stdin, encode(options.end))):
+                if number < options.header:
+                    converter.parts += (decode(line), options.end)
+                else:
+                    converter.line(decode(line))
+    finally:
+        converter.flush()
     return 2 if converter.failed and options.invalid == "fail" else 0
