@@ -15,8 +15,27 @@ __all__ = ["DdOptions"]
 _CONVERSIONS = frozenset(
     ("block", "unblock", "lcase", "ucase", "sparse", "swab", "sync", "excl", "nocreat", "notrunc", "noerror", "fdatasync", "fsync")
 )
-_INPUT_FLAGS = frozenset(("fullblock", "count_bytes", "skip_bytes", "nonblock", "noatime", "binary", "text", "sync", "dsync", "directory"))
-_OUTPUT_FLAGS = frozenset(("append", "seek_bytes", "nonblock", "noatime", "binary", "text", "sync", "dsync"))
+_INPUT_FLAGS = frozenset(
+    (
+        "fullblock",
+        "count_bytes",
+        "skip_bytes",
+        "nonblock",
+        "noatime",
+        "nocache",
+        "noctty",
+        "nofollow",
+        "binary",
+        "text",
+        "sync",
+        "dsync",
+        "direct",
+        "directory",
+    )
+)
+_OUTPUT_FLAGS = frozenset(
+    ("append", "seek_bytes", "nonblock", "noatime", "nocache", "noctty", "nofollow", "binary", "text", "sync", "dsync", "direct")
+)
 _STATUS = ("none", "noxfer", "progress")
 _TOO_LARGE = "Value too large for defined data type"
 _EXCLUSIVE = (("lcase", "ucase"), ("block", "unblock"), ("excl", "nocreat"))

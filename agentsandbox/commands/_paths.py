@@ -20,6 +20,8 @@ def canonicalize(ctx: CommandContext, name: str, missing: str = "last", *, links
     `missing` says which components may be missing: "none", the "last" one, or any ("missing"). With links=False,
     links are left as they are.
     """
+    if not links:
+        return _without_links(ctx, name, missing)
     path = ctx.path(name)
     must_be_dir = name.endswith("/") and missing == "none"
     todo = [part for part in path.split("/") if part][::-1]
@@ -48,7 +50,7 @@ def canonicalize(ctx: CommandContext, name: str, missing: str = "last", *, links
                 gone = True
                 continue
             raise
-        if info.is_link and links:
+        if info.is_link:
             hops += 1
             if hops > MAX_LINKS:
                 if missing == "missing":
@@ -66,6 +68,36 @@ def canonicalize(ctx: CommandContext, name: str, missing: str = "last", *, links
                 raise OSError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), name)
             gone = True
         done.append(part)
+    return "/" + "/".join(done)
+
+
+def _without_links(ctx: CommandContext, name: str, missing: str) -> str:
+    """Links stay as they are: a component must be a directory only where a slash, "." or ".." follows it."""
+    todo = [part for part in ctx.path(name).split("/") if part][::-1]
+    done: list[str] = []
+    slashed = name.endswith("/")
+    while todo:
+        ctx.budget.step()
+        part = todo.pop()
+        if part == "..":
+            if done:
+                done.pop()
+            continue
+        if part == ".":
+            continue
+        done.append(part)
+        if missing == "missing":
+            continue
+        here = "/" + "/".join(done)
+        try:
+            if todo[-1:] in (["."], [".."]) or (not todo and slashed):
+                ctx.fs.stat(here + "/")
+            elif not todo:
+                ctx.fs.stat(here, follow=False)
+        except OSError as error:
+            if missing == "last" and error.errno == errno.ENOENT and not todo:
+                continue
+            raise OSError(error.errno or errno.ENOENT, os.strerror(error.errno or errno.ENOENT), name) from None
     return "/" + "/".join(done)
 
 

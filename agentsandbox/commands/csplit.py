@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from agentsandbox.regexps import PosixRegex
 
 _FOREVER = -1
-_CONVERSION = re.compile(r"%([-+ #0']*)([0-9]*)(?:\.([0-9]*))?([diuoxXc%]?)", re.DOTALL)
+_CONVERSION = re.compile(r"%([-#0']*)([0-9]*)(?:\.([0-9]*))?([diuoxXc%]?)", re.DOTALL)
 
 
 class _Pattern:
@@ -67,7 +67,7 @@ def _regex_pattern(word: str) -> _Pattern:
     try:
         pattern.regex = compile_posix(word[1:end], extended=False, dialect="grep")
     except RegexError as error:
-        raise CommandError(f"{quote(word[:end])}: invalid regular expression: {error}") from None
+        raise CommandError(f"{quote(word)}: invalid regular expression: {error}") from None
     offset = word[end + 1 :]
     if offset:
         if not re.fullmatch("[+-]?[0-9]{1,18}", offset):
@@ -151,14 +151,13 @@ class _Splitter:
         wanted = pattern.line * (turn + 1) - 1
         if not self.lines and wanted == 0:
             raise CommandError("input disappeared")
-        if wanted > len(self.lines):
-            self.write(len(self.lines))
+        if self.suppress and self.at >= len(self.lines):
+            raise _OutOfRangeError
+        self.write(min(wanted, len(self.lines)))
+        if wanted >= len(self.lines) + self.suppress:
             raise _OutOfRangeError
         if self.suppress:
-            self.write(wanted)
             self.at = min(len(self.lines), wanted + 1)
-        else:
-            self.write(wanted)
         return False
 
     def _at_match(self, pattern: _Pattern, turn: int) -> bool:
@@ -217,6 +216,8 @@ def _check_suffix(text: str) -> re.Match[str]:
 def _convert(found: re.Match[str], number: int) -> str:
     flags, width, precision, letter = found.groups()
     digits = format(number, {"i": "d", "u": "d"}.get(letter, letter)).zfill(int(precision or "0"))
+    if "#" in flags and number:
+        digits = {"x": "0x", "X": "0X", "o": "0"}[letter] + digits
     if "-" in flags:
         return digits.ljust(int(width or "0"))
     return digits.zfill(int(width or "0")) if "0" in flags else digits.rjust(int(width or "0"))
@@ -235,7 +236,7 @@ def _convert(found: re.Match[str], number: int) -> str:
       -k, --keep-files             keep the files after errors
           --suppress-matched       leave out the lines that match
       -n, --digits=DIGITS          use DIGITS digits, not 2
-      -s, --quiet, --silent        do not print the sizes
+      -s, -q, --quiet, --silent    do not print the sizes
       -z, --elide-empty-files      make no empty files
           --help                   display this help and exit
 

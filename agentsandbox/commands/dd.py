@@ -375,7 +375,9 @@ def dd(ctx: CommandContext, args: Arguments) -> int:
     if args.operands[:1] == ["--version"]:
         ctx.stdout.write(encode(release_of("dd")))
         return 0
-    words = args.operands[1:] if args.operands[:1] == ["--"] else args.operands
+    words = list(args.operands)
+    if "--" in words:
+        words.remove("--")
     for word in words:
         if word.startswith("--"):
             raise UsageError(f"unrecognized option '{word}'")

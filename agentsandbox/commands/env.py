@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+import re
 
 from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.commands._programs import find_problem, problem_status
@@ -149,11 +150,40 @@ def _environment(ctx: CommandContext, args: Arguments) -> tuple[dict[str, str], 
         name, equals, value = word.partition("=")
         if not equals:
             break
-        if not name:
-            raise CommandError(f"cannot set {quote(name)}: Invalid argument", 125)
-        env[name] = value
+        if name:
+            env[name] = value
         count += 1
     return env, operands[count:]
+
+
+def _split_words(given: Sequence[str], words: Sequence[str]) -> list[str]:
+    """What -v says of a -S STRING."""
+    same = next((at for at, (one, other) in enumerate(zip(given, words, strict=False)) if one != other), min(len(given), len(words)))
+    behind = 0
+    while behind < len(given) - same - 1 and given[-1 - behind] == words[-1 - behind]:
+        behind += 1
+    if not any(re.match(r"-[a-zA-RT-Z0]*v|--d", word) for word in given[: len(given) - behind]):
+        return []
+    text = given[len(given) - behind - 1]
+    found = re.match(r"(?s)-[a-zA-Z0-9]*?S(.+)|--s[a-z-]*=(.*)", text)
+    text = (found[1] or found[2] or "") if found else text
+    pieces = _Splitter(text, {}).split() if "${" not in text else [*words[same : len(words) - behind]]
+    lines = [f"{'     &   ' if number else ' into:   '} {quote(piece)}\n" for number, piece in enumerate(pieces)]
+    return [f"split -S:  {quote(text)}\n", *lines]
+
+
+def _debug(args: Arguments, words: Sequence[str]) -> list[str]:
+    """What -v says of the environment and the directory."""
+    operands = args.operands
+    clear = args.flag("ignore-environment")
+    if operands[:1] == ["-"]:
+        clear, operands = True, operands[1:]
+    lines = ["cleaning environ\n"] if clear else [f"unset:    {name}\n" for name in args.values("unset")]
+    lines += [f"setenv:   {word}\n" for word in operands[: len(operands) - len(words)]]
+    directory = args.value("chdir")
+    if directory is not None:
+        lines.append(f"chdir:    {quote_always(directory)}\n")
+    return lines
 
 
 @command(
@@ -177,7 +207,9 @@ def _environment(ctx: CommandContext, args: Arguments) -> tuple[dict[str, str], 
     raw=True,
 )
 def env(ctx: CommandContext, args: Arguments) -> int:
-    args = env.parser().parse(_expand_split_string(args.operands, ctx.env))
+    words = _expand_split_string(args.operands, ctx.env)
+    split = [] if words == args.operands else _split_words(args.operands, words)
+    args = env.parser().parse(words)
     if args.flag("version"):
         ctx.stdout.write(encode(release_of("env")))
         return 0
@@ -186,6 +218,8 @@ def env(ctx: CommandContext, args: Arguments) -> int:
         return 0
     environment, words = _environment(ctx, args)
     directory = args.value("chdir")
+    if args.flag("debug"):
+        ctx.stderr.write(encode("".join([*split, *_debug(args, words)])))
     if not words:
         if directory is not None:
             raise UsageError("must specify command with --chdir (-C)")

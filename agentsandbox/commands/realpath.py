@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import posixpath
-
 from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
 from agentsandbox.commands._lines import shown_name
 from agentsandbox.commands._paths import canonicalize, relative_to
@@ -64,13 +62,8 @@ class _Resolver:
     def resolve(self, name: str) -> str:
         path = name
         if self.logical or not self.links:
-            path = self.ctx.path(name)
-            kept = path.endswith("/")
-            path = posixpath.normpath(path)
-            path = path[1:] if path.startswith("//") else path
-            if kept and path != "/":
-                path += "/"
-        return canonicalize(self.ctx, path, self.missing, links=self.links)
+            path = canonicalize(self.ctx, name, self.missing, links=False)
+        return canonicalize(self.ctx, path, self.missing) if self.links else path
 
     def bases(self, base: str | None, relative: str | None) -> tuple[str | None, str | None]:
         """(the directory below which paths are relative, the directory they are relative to)."""

@@ -36,8 +36,10 @@ def _range(text: str) -> tuple[int, int]:
     if not dash:
         raise CommandError(f"invalid input range: {quote(text)}")
     for part in (low_text, high_text):
-        if not re.fullmatch("[0-9]{1,20}", part) or int(part) >= 2**64:
+        if not re.fullmatch("[0-9]{1,40}", part):
             raise CommandError(f"invalid input range: {quote(part)}")
+        if int(part) >= 2**64:
+            raise CommandError(f"invalid input range: {quote(part)}: Value too large for defined data type")
     low, high = int(low_text), int(high_text)
     if low > high + 1:
         raise CommandError(f"invalid input range: {quote(text)}")
@@ -97,6 +99,8 @@ def _items(ctx: CommandContext, args: Arguments, end: bytes) -> Sequence[bytes] 
 
 def _chance(ctx: CommandContext, args: Arguments) -> Chance:
     name = args.value("random-source")
+    if len(set(args.values("random-source"))) > 1:
+        raise CommandError("multiple random sources specified")
     if name is None:
         return HostChance(ctx.host.random)
     try:

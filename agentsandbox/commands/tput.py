@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.errors import CommandError
 from agentsandbox.streams import decode
@@ -17,6 +19,9 @@ _STRINGS = {
     "ritm": "\x1b[23m", "rmso": "\x1b[27m", "rmul": "\x1b[24m", "sc": "\x1b7", "sgr0": "\x1b(B\x1b[m", "sitm": "\x1b[3m",
     "smcup": "\x1b[?1049h\x1b[22;0;0t", "smso": "\x1b[7m", "smul": "\x1b[4m", "reset": "\x1bc\x1b]104\x07\x1b[!p\x1b[?3;4l\x1b[4l\x1b>",
 }  # fmt: skip
+_TERMINALS = re.compile(
+    r"dumb|(?:ansi|cons25|cygwin|hurd|konsole|linux|mach|pcansi|rxvt|screen|sun|tmux|vt(?:52|100|102|220)|wsvt25|xterm)(?:-[a-z0-9-]+)?"
+)
 _MOVES = {"cuu": "A", "cud": "B", "cuf": "C", "cub": "D", "il": "L", "dl": "M", "dch": "P", "ich": "@", "ech": "X"}
 
 
@@ -46,6 +51,13 @@ def _capability(name: str, parameters: list[str], columns: int) -> str | None:
     return None
 
 
+def _colors(terminal: str) -> str:
+    """How many colours a terminal of that name shows."""
+    if terminal.startswith("vt"):
+        return "-1"
+    return "256" if terminal.endswith("256color") else "8"
+
+
 @command(
     "tput",
     usage="""
@@ -53,7 +65,7 @@ def _capability(name: str, parameters: list[str], columns: int) -> str | None:
     Print a capability of the terminal: cols, lines, colors, bold, sgr0, setaf N, setab N, cup ROW COLUMN, clear, …
 
       -S       read commands from standard input
-      -T TERM  the terminal: "dumb", or anything else for an xterm
+      -T TERM  the terminal: "dumb", or one like an xterm
           --help  display this help and exit
     """,
     permute=False,
@@ -62,7 +74,10 @@ def _capability(name: str, parameters: list[str], columns: int) -> str | None:
 def tput(ctx: CommandContext, args: Arguments) -> int:
     if not ctx.env.get("TERM") and args.value("T") is None:
         raise CommandError("No value for $TERM and no -T specified", 2)
-    dumb = (args.value("T") or ctx.env.get("TERM")) == "dumb"
+    terminal = args.value("T") or ctx.env.get("TERM") or ""
+    if not _TERMINALS.fullmatch(terminal):
+        raise CommandError(f'unknown terminal "{terminal}"', 3)
+    dumb = terminal == "dumb"
     requests = [args.operands]
     if args.flag("S"):
         requests = [decode(line).split() for line in ctx.stdin.lines()]
@@ -74,6 +89,10 @@ def tput(ctx: CommandContext, args: Arguments) -> int:
             ctx.budget.step()
             name = words[at]
             count = 2 if name == "cup" else 1 if name in _MOVES or name in ("setaf", "setab", "setf", "setb", "hpa") else 0
+            if name == "colors" and not dumb:
+                ctx.print(_colors(terminal))
+                at += 1
+                continue
             text = _capability(name, words[at + 1 : at + 1 + count], ctx.host.columns)
             if text is None:
                 raise CommandError(f"unknown terminfo capability '{name}'", 4)
