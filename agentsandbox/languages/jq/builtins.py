@@ -46,7 +46,6 @@ def nulls: select(. == null);
 def values: select(. != null);
 def scalars: select(type | . != "array" and . != "object");
 def leaf_paths: paths(scalars);
-def paths: path(recurse) | select(length > 0);
 def paths(node_filter): path(recurse | select(node_filter)) | select(length > 0);
 def with_entries(f): to_entries | map(f) | from_entries;
 def first: .[0];
@@ -73,7 +72,7 @@ def gsub($re; s; $flags): sub($re; s; $flags + "g");
 def gsub($re; s): sub($re; s; "g");
 def truncate_stream(stream):
   . as $n | null | stream | . as $input | if (.[0] | length) > $n then setpath([0]; $input[0][$n:]) else empty end;
-def fromstream(events):
+def _fromstream(events):
   {x: null, e: false} as $init
   | foreach events as $i ($init;
       if .e then $init end
@@ -83,8 +82,6 @@ def fromstream(events):
       if .e then .x else empty end);
 def pick(pathexps): . as $top | reduce path(pathexps) as $p (null; setpath($p; $top | getpath($p)));
 def debug(msgs): (msgs | debug | empty), .;
-def INDEX(stream; idx_expr): reduce stream as $row ({}; .[$row | idx_expr | tostring] = $row);
-def INDEX(idx_expr): INDEX(.[]; idx_expr);
 def GROUP_BY(f): group_by(f);
 def IN(s): any(s == .; .);
 def IN(src; s): any(src == s; .);
@@ -895,6 +892,56 @@ def _tostream(compiler: Compiler, codes: list[Code]) -> Code:
     from agentsandbox.languages.jq.streaming import events
 
     return Code(many=lambda value, environment: events(value, compiler.budget, compiler.machine.hold))
+
+
+@_form("paths/0")
+def _paths(compiler: Compiler, codes: list[Code]) -> Code:
+    from agentsandbox.languages.jq.streaming import paths_of
+
+    return Code(many=lambda value, environment: paths_of(value, compiler.budget, compiler.machine.hold))
+
+
+@_form("fromstream/1")
+def _fromstream(compiler: Compiler, codes: list[Code]) -> Code:
+    from agentsandbox.languages.jq.streaming import rebuilt
+
+    body = codes[0]
+
+    def others(stream: Iterable[Value]) -> Iterable[Value]:
+        return _defined(compiler, "_fromstream/1", [Code(many=lambda value, environment: stream)]).many(None, ())
+
+    return Code(many=lambda value, environment: rebuilt(body.many(value, environment), compiler.budget, others))
+
+
+def _index_by(compiler: Compiler, rows: Callable[[Value, Environment], Iterable[Value]], key: Code) -> Code:
+    from agentsandbox.languages.jq.json_text import dump
+
+    machine = compiler.machine
+
+    def one(value: Value, environment: Environment) -> Value:
+        made: dict[str, Value] = {}
+        machine.roots.append((made,))
+        try:
+            for row in rows(value, environment):
+                machine.budget.step()
+                machine.hold(8)
+                for name in key.many(row, environment):
+                    made[name if type(name) is str else dump(name)] = row
+        finally:
+            machine.roots.pop()
+        return made
+
+    return Code(one)
+
+
+@_form("INDEX/2")
+def _index_stream(compiler: Compiler, codes: list[Code]) -> Code:
+    return _index_by(compiler, codes[0].many, codes[1])
+
+
+@_form("INDEX/1")
+def _index(compiler: Compiler, codes: list[Code]) -> Code:
+    return _index_by(compiler, lambda value, environment: members(value), codes[0])
 
 
 @_form("_capture/0")

@@ -619,7 +619,17 @@ class Compiler:
         function = _operator(sign, self)
         quick = _ON_NUMBERS.get(sign) if -EXACT < right < EXACT else None
         if quick is None:
-            return Code(lambda value, environment: function(left(value, environment), right))
+            compute = _ON_SMALL.get(sign) if -_SMALL < right < _SMALL else None
+            if compute is None:
+                return Code(lambda value, environment: function(left(value, environment), right))
+
+            def result(value: Value, environment: Environment) -> Value:
+                found = left(value, environment)
+                if type(found) is int and -_SMALL < found < _SMALL:
+                    return compute(found, right)
+                return function(found, right)
+
+            return Code(result)
 
         def one(value: Value, environment: Environment) -> Value:
             found = left(value, environment)
@@ -1383,6 +1393,9 @@ _COMPARISONS: dict[str, Callable[[Value, Value], bool]] = {
 }
 
 
+_SMALL = 1 << 26
+"""Products of two such numbers are exact."""
+_ON_SMALL: dict[str, Callable[[int, int], int]] = {"+": operator.add, "-": operator.sub}
 _ON_NUMBERS: dict[str, Callable[[Any, int], bool]] = {
     "==": operator.eq,
     "!=": operator.ne,

@@ -36,6 +36,35 @@ def _names(patterns: list[Pattern]) -> list[str]:
     return list(dict.fromkeys(found))
 
 
+def _extractor(pattern: Pattern, places: dict[str, int]) -> Callable[[Value, list[Value]], None] | None:
+    """What puts the parts of a value in their places; None where a key is to be computed."""
+    if isinstance(pattern, nodes.VariablePattern):
+        place = places[pattern.name]
+        return lambda bound, found: found.__setitem__(place, bound)
+    parts: list[tuple[Value, Callable[[Value, list[Value]], None]]] = []
+    if isinstance(pattern, nodes.ArrayPattern):
+        for at, item in enumerate(pattern.items):
+            inner = _extractor(item, places)
+            if inner is None:
+                return None
+            parts.append((at, inner))
+    elif isinstance(pattern, nodes.ObjectPattern):
+        for variable, key, below in pattern.entries:
+            if not (isinstance(key, nodes.Constant) and isinstance(key.value, str)):
+                return None
+            for part in ([] if variable is None else [nodes.VariablePattern(variable)]) + ([] if below is None else [below]):
+                inner = _extractor(part, places)
+                if inner is None:
+                    return None
+                parts.append((key.value, inner))
+
+    def extract(bound: Value, found: list[Value]) -> None:
+        for key, put in parts:
+            put(get(bound, key), found)
+
+    return extract
+
+
 class Binder:
     """The patterns of one binding. Each variable of any of them is a place in the environment, null until bound."""
 
@@ -48,6 +77,7 @@ class Binder:
             self.places[name] = scope.size
             scope = scope.variable(name)
         self.scope = scope
+        self._extract = _extractor(patterns[0], self.places) if len(patterns) == 1 else None
         self._keys: dict[int, Code] = {}
         self._compile_keys(compiler, patterns)
 
@@ -67,6 +97,8 @@ class Binder:
         """The environments that a value makes; the keys of patterns may have several outputs."""
         if self.simple:
             return ((*environment, bound),)
+        if self._extract is not None:
+            return (self._extracted(bound, environment),)
         return self.run(bound, value, environment, lambda inner: (inner,))
 
     def run(
@@ -75,6 +107,9 @@ class Binder:
         """All outputs of `body` in the environments that the first fitting pattern makes."""
         if self.simple:
             yield from body((*environment, bound))
+            return
+        if self._extract is not None:
+            yield from body(self._extracted(bound, environment))
             return
         blank = (*environment, *[None] * len(self.places))
         for pattern in self.patterns[:-1]:
@@ -86,6 +121,13 @@ class Binder:
                 continue
         for inner in self._match(self.patterns[-1], bound, value, blank):
             yield from body(inner)
+
+    def _extracted(self, bound: Value, environment: Environment) -> Environment:
+        """The environment that a pattern makes whose keys are all constants."""
+        assert self._extract is not None
+        found: list[Value] = [*environment, *[None] * len(self.places)]
+        self._extract(bound, found)
+        return tuple(found)
 
     def _bind(self, name: str, bound: Value, environment: Environment) -> Environment:
         place = self.places[name]
