@@ -36,12 +36,12 @@ __all__ = ["OPERATORS", "attribute_letters", "slice_list", "slice_text", "transf
 
 
 def _compiled(host: ExpansionHost, pattern: str) -> ShellPattern:
-    return compile_shell_pattern(pattern, host.shopt["nocasematch"], True)
+    return compile_shell_pattern(pattern, host.shopt["nocasematch"], host.extglob)
 
 
 def _prefix(longest: bool) -> Operator:
     def cut(host: ExpansionHost, text: str, pattern: str, _: str) -> str:
-        end = compile_shell_pattern(pattern, False, True).prefix_end(text, longest=longest)
+        end = compile_shell_pattern(pattern, False, host.extglob).prefix_end(text, longest=longest, step=host.budget.step)
         return text[end:] if end > 0 else text
 
     return cut
@@ -49,7 +49,7 @@ def _prefix(longest: bool) -> Operator:
 
 def _suffix(longest: bool) -> Operator:
     def cut(host: ExpansionHost, text: str, pattern: str, _: str) -> str:
-        start = compile_shell_pattern(pattern, False, True).suffix_start(text, longest=longest)
+        start = compile_shell_pattern(pattern, False, host.extglob).suffix_start(text, longest=longest, step=host.budget.step)
         return text[:start] if start >= 0 else text
 
     return cut
@@ -98,7 +98,7 @@ def _substitute(everywhere: bool) -> Operator:
         position = size = 0
         if not text and compiled.match(text):
             return _replacement(template, "")
-        for start, end in compiled.spans(text):
+        for start, end in compiled.spans(text, host.budget.step):
             piece = _replacement(template, text[start:end])
             size += start - position + len(piece)
             host.budget.charge(size)
@@ -116,13 +116,13 @@ def _substitute(everywhere: bool) -> Operator:
 
 def _substitute_prefix(host: ExpansionHost, text: str, pattern: str, template: str) -> str:
     compiled = _compiled(host, pattern)
-    end = compiled.prefix_end(text, longest=True)
+    end = compiled.prefix_end(text, longest=True, step=host.budget.step)
     return text if end < 0 or compiled.is_miscounted() else _replacement(template, text[:end]) + text[end:]
 
 
 def _substitute_suffix(host: ExpansionHost, text: str, pattern: str, template: str) -> str:
     compiled = _compiled(host, pattern)
-    start = compiled.suffix_start(text, longest=True)
+    start = compiled.suffix_start(text, longest=True, step=host.budget.step)
     return text if start < 0 or compiled.is_miscounted() else text[:start] + _replacement(template, text[start:])
 
 
@@ -130,7 +130,7 @@ def _case(change: Callable[[str], str], first_only: bool) -> Operator:
     def convert(host: ExpansionHost, text: str, pattern: str, _: str) -> str:
         if not pattern:
             return change(text[:1]) + text[1:] if first_only else "".join(map(change, text))
-        compiled = compile_shell_pattern(pattern, False, True)
+        compiled = compile_shell_pattern(pattern, False, host.extglob)
         if first_only:
             return change(text[:1]) + text[1:] if text and compiled.match(text[0]) else text
         return "".join([change(char) if compiled.match(char) else char for char in text])

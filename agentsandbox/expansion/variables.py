@@ -606,8 +606,7 @@ class Variables:
     def environment(self) -> dict[str, str]:
         """The exported variables. Not to be changed by the caller."""
         if self._environment is None:
-            if self.before_export_all is not None:
-                self._export_changed(self.before_export_all)
+            self.settle_exports()
             exported = {
                 name: text
                 for name, flags in self.attributes.items()
@@ -623,12 +622,16 @@ class Variables:
         """`set -a`: whatever is assigned from now on is exported."""
         if on and self.before_export_all is None:
             self.before_export_all = self.values.copy()
-        elif not on and self.before_export_all is not None:
-            self._export_changed(self.before_export_all)
+        elif not on:
+            self.settle_exports()
             self.before_export_all = None
         self._environment = None
 
-    def _export_changed(self, before: dict[str, object]) -> None:
+    def settle_exports(self) -> None:
+        """Export what was assigned since `set -a`."""
+        before = self.before_export_all
+        if before is None:
+            return
         for name, value in self.values.items():
             if before.get(name, _MISSING) is not value and not self.attributes.get(name, 0) & (ARRAY | ASSOCIATIVE | NAMEREF):
                 self.attributes[name] = self.attributes.get(name, 0) | EXPORT

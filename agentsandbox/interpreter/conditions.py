@@ -293,7 +293,7 @@ def _matches(node: CondBinary, left: Callable[[Shell], str], sign: Sign) -> Test
             _traced(shell, *sign, _shown(text), node.operator, _shown(source if written is None else written))
         if shell.bytewise:
             text, source = bytewise(text), bytewise(source)
-        return compile_shell_pattern(source, shell.shopt["nocasematch"]).match(text) is wanted
+        return compile_shell_pattern(source, shell.shopt["nocasematch"]).match(text, shell.budget.step) is wanted
 
     return matches
 

@@ -444,7 +444,7 @@ def _case(node: Case) -> Run:
                             source = pattern(shell)
                         if shell.bytewise:
                             source = bytewise(source)
-                        if compile_shell_pattern(source, ignore_case).match(text):
+                        if compile_shell_pattern(source, ignore_case, shell.extglob).match(text, shell.budget.step):
                             break
                     else:
                         continue

@@ -382,6 +382,8 @@ class Rendering:
         if seconds < 0:
             seconds = {-1: int(self.now), -2: int(self.started)}.get(seconds, seconds)
         text = strftime(seconds, directive.time_format or "%X", self.zone)
+        if len(encode(text)) > 127:  # the room that bash has for it
+            text = ""
         return pad(encode(text)[:precision], flags, width)
 
     def count(self, _directive: Directive) -> bytes:

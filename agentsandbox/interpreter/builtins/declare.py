@@ -339,6 +339,7 @@ def _reference(shell: Shell, name: str, assignment: BoundAssignment | None, on: 
 
 def describe(shell: Shell, name: str) -> str | None:
     """A variable as `declare -p` shows it; None when there is none."""
+    shell.variables.settle_exports()
     if name not in shell.values and name not in shell.variables.readers:
         return None
     value = shell.values.get(name)

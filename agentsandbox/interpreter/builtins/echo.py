@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 @define("echo", "echo [-neE] [arg ...]")
 def echo(shell: Shell, words: list[str]) -> int:
+    if len(words) > 2:
+        shell.budget.charge(sum(map(len, words)))
     data = render_echo(words[1:], xpg=shell.shopt["xpg_echo"], posix=shell.posix)
     stream = shell.fds.get(1)
     if stream is None:
