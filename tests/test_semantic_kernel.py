@@ -19,7 +19,15 @@ from semantic_kernel.contents import AuthorRole, ChatHistory, ChatMessageContent
 from semantic_kernel.functions import KernelPlugin
 
 from agentsandbox import AgentSkill, Sandbox
-from agentsandbox.integrations.semantic_kernel import create_functions, create_get_skill_function, create_sandbox_function
+from agentsandbox.integrations.semantic_kernel import (
+    create_functions,
+    create_get_skill_function,
+    create_sandbox_function,
+    to_kernel_function,
+)
+from agentsandbox.skills.catalog import SkillCatalog
+from agentsandbox.skills.session import SkillSession
+from agentsandbox.tools.profiles import skill_tools
 
 
 class Settings(PromptExecutionSettings):
@@ -56,10 +64,10 @@ def calls(*wanted: tuple[str, dict[str, Any]]) -> ChatMessageContent:
     return ChatMessageContent(role=AuthorRole.ASSISTANT, items=items)
 
 
-def take_turn(sandbox: Sandbox, *replies: ChatMessageContent) -> ScriptedModel:
+def take_turn(sandbox: Sandbox, *replies: ChatMessageContent, functions: list[Any] | None = None) -> ScriptedModel:
     """One turn of an agent: the model's replies are played until it answers in words."""
     kernel = Kernel()
-    kernel.add_plugin(KernelPlugin(name="sandbox", functions=create_functions(sandbox)))
+    kernel.add_plugin(KernelPlugin(name="sandbox", functions=functions or create_functions(sandbox)))
     model = ScriptedModel(ai_model_id="scripted", service_id="scripted")
     model.replies = [*replies, ChatMessageContent(role=AuthorRole.ASSISTANT, content="done")]
     model.seen = []
@@ -137,6 +145,21 @@ def test_a_models_mistakes_come_back_as_text(sandbox: Sandbox) -> None:
     assert syntax["exitCode"] == 2
     assert "syntax error" in syntax["error"]
     assert wrong["error"]
+
+
+def test_the_other_profiles_answer_in_json_too(sandbox: Sandbox) -> None:
+    session = SkillSession(SkillCatalog(skills=[AgentSkill.from_package("skills_embedded", "git-workflow")]), sandbox)
+    model = take_turn(
+        sandbox,
+        calls(("skill_activate", {"names": ["git-workflow"]})),
+        calls(("skill_run", {"path": "scripts/check-branch.sh", "args": ["feat/x"], "env": {"A": "b"}, "timeout": 5})),
+        calls(("skill_read", {"path": "../x"})),
+        functions=[to_kernel_function(tool, "sandbox") for tool in skill_tools(session)],
+    )
+    active, ran, refused = results(model)
+    assert active["active_skills"][0]["name"] == "git-workflow"
+    assert (ran["exit_code"], ran["stdout"]) == (0, "feat/x: ok\n")
+    assert refused["error"]["type"] == "path"
 
 
 def test_the_event_loop_is_not_held_up(sandbox: Sandbox) -> None:

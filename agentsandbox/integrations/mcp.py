@@ -14,8 +14,8 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from agentsandbox.errors import SandboxError
-from agentsandbox.streams import encode
 from agentsandbox.tools.profiles import Toolbox
+from agentsandbox.tools.spec import answer_text
 
 try:
     from mcp import types
@@ -71,8 +71,7 @@ def _declaration(tool: Tool) -> types.Tool:
 
 def _result(answer: Any) -> types.CallToolResult:
     """An answer as text, and as it is where it is an object; an object that says so is an error."""
-    text = answer if isinstance(answer, str) else json.dumps(answer, ensure_ascii=False)
-    text = str(encode(text), "utf-8", "replace")  # names of files need not be UTF-8, messages must be
+    text = answer_text(answer)
     structured = json.loads(text) if isinstance(answer, dict) else None
     failed = structured is not None and ("error" in structured or structured.get("success") is False)
     return types.CallToolResult(content=[types.TextContent(type="text", text=text)], structured_content=structured, is_error=failed)

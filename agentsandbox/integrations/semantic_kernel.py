@@ -10,7 +10,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from agentsandbox.errors import SandboxError
 from agentsandbox.tools.agentsandbox import get_skill_tool, sandbox_tool
+from agentsandbox.tools.spec import answer_text
 
 if TYPE_CHECKING:
     from semantic_kernel.functions import KernelFunction
@@ -39,12 +41,15 @@ def create_get_skill_function(sandbox: Sandbox, *, plugin_name: str = PLUGIN) ->
 
 
 def to_kernel_function(tool: Tool, plugin_name: str) -> KernelFunction:
-    """Any tool as a kernel function, its JSON schema included."""
-    from semantic_kernel.functions import KernelFunctionFromMethod, kernel_function
-    from semantic_kernel.functions.kernel_parameter_metadata import KernelParameterMetadata
+    """Any tool as a kernel function, its JSON schema included; its answers are texts, JSON for objects."""
+    try:
+        from semantic_kernel.functions import KernelFunctionFromMethod, kernel_function
+        from semantic_kernel.functions.kernel_parameter_metadata import KernelParameterMetadata
+    except ImportError:
+        raise SandboxError('Semantic Kernel needs the extra "semantic-kernel": pip install "agentsandbox[semantic-kernel]"') from None
 
-    async def call(**arguments: Any) -> Any:
-        return await tool.acall({name: value for name, value in arguments.items() if value is not None})
+    async def call(**arguments: Any) -> str:
+        return answer_text(await tool.acall({name: value for name, value in arguments.items() if value is not None}))
 
     required = tool.json_schema.get("required", ())
     parameters = [

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import inspect
+import json
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from agentsandbox.errors import SandboxError
+from agentsandbox.streams import encode
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
 
     Handler = Callable[[Mapping[str, Any]], Any]
 
-__all__ = ["Tool", "answering", "check_arguments", "schema_of", "wire_name"]
+__all__ = ["Tool", "answer_text", "answering", "check_arguments", "schema_of", "wire_name"]
 
 _TYPES: dict[str, tuple[type, ...]] = {
     "string": (str,),
@@ -67,6 +69,12 @@ class Tool:
     def as_function(self) -> dict[str, Any]:
         """The declaration that most model interfaces take."""
         return {"name": self.wire_name, "description": self.description, "parameters": dict(self.json_schema)}
+
+
+def answer_text(answer: Any) -> str:
+    """An answer as a text that every model interface can carry: JSON for an object, names that are not UTF-8 made so."""
+    text = answer if isinstance(answer, str) else json.dumps(answer, ensure_ascii=False)
+    return str(encode(text), "utf-8", "replace")
 
 
 def answering(function: Handler, refuse: Callable[[SandboxError], Any]) -> Handler:
