@@ -75,10 +75,11 @@ def _rewrite(words: Sequence[str]) -> Sequence[str]:
 class _Order:
     """How two lines compare: the keys, and whether the lines themselves decide in the end."""
 
-    __slots__ = ("keys", "random", "random_source", "reverse", "stable", "tab", "terminator", "unique")
+    __slots__ = ("general", "keys", "random", "random_source", "reverse", "stable", "tab", "terminator", "unique")
 
     def __init__(self, args: Arguments) -> None:
-        general = SortKey()
+        self.general = general = SortKey()
+        """The options outside of the keys."""
         self.keys: list[SortKey] = []
         self.terminator = b"\0" if args.flag("zero-terminated") else b"\n"
         self.unique = args.flag("unique")
@@ -109,9 +110,7 @@ class _Order:
         """A function from lines to what they compare by, before the lines themselves."""
         salt = _salt(ctx, self.random_source) if self.random else b""
         end = b"" if is_bytewise(ctx, "LC_COLLATE") else b"\0"
-        columns = [
-            key.column(self.tab, (salt, end), invert=key.reverse != self.reverse, terminator=self.terminator) for key in self.keys
-        ]
+        columns = [key.column(self.tab, (salt, end), invert=key.reverse != self.reverse, terminator=self.terminator) for key in self.keys]
         if len(columns) == 1:
             return columns[0]
         return lambda found: list(zip(*[column(found) for column in columns], strict=True))
@@ -327,7 +326,7 @@ def _output(ctx: CommandContext, name: str) -> ByteWriter:
 
 
 def _check_mode(args: Arguments) -> str | None:
-    """"c", "C" or None for a sort."""
+    """ "c", "C" or None for a sort."""
     modes = []
     for name, value in args.given:
         if name in ("c", "C"):
@@ -341,6 +340,24 @@ def _check_mode(args: Arguments) -> str | None:
     if modes and args.flag("output"):
         raise CommandError(f"options '-{modes[0]}o' are incompatible", 2)
     return modes[0] if modes else None
+
+
+def _start_debugging(ctx: CommandContext, args: Arguments, order: _Order, mode: str | None) -> Callable[[Any], bytes] | None:
+    """With --debug: say what is doubtful, and return how a line is shown."""
+    if not args.flag("debug"):
+        return None
+    if mode is not None or args.flag("output"):
+        raise CommandError(f"options '-{mode or 'o'} --debug' are incompatible", 2)
+    from agentsandbox.commands._sort_debug import annotated, key_warnings
+
+    last_resort = not order.stable
+    rules = "simple byte comparison" if is_bytewise(ctx, "LC_COLLATE") else f"{quote('C.UTF-8')} sorting rules"
+    ctx.warn(f"text ordering performed using {rules}", ctx.status)
+    only_general = order.keys == [order.general]
+    for message in key_warnings(order.keys, order.general, order.tab, only_general=only_general, last_resort=last_resort):
+        ctx.warn(message, ctx.status)
+    annotate = annotated(order.keys, order.tab, last_resort=last_resort)
+    return lambda line: annotate(line.encode("latin-1") if isinstance(line, str) else line)
 
 
 @command(
@@ -373,6 +390,7 @@ def _check_mode(args: Arguments) -> str | None:
       -C                           like -c, but do not show the first line out of order
           --check[=WHEN]           diagnose-first (-c) or quiet (-C)
           --batch-size=NMERGE      files to merge at a time (nothing depends on it here)
+          --debug                  mark what is compared, and warn of doubtful options
           --compress-program=PROG  for temporary files (none are used here)
           --files0-from=F          take the names of the files from F, each ended by NUL
       -k, --key=KEYDEF             sort by a key: F[.C][OPTS][,F[.C][OPTS]], counted from 1
@@ -396,6 +414,7 @@ def sort(ctx: CommandContext, args: Arguments) -> int:
     if len(outputs) > 1:
         raise CommandError("multiple output files specified", 2)
     mode = _check_mode(args)
+    annotate = _start_debugging(ctx, args, order, mode)
     listed = listed_operands(ctx, args, status=2)
     if listed is not None and not listed:
         raise CommandError(f"no input from {quote_always(args.value('files0-from') or '')}", 2)
@@ -414,8 +433,10 @@ def sort(ctx: CommandContext, args: Arguments) -> int:
         if args.flag("merge"):
             pieces = iter(list(pieces))  # the output may be one of the files
         out = _output(ctx, outputs.pop())
+    if annotate is not None:
+        pieces = ([annotate(line) for line in piece] for piece in pieces)
     for piece in pieces:
-        _write_lines(ctx, out, piece, order.terminator)
+        _write_lines(ctx, out, piece, order.terminator if annotate is None else b"\n")
     if out is not ctx.stdout:
         out.release()  # type: ignore[attr-defined]
     return 0
