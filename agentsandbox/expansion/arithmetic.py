@@ -27,6 +27,8 @@ __all__ = ["compile_operation", "compile_text", "compile_tree", "evaluate_text",
 MAX_RECURSION = 1024
 """Variables whose values are expressions that name further variables: as deep as bash goes."""
 
+_seen: dict[str, int] = {}
+"""Small numbers by their texts, which scripts compute with again and again."""
 _LOW, _HIGH = -0x8000000000000000, 0x7FFFFFFFFFFFFFFF
 _SPAN = 0x10000000000000000
 INTEGER = re.compile(r"\s*-?(?:[1-9][0-9]{0,17}|0)\s*\Z")
@@ -92,8 +94,14 @@ def read_variable(host: ExpansionHost, name: str) -> int:
                 raise ExpansionError(f"{name}: unbound variable", status=127)
             return 0
     text: str = value
+    number = _seen.get(text)
+    if number is not None:
+        return number
     if text.isdigit() and text[0] != "0" and len(text) < 19 and text.isascii():
-        return int(text)
+        number = int(text)
+        if len(text) < 6 and len(_seen) < 10000:
+            _seen[text] = number
+        return number
     if not text:
         return 0
     return evaluate_text(host, text)

@@ -415,6 +415,9 @@ class WordCompiler:
         if _is_plain(word.parts):
             plain: str = word.parts[0].text  # type: ignore[attr-defined]
             return lambda host, out: out.append(plain)
+        if len(word.parts) == 1 and type(word.parts[0]) is Quoted:
+            quoted: str = word.parts[0].text
+            return lambda host, out: out.append(quoted)
         if not has_braces(word.parts):
             return self._fields(word.parts)
         expanded, unexpanded = self._brace_fields(word), self._fields(word.parts)

@@ -11,6 +11,7 @@ import re
 from agentsandbox.errors import Break, Continue, Return
 from agentsandbox.expansion.braces import has_braces
 from agentsandbox.expansion.errors import ExpansionError
+from agentsandbox.expansion.variables import Variables
 from agentsandbox.interpreter.failures import command_failed, expansion_failed
 from agentsandbox.interpreter.substitutions import WORDS
 from agentsandbox.streams import decode, encode
@@ -408,6 +409,8 @@ def _local(node: SimpleCommand, general: Run) -> Run | None:
 
 
 def _one_local(name: str, value: Callable[[Shell], object], line: int, general: Run) -> Run:
+    nothing = (Variables.missing, 0)
+
     def run(shell: Shell) -> int:
         variables = shell.variables
         scopes = variables.scopes
@@ -422,7 +425,7 @@ def _one_local(name: str, value: Callable[[Shell], object], line: int, general: 
         scope = scopes[-1]
         values = shell.values
         if name not in scope:
-            scope[name] = (values.get(name, variables.missing), 0)
+            scope[name] = (values[name], 0) if name in values else nothing
         values[name] = text
         shell.status = 0
         return 0

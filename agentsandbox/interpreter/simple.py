@@ -94,15 +94,18 @@ def _call(node: SimpleCommand, general: Run) -> Run:
     name = first.source
     if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_.:-]*", name):
         return general
-    arguments = [WORDS.fields(word) for word in node.words[1:] if isinstance(word, Word)]
     if any("<(" in word.source or ">(" in word.source for word in node.words):
         return general
     line = node.line
+    arguments: list[Callable[[Shell, list[str]], None]] | None = None
 
     def call(shell: Shell) -> int:
+        nonlocal arguments
         function = shell.functions.get(name)
         if function is None or shell.slow:
             return general(shell)
+        if arguments is None:  # most commands never name a function
+            arguments = [WORDS.fields(word) for word in node.words[1:] if isinstance(word, Word)]
         shell.line = line
         words: list[str] = []
         try:
