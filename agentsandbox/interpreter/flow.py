@@ -203,6 +203,7 @@ def _while(node: While) -> Run:
                 except Continue:
                     if leave_loop(shell):
                         raise Continue from None
+                    budget.step()
                     continue
                 budget.left -= 1
                 if budget.left < 0:

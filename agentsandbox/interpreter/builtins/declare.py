@@ -316,6 +316,8 @@ def _reference(shell: Shell, name: str, assignment: BoundAssignment | None, on: 
     if target is None:
         current = shell.values.get(name)
         target = str(current) if isinstance(current, (str, int)) else (current.target if isinstance(current, NameReference) else "")
+        if not target and isinstance(current, str):
+            raise CommandError("`': invalid variable name for name reference")
         if not target:
             shell.values[name] = NameReference("")
             variables.add(name, NAMEREF | on)
