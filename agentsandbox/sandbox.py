@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from agentsandbox.observation import Observation
     from agentsandbox.options import SandboxOptions
     from agentsandbox.policy import Policy, Rule
-    from agentsandbox.skills import SkillInfo, SkillSession
+    from agentsandbox.skills import AgentSkill, SkillInfo, SkillSession
 
     Jobs = Literal["detach", "wait", "kill"]
 
@@ -160,6 +160,29 @@ class Sandbox:
     def get_mounted_skills(self) -> tuple[SkillInfo, ...]:
         """The mounted skills in the order given."""
         return self._mounted
+
+    def mount_skill(self, skill: AgentSkill, path: str | None = None, *, written: bool = False) -> str:
+        """Mount one more skill, read-only, at `path` or by its name below `skills_mount_path`; where it is.
+
+        What a script made in its way is moved aside; not if it is the skill itself, `written` in the sandbox. The shell knows the
+        skill as it knows those given at the start.
+        """
+        from agentsandbox.skills.mount import SkillInfo, clear_way
+
+        where = path or f"{self._settings['skills_mount_path'].rstrip('/')}/{skill.name}"
+        known = where in [info.mount_path for info in self._mounted]
+        if not known and not written:
+            clear_way(self.fs, where)
+        if not self.fs.exists(where):
+            self.fs.graft(where, skill.tree)
+        if not known:
+            self._mounted += (SkillInfo(skill.name, skill.description, where, skill.metadata),)
+            if self._shell is not None:
+                self._shell.machine.skill_mounts = self._skill_mounts()
+        return where
+
+    def _skill_mounts(self) -> tuple[tuple[str, str], ...]:
+        return tuple((info.mount_path, info.name) for info in self._mounted)
 
     @property
     def skills(self) -> SkillSession:
@@ -399,7 +422,7 @@ class Sandbox:
         self.fs.open_fifo = machine.fifos.open
         if self._observation is not None:
             machine.on_skill_script = self._observation.skill_script
-        machine.skill_mounts = tuple((info.mount_path, info.name) for info in self._mounted)
+        machine.skill_mounts = self._skill_mounts()
         log = OutputLog(0)
         self._out, self._err = Capture(log, 1), Capture(log, 2)
         self._history: list[ExecutionResult] = []

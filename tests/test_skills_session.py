@@ -14,6 +14,7 @@ from agentsandbox.skills.catalog import SkillCatalog
 from agentsandbox.skills.reading import ReadingRules, page_lines
 from agentsandbox.skills.session import SkillSession
 from agentsandbox.skills.skill import AgentSkill
+from agentsandbox.skills.stores import VirtualSkills
 from agentsandbox.tools.profiles import Toolbox, skill_tools
 from tests.test_skills_sources import BAD_PATHS
 
@@ -340,6 +341,55 @@ def test_secrets_are_for_their_skill_alone() -> None:
         assert session.run_script("run.sh", skill="x", env={"TOKEN": "other"}).stdout == "[s3cret]\n"
         assert session.run_script("run.sh", skill="y").stdout == "[]\n"
         assert "TOKEN" not in sandbox.env
+
+
+@pytest.mark.row("S2-3", "S2-33")
+def test_the_shell_knows_the_skills_that_a_session_mounted(catalog: SkillCatalog) -> None:
+    with Sandbox() as sandbox:
+        session = SkillSession(catalog, sandbox)
+        sandbox.execute("cd /tmp")
+        session.load(["b"])
+        assert sandbox.execute("/.sandbox/skills/b/run").stdout == "b /.sandbox/skills/b/run\n"
+        assert "did you mean /.sandbox/skills/b/scripts/tool.py" in sandbox.execute("sh scripts/tool.py").stderr
+        assert [info.name for info in sandbox.get_mounted_skills()] == ["b"]
+        twin = sandbox.fork()
+        assert twin.execute("cd /; .sandbox/skills/b/run").exit_code == 0
+        sandbox.execute("mkdir -p /elsewhere")
+        assert sandbox.mount_skill(SKILLS[0], "/elsewhere/a") == "/elsewhere/a"
+        assert sandbox.execute("echo x > /elsewhere/a/SKILL.md").exit_code == 1
+        assert sandbox.mount_skill(SKILLS[1]) == "/.sandbox/skills/b"
+
+
+@pytest.mark.parametrize(
+    "trick",
+    [
+        "mkdir -p /.sandbox/skills/a/scripts; echo 'echo stolen $KEY' > /.sandbox/skills/a/scripts/run.sh",
+        "mkdir -p /tmp/mine/skills/a/scripts; echo 'echo stolen $KEY' > /tmp/mine/skills/a/scripts/run.sh; ln -s /tmp/mine /.sandbox",
+        "mkdir /.sandbox",
+        ": > /.sandbox",
+    ],
+)
+def test_an_agents_files_do_not_pass_for_a_skill(catalog: SkillCatalog, trick: str) -> None:
+    with Sandbox() as sandbox:
+        assert sandbox.execute(trick).exit_code == 0
+        session = SkillSession(catalog, sandbox, secrets={"a": {"KEY": "s3cret"}})
+        session.load(["a"])
+        sandbox.execute("mv /.sandbox /.other; rm -rf /.sandbox; ln -sfn /tmp/mine /.sandbox; mv /.sandbox/skills /.sandbox/old")
+        assert session.run_script("scripts/run.sh", ["x"]).stdout == "s3cret x\n/workspace\n"
+        assert sandbox.execute("test -e /.sandbox.1").exit_code == 0
+
+
+def test_secrets_are_not_given_to_files_that_were_changed() -> None:
+    with Sandbox() as sandbox:
+        sandbox.execute(
+            "mkdir -p /skills/own; cd /skills/own; printf -- '---\nname: own\ndescription: d\n---\n' > SKILL.md; echo 'echo $KEY' > x.sh"
+        )
+        session = SkillSession(SkillCatalog.discover(VirtualSkills(sandbox.fs, "/skills")), sandbox, secrets={"own": {"KEY": "s3cret"}})
+        session.load(["own"])
+        assert session.run_script("x.sh").stdout == "s3cret\n"
+        sandbox.execute("echo 'echo stolen $KEY' > x.sh")
+        with pytest.raises(SkillPolicyError, match="not the skill's own file"):
+            session.run_script("x.sh")
 
 
 @pytest.mark.row("S0-14", "S0-71", "V0-15")

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from agentsandbox.skills.metadata import SkillMetadata
     from agentsandbox.skills.skill import AgentSkill
 
-__all__ = ["SkillInfo", "mount_skills"]
+__all__ = ["SkillInfo", "clear_way", "mount_skills"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,3 +49,24 @@ def mount_skills(fs: MemoryFileSystem, skills: Sequence[AgentSkill], mount_path:
         fs.graft(path, skill.tree, read_only=not writable)
         mounted.append(SkillInfo(skill.name, skill.description, path, skill.metadata))
     return tuple(mounted)
+
+
+def clear_way(fs: MemoryFileSystem, path: str) -> None:
+    """Move aside what a user of the sandbox made on the way to a path, where only root may: nobody else's files pass for a skill's."""
+    user, fs.uid = fs.uid, 0
+    try:
+        above = "/"
+        for part in path.strip("/").split("/"):
+            here = posixpath.join(above, part)
+            if not fs.exists(here, follow=False):
+                return
+            if fs.stat(above).uid == 0 and fs.stat(here, follow=False).uid != 0:
+                fs.rename(here, _free_name(fs, here))
+                return
+            above = here
+    finally:
+        fs.uid = user
+
+
+def _free_name(fs: MemoryFileSystem, path: str) -> str:
+    return next(name for number in range(1, 1_000_000) if not fs.exists(name := f"{path}.{number}", follow=False))

@@ -35,6 +35,8 @@ if TYPE_CHECKING:
         @property
         def cwd(self) -> str: ...
 
+        def mount_skill(self, skill: AgentSkill, path: str | None = None, *, written: bool = False) -> str: ...
+
         def execute(
             self,
             script: str,
@@ -66,7 +68,7 @@ if TYPE_CHECKING:
         def diff(self, snapshot: Any, /) -> Sequence[Any]: ...
 
 
-__all__ = ["INTERPRETERS", "ScriptChange", "ScriptResult", "ScriptRun", "interpreter_of", "plan_script"]
+__all__ = ["INTERPRETERS", "ScriptChange", "ScriptResult", "ScriptRun", "check_files", "interpreter_of", "plan_script"]
 
 SCRIPT = '"$@"'
 
@@ -199,6 +201,18 @@ def plan_script(
     if not place.fs.is_dir(directory):
         raise SkillPathError(f"there is no directory {workdir!r}", "not_found")
     return ScriptRun(place, absolute, (command, absolute, *args), variables, directory, place.snapshot(), place.fs.fork(), policy)
+
+
+def check_files(place: Workplace, skill: AgentSkill, root: str) -> None:
+    """Raise `SkillPolicyError` unless the sandbox has the skill's files as they were loaded."""
+    for file in skill.files:
+        path = posixpath.join(root, file.relative_path)
+        try:
+            same = place.fs.readlink(path) == file.link if file.link is not None else place.fs.read_bytes(path) == file.content
+        except OSError:
+            same = False
+        if not same:
+            raise SkillPolicyError(f"{path} is not the skill's own file: with secrets, only what was loaded runs")
 
 
 def interpreter_of(path: str, content: bytes, interpreters: Mapping[str, str]) -> str | None:

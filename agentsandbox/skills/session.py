@@ -19,7 +19,7 @@ from agentsandbox.skills.paths import clean_path
 from agentsandbox.skills.prompts import base_rules, one_line, parse_invocation, render_active, render_catalog, render_skill_content
 from agentsandbox.skills.reading import ReadingRules, read_file, read_instructions, truncate
 from agentsandbox.skills.rendering import render_body
-from agentsandbox.skills.scripts import INTERPRETERS, ScriptRun, plan_script
+from agentsandbox.skills.scripts import INTERPRETERS, ScriptRun, check_files, plan_script
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, MutableMapping, Sequence
@@ -56,7 +56,7 @@ class SkillSession:
     allowed_tools   whether the skills' `allowed-tools` are ignored, or asked for every command of their scripts: what they do
                     not allow is noted in `warnings`, or refused
     script_allowlist  names of skills that are not asked
-    secrets         skill → variables for the environment of its scripts, and of no other's
+    secrets         skill → variables for the environment of its scripts, and of no other's; none of them runs when it was changed
     run_commands    whether !`command` and ```! blocks in instructions are run, in the sandbox, when they are shown
     requires        skills that a skill requires: a "hint" to the model, loaded "auto"matically before it, or "ignore"d
     delivery        where tools that load put the instructions: in the answer, in `system_prompt`, in both; None as each profile does
@@ -281,10 +281,13 @@ class SkillSession:
         if self.place is None or not self.has_scripts:
             raise SkillPolicyError("Scripts cannot be run here.")
         chosen = self.skill(skill)
+        root = self._mount(chosen)
+        if chosen.name in self._secrets:
+            check_files(self.place, chosen, root)
         return plan_script(
             self.place,
             chosen,
-            self._mount(chosen),
+            root,
             path,
             args=args,
             env={**(env or {}), **self._secrets.get(chosen.name, {})},
@@ -414,9 +417,10 @@ class SkillSession:
     def _mount(self, skill: AgentSkill) -> str:
         """Have the skill in the sandbox, if there is one; where it is."""
         path = self.root_of(skill.name)
-        if self.place is not None and not self.place.fs.exists(path):
-            self.place.fs.graft(path, skill.tree)
-        return path
+        if self.place is None:
+            return path
+        record = self.catalog.get(skill.name)
+        return self.place.mount_skill(skill, path, written=record is not None and record.mount_path is not None)
 
     def _receipt(self, skill: AgentSkill) -> dict[str, Any]:
         root = self.root_of(skill.name)
