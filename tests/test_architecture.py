@@ -57,6 +57,7 @@ LONG_FILES = {
     "languages/jq/parser.py": "the grammar of jq",
     "languages/sed/parser.py": "the grammar of sed",
     "syntax/parser.py": "the grammar of the shell",
+    "syntax/words.py": "every quoting and expansion that a word can hold",
 }
 """Files that may be longer, and the one idea that makes them so."""
 

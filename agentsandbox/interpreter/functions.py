@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentsandbox.errors import Return
+from agentsandbox.errors import Exit, Return
 from agentsandbox.expansion.errors import ExpansionError
 from agentsandbox.interpreter.dispatch import compiles
 from agentsandbox.interpreter.shell import Function
@@ -28,8 +28,7 @@ def _define(node: FunctionDefinition) -> Run:
         if shell.posix and name in _SPECIAL_BUILTINS:
             shell.line = node.line
             shell.complain(f"`{name}': is a special builtin")
-            shell.status = 2
-            return 2
+            raise Exit(2)
         if "$" in name or "`" in name or "'" in name or '"' in name or "\\" in name:
             shell.line = node.line
             shell.complain(f"`{name}': not a valid identifier")

@@ -10,7 +10,7 @@ from agentsandbox.interpreter.dispatch import compile_command, compiles
 from agentsandbox.interpreter.failures import command_failed
 from agentsandbox.interpreter.flow import compile_condition
 from agentsandbox.interpreter.specials import PipelineStatus
-from agentsandbox.interpreter.subshells import compile_stage, run_subshell
+from agentsandbox.interpreter.subshells import compile_stage, run_subshell, run_traps
 from agentsandbox.streams import Pipe, PipeReader
 from agentsandbox.syntax.nodes import Command, Pipeline, SimpleCommand, Word
 
@@ -100,7 +100,7 @@ class _Run:
     def _stage(self, number: int, fds: dict[int, Stream], started: bool) -> int:
         shell = self.shell
         name = self.in_place[number]
-        if name and not started and not shell.slow and not shell.check and name not in shell.functions:
+        if name and not started and not shell.slow and not shell.check and not shell.traps and name not in shell.functions:
             saved = shell.fds
             shell.fds = fds
             try:
@@ -167,6 +167,8 @@ def _stages(node: Pipeline) -> Run:
         status = PipelineStatus(code)
         status.statuses = statuses
         shell.status = status
+        if shell.pending_traps:
+            run_traps(shell)
         if status and shell.check:
             command_failed(shell, int(status), line)
         return status

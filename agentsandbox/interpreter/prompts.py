@@ -44,9 +44,9 @@ def expand_prompt(shell: Shell, text: str) -> str:
 
 
 def _time(shell: Shell, form: str) -> str:
-    from agentsandbox.languages.dates import format_date
+    from agentsandbox.languages.strftime import strftime
 
-    return format_date(int(shell.machine.host.clock()), form, shell.variables.get("TZ") or "UTC0")
+    return strftime(int(shell.machine.host.clock()), form, shell.variables.get("TZ") or "UTC0")
 
 
 def _letter(shell: Shell, letter: str) -> str:

@@ -459,8 +459,10 @@ class Shell:
         setattr(self, entry[1], on)
         if on and name in ("vi", "emacs"):  # one editor at a time
             setattr(self, OPTIONS["emacs" if name == "vi" else "vi"][1], False)
-        if name == "posix" and on:
-            self.variables.assign("POSIXLY_CORRECT", "y")
+        if name == "posix":
+            self.shopt = {**self.shopt, "expand_aliases": on}
+            if on:
+                self.variables.assign("POSIXLY_CORRECT", "y")
         if name == "allexport":
             self.variables.export_all(on)
         self.update_flags()

@@ -8,7 +8,7 @@ from agentsandbox.errors import CommandError
 from agentsandbox.expansion.braces import expand_braces, has_braces
 from agentsandbox.expansion.errors import ExpansionError
 from agentsandbox.interpreter.assignments import BoundAssignment, bind_assignment, compile_assignment
-from agentsandbox.interpreter.builtins import find_builtin
+from agentsandbox.interpreter.builtins import SPECIAL, find_builtin
 from agentsandbox.interpreter.dispatch import compiles
 from agentsandbox.interpreter.execution import run_external
 from agentsandbox.interpreter.failures import command_failed, expansion_failed
@@ -27,6 +27,7 @@ from agentsandbox.syntax.nodes import (
     Node,
     Parameter,
     Quoted,
+    Redirection,
     SimpleCommand,
     Word,
 )
@@ -161,6 +162,10 @@ def _assignments_only(node: SimpleCommand) -> Run:
             status = 1
         shell.status = status
         shell.last_argument = ""
+        if shell.pending_traps:
+            from agentsandbox.interpreter.subshells import run_traps
+
+            run_traps(shell)
         if status and shell.check:
             command_failed(shell, status, line)
         return status
@@ -242,6 +247,7 @@ def _general(node: SimpleCommand) -> Run:
     redirections = compile_redirections(node.redirections) if node.redirections else None
     line = node.line
     text: list[str] = []
+    assigns = redirections is not None and any(map(_may_assign, node.redirections))
 
     def run(shell: Shell) -> int:
         shell.line = line
@@ -272,7 +278,10 @@ def _general(node: SimpleCommand) -> Run:
                 trace_words(shell, bound, declared or argv)
             if redirections is not None:
                 try:
-                    shell.fds, opened = redirections(shell)
+                    if assigns and argv and argv[0] not in shell.functions and find_builtin(argv[0]) is None:
+                        shell.fds, opened = redirections(shell.fork())  # what is assigned there is lost with the child
+                    else:
+                        shell.fds, opened = redirections(shell)
                 except ExpansionError as error:
                     if not argv or argv[0] in shell.functions or find_builtin(argv[0]) is not None:
                         raise
@@ -309,6 +318,11 @@ def _general(node: SimpleCommand) -> Run:
         return status
 
     return run
+
+
+def _may_assign(node: Redirection) -> bool:
+    source = (node.target.body if isinstance(node.target, HereDocument) else node.target).source
+    return "$" in source and any(mark in source for mark in ("=", "++", "--"))
 
 
 def _alternatives(node: Assignment) -> list[Assignment]:
@@ -385,6 +399,10 @@ def run_words(
     arguments = declared if declared is not None and builtin.declares else argv
     if not assignments:
         status = builtin.call(shell, arguments)
+    elif shell.posix and name in SPECIAL:
+        for assignment in assignments:
+            assignment.apply(shell)
+        status = builtin.call(shell, arguments)
     else:
         status = _with_assignments(shell, assignments, lambda: builtin.call(shell, arguments))
     last = arguments[-1]
@@ -457,3 +475,8 @@ def _run_external(shell: Shell, argv: list[str], assignments: Sequence[BoundAssi
     except CommandError as error:
         shell.complain(error.message)
         return error.status
+    finally:
+        if shell.traps:
+            from agentsandbox.interpreter.subshells import child_ended
+
+            child_ended(shell)

@@ -10,8 +10,8 @@ from agentsandbox.expansion.variables import IndexedArray
 from agentsandbox.interpreter.dispatch import compile_command, compiles
 from agentsandbox.interpreter.failures import command_failed
 from agentsandbox.interpreter.redirections import redirected
-from agentsandbox.streams import BytesReader, Pipe, PipeReader, Stream
-from agentsandbox.syntax.nodes import AndOr, Background, Coproc, Pipeline, SimpleCommand, Subshell
+from agentsandbox.streams import BytesReader, Pipe, PipeReader, Stream, encode
+from agentsandbox.syntax.nodes import AndOr, Background, Coproc, Pipeline, SimpleCommand, Subshell, Unreadable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 SIGKILL = 9
 
-__all__ = ["compile_stage", "in_subshell", "run_in_shell", "run_subshell", "start_subshell"]
+__all__ = ["child_ended", "compile_stage", "in_subshell", "run_in_shell", "run_subshell", "run_traps", "start_subshell"]
 
 
 def run_in_shell(shell: Shell, run: Run, *, goes_on: bool = False) -> int:
@@ -87,6 +87,21 @@ def run_subshell(shell: Shell, run: Run, fds: dict[int, Stream], *, substitution
     finally:
         budget.depth -= 1
         child.variables.owner = None
+        if shell.traps:
+            child_ended(shell)
+
+
+def run_traps(shell: Shell) -> None:
+    """Run the traps of signals that came while a child ran."""
+    from agentsandbox.interpreter.traps import run_pending_traps
+
+    run_pending_traps(shell)
+
+
+def child_ended(shell: Shell) -> None:
+    """A child process, or what stands for one, has ended: that is a SIGCHLD."""
+    if "CHLD" in shell.traps:
+        shell.pending_traps.append("CHLD")
 
 
 def start_subshell(
@@ -116,6 +131,8 @@ def start_subshell(
             child.finish()
             for stream in held:
                 stream.release()
+            if shell.traps:
+                child_ended(shell)
 
     process = scheduler.start(body, name, child.pid)
     child.process = process
@@ -149,6 +166,8 @@ def in_subshell(body: Run, line: int) -> Run:
     def run_node(shell: Shell) -> int:
         status = run_subshell(shell, body, shell.fds)
         shell.status = status
+        if shell.pending_traps:
+            run_traps(shell)
         if status and shell.check:
             command_failed(shell, status, line)
         return status
@@ -180,6 +199,21 @@ def _background(node: Background) -> Run:
         return 0
 
     return start
+
+
+@compiles(Unreadable)
+def _unreadable(node: Unreadable) -> Run:
+    lines = [node.message, *(() if node.source_line is None else (f"`{node.source_line}'",))]
+
+    def report(shell: Shell) -> int:
+        stream = shell.fds.get(2)
+        prefix = shell.error_prefix(node.line).replace(": line ", ": command substitution: line ", 1)
+        if stream is not None:
+            stream.write(encode("".join([f"{prefix}{line}\n" for line in lines])))
+        shell.status = 2
+        return 2
+
+    return report
 
 
 @compiles(Coproc)

@@ -49,6 +49,8 @@ def substitute(shell: Shell, run: Run, *, in_place: bool) -> str:
     finally:
         budget.depth -= 1
     shell.substitution_status = shell.status = status
+    if in_place and shell.traps and "CHLD" in shell.traps:
+        shell.pending_traps.append("CHLD")
     chunks = buffer.chunks
     data = chunks[0] if len(chunks) == 1 else b"".join(chunks)
     if len(data) > 65536:

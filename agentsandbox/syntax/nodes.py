@@ -49,6 +49,7 @@ __all__ = [
     "Select",
     "SimpleCommand",
     "Subshell",
+    "Unreadable",
     "While",
     "Word",
 ]
@@ -407,6 +408,17 @@ class ArithmeticFor(Command):
         self.body = body
         self.redirections = redirections
         self.line = line
+
+
+class Unreadable(Command):
+    """The text between backquotes where it is not shell grammar: an error when it is expanded, not before."""
+
+    __slots__ = ("line", "message", "source_line")
+
+    def __init__(self, message: str, line: int, source_line: str | None) -> None:
+        self.message = message
+        self.line = line
+        self.source_line = source_line
 
 
 class CaseClause(Node):

@@ -29,6 +29,7 @@ from agentsandbox.syntax.nodes import (
     Select,
     SimpleCommand,
     Subshell,
+    Unreadable,
     While,
 )
 
@@ -294,6 +295,9 @@ class _Printer:
     def conditional(self, node: Conditional) -> None:
         self.write(f"[[ {_condition(node.test)} ]]")
 
+    def unreadable(self, node: Unreadable) -> None:
+        self.write(node.source_line or "")
+
     def coproc(self, node: Coproc) -> None:
         name = f"{node.name} " if node.name != "COPROC" or not isinstance(node.body, SimpleCommand) else ""
         self.write(f"coproc {name}")
@@ -338,6 +342,7 @@ _PRINTERS: dict[type, Callable[..., None]] = {
     ArithmeticCommand: _Printer.arithmetic,
     Conditional: _Printer.conditional,
     Coproc: _Printer.coproc,
+    Unreadable: _Printer.unreadable,
 }
 
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import re
 
-from agentsandbox.errors import LimitReached
+from agentsandbox.errors import LimitReached, ShellSyntaxError
 from agentsandbox.syntax.lexer import Lexer
 from agentsandbox.syntax.nodes import (
     ArithmeticSubstitution,
@@ -29,6 +29,7 @@ from agentsandbox.syntax.nodes import (
     Part,
     ProcessSubstitution,
     Quoted,
+    Unreadable,
     Word,
 )
 
@@ -372,7 +373,11 @@ class WordReader(Lexer):
         inner = re.sub(r'\\([$`\\"])' if mode in (QUOTED, INNER) else r"\\([$`\\])", r"\1", text[start + 1 : end])
         self.position = end + 1
         self.enter()
-        body = self.parse_text(inner, self.line_at(start))
+        body: Command | None
+        try:
+            body = self.parse_text(inner, self.line_at(start))
+        except ShellSyntaxError as error:
+            body = Unreadable(error.message, error.line, error.source_line)
         self.nesting -= 1
         return CommandSubstitution(body)
 

@@ -10,7 +10,7 @@ import functools
 import importlib
 import os
 
-from agentsandbox.errors import CommandError
+from agentsandbox.errors import CommandError, Exit
 from agentsandbox.expansion.errors import ExpansionError
 from agentsandbox.streams import encode
 
@@ -84,6 +84,8 @@ class Builtin:
             stream = shell.fds.get(2)
             if stream is not None and self.usage:
                 stream.write(encode(f"{words[0]}: usage: {self.usage}\n"))
+            if shell.posix and self.name in SPECIAL:
+                raise Exit(error.status) from None
             return error.status
         except CommandError as error:
             shell.complain(f"{words[0]}: {error.message}")
