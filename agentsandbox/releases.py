@@ -22,7 +22,7 @@ _RELEASES = {
     "{}, a block-sorting file compressor.  Version 1.0.8, 13-Jul-2019.": ("bunzip2 bzcat bzip2", "-V, --version"),
     "GNU {} (GNU Binutils for Debian) 2.40": ("strings", "-v, -V, --version"),
     "{} from util-linux 2.38.1": (_UTIL_LINUX, "-V, --version"),
-    "{} from procps-ng 4.0.2": ("free pgrep pkill ps uptime", "-V, --version"),
+    "{} from procps-ng 4.0.2": ("free kill pgrep pkill ps uptime", "-V, --version"),
     "{} (GNU tar) 1.34": ("tar", "--version"),
     "{} (Debian GLIBC 2.36-9+deb12u14) 2.36": ("getconf iconv locale", "-V, --version"),
     "{} (coreutils) 9.1": ("dd", "--version"),

@@ -35,6 +35,7 @@ NAMES = {
 _DIGITS = {"md5": 32, "sha1": 40, "sha224": 56, "sha256": 64, "sha384": 96, "sha512": 128, "blake2b": 128, "sm3": 64}
 _TAGGED = re.compile(r"[ \t]*(\\?)([A-Za-z0-9]+)(?:-([0-9]+))?[ ]?\((.*)\) = ([0-9a-fA-F]+)\Z", re.DOTALL)
 _PLAIN = re.compile(r"[ \t]*(\\?)([0-9a-fA-F]+)[ \t](?:[ *])?(.+)\Z", re.DOTALL)
+_ESCAPED = re.compile(r"(?:[^\\]|\\[\\nr])*", re.DOTALL)
 _CHECK_ONLY = ("ignore-missing", "status", "warn", "quiet", "strict")
 
 
@@ -66,7 +67,7 @@ def _escape(name: str) -> tuple[str, str]:
 
 
 def _unescape(name: str) -> str | None:
-    if re.search(r"\\(?![\\nr])", name):
+    if not _ESCAPED.fullmatch(name):
         return None
     return re.sub(r"\\([\\nr])", lambda found: {"n": "\n", "r": "\r"}.get(found[1], "\\"), name)
 
@@ -165,7 +166,7 @@ class _Check:
 
     def _verify(self, algorithm: str, bits: int, digest: str, name: str) -> None:
         ctx, args = self.ctx, self.args
-        mark, shown = _escape(name)
+        mark, shown = _escape(name) if "\n" in name or "\r" in name else ("", name)
         try:
             source = ctx.open_input(name)
         except OSError as error:
@@ -208,7 +209,7 @@ class _Check:
 def _check_options(args: Arguments, *, tag: bool) -> None:
     """Refuse options that make no sense together."""
     check = args.flag("check")
-    if tag and args.last("binary", "text") == "text":
+    if tag and args.last("binary", "text", "tag") == "text":
         raise UsageError("--tag does not support --text mode")
     if args.flag("zero") and check:
         raise UsageError("the --zero option is not supported when verifying checksums")

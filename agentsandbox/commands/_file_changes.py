@@ -27,6 +27,7 @@ def walk_operands(
     quiet: bool,
     after: bool = False,
     dangling: str = "",
+    failure: str = "",
 ) -> Iterator[tuple[str, Stat]]:
     """Each operand, with -R all below it too (before it if `after`), and its `Stat`: of what links point to if `follow`."""
 
@@ -35,8 +36,12 @@ def walk_operands(
         shown = quote_always(name)
         if dangling and args.last("changes", "verbose") == "verbose" and what == "examine":
             ctx.print(f"{shown} could not be accessed")
-        if quiet:
-            return
+        if not quiet:
+            tell(shown, name, error, what)
+        if failure and what == "examine":
+            ctx.print(failure.replace("{}", shown, 1))
+
+    def tell(shown: str, name: str, error: OSError, what: str) -> None:
         if what == "list":
             ctx.warn(f"cannot read directory {shown}: {describe_os_error(error, '')}")
         elif dangling and error.errno == errno.ENOENT and _is_link(ctx, name):

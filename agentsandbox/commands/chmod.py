@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from agentsandbox.fs.base import Stat
 
-_PERMISSIONS = tuple("rwxXstugoa")
+_PERMISSIONS = tuple("rwxXstugoa01234567")
 
 
 @command(
@@ -42,6 +42,14 @@ _PERMISSIONS = tuple("rwxXstugoa")
       -g[PERMISSIONS]
       -o[PERMISSIONS]
       -a[PERMISSIONS]
+      -0[PERMISSIONS]
+      -1[PERMISSIONS]
+      -2[PERMISSIONS]
+      -3[PERMISSIONS]
+      -4[PERMISSIONS]
+      -5[PERMISSIONS]
+      -6[PERMISSIONS]
+      -7[PERMISSIONS]
           --help              display this help and exit
     """,
 )
@@ -68,7 +76,7 @@ def chmod(ctx: CommandContext, args: Arguments) -> int:
             continue
         if talk == "verbose" or (talk and mode != info.permissions):
             _say(ctx, name, info, mode, f"mode of {quote_always(name)} changed from")
-        if strict is not None and (wanted := strict(info.permissions, info.is_dir)) != mode & wanted | wanted & mode:
+        if strict is not None and mode & ~(wanted := strict(info.permissions, info.is_dir)):
             shown = format_mode(mode)[1:], format_mode(wanted)[1:]
             ctx.warn(f"{name}: new permissions are {shown[0]}, not {shown[1]}")
     return ctx.status

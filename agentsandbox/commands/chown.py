@@ -53,7 +53,16 @@ def change_owners(ctx: CommandContext, args: Arguments, what: str) -> int:
     quiet = args.flag("silent")
     talk = args.last("changes", "verbose") or ""
     follow = args.last("dereference", "no-dereference") != "no-dereference"
-    for name, info in walk_operands(ctx, args, names, follow=follow, quiet=quiet, after=True):
+    if (
+        args.flag("recursive")
+        and args.last("dereference", "no-dereference") == "dereference"
+        and args.last("H", "L", "P") not in ("H", "L")
+    ):
+        raise CommandError("-R --dereference requires either -H or -L")
+    wanted = args.operands[0] if names is not args.operands else _name(owners, what, user or 0, group or 0, user, group)
+    part = "group" if user is None and group is not None else what
+    failure = f"failed to change {part} of {{}} to {wanted.removeprefix(':')}" if talk == "verbose" else ""
+    for name, info in walk_operands(ctx, args, names, follow=follow, quiet=quiet, after=True, failure=failure):
         if any(wanted not in (None, has) for wanted, has in zip(only, (info.uid, info.gid), strict=True)):
             continue
         wanted_user = info.uid if user is None else user
@@ -63,15 +72,15 @@ def change_owners(ctx: CommandContext, args: Arguments, what: str) -> int:
             words = words[0], args.operands[0]
         if (wanted_user, wanted_group) == (info.uid, info.gid):
             if talk == "verbose":
-                ctx.print(f"{what} of {quote_always(name)} retained as {words[0]}")
+                kept = f" as {words[0].removeprefix(':')}" if user is not None or group is not None else ""
+                ctx.print(f"{part} of {quote_always(name)} retained{kept}")
             continue
         ctx.status = 1
         if not quiet:
             error = _refusal(ctx, name, info)
-            changed = what if what == "group" or user is not None else "group"
-            ctx.warn(f"changing {changed} of {quote_always(name)}: {describe_os_error(error, '')}")
+            ctx.warn(f"changing {part} of {quote_always(name)}: {describe_os_error(error, '')}")
         if talk == "verbose":
-            ctx.print(f"failed to change {what} of {quote_always(name)} from {words[0]} to {words[1]}")
+            ctx.print(f"failed to change {part} of {quote_always(name)} from {words[0].removeprefix(':')} to {words[1].removeprefix(':')}")
     return ctx.status
 
 
@@ -102,7 +111,10 @@ def _read_target(ctx: CommandContext, args: Arguments, owners: Owners, what: str
     if len(operands) == 1:
         raise UsageError(f"missing operand after {quote(operands[0])}")
     if what == "ownership":
-        return *parse_owner(owners, operands[0]), operands[1:]
+        user, group = parse_owner(owners, operands[0])
+        if ":" not in operands[0] and "." in operands[0] and owners.user_number(operands[0]) is None:
+            ctx.warn(f"warning: '.' should be ':': {quote(operands[0])}", ctx.status)
+        return user, group, operands[1:]
     group = owners.group_number(operands[0]) if operands[0] else None
     if operands[0] and group is None:
         raise CommandError(f"invalid group: {quote(operands[0])}")

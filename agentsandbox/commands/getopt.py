@@ -112,6 +112,8 @@ def _quote(text: str, shell: str) -> str:
     quoted = text.replace("'", "'\\''")
     if shell in ("csh", "tcsh"):
         quoted = quoted.replace("\\", "\\\\").replace("'\\\\''", "'\\''").replace("!", "'\\!'").replace("\n", "\\n")
+        for blank in " \t\v\f\r":
+            quoted = quoted.replace(blank, f"'\\{blank}'")
     return f"'{quoted}'"
 
 
@@ -168,7 +170,7 @@ def getopt(ctx: CommandContext, args: Arguments) -> int:
     parser = _Parser(
         ctx, short, long, args.value("name", "getopt") or "", quiet=args.flag("quiet"), alternative=args.flag("alternative")
     )  # fmt: skip
-    parser.parse(words[1:] if words and words[0] == "--" and short is not None and args.value("options") is None else words)
+    parser.parse(words)
     if not args.flag("quiet-output"):
         _write(ctx, parser, quoted=not args.flag("unquoted") and not traditional, shell=shell)
     return int(parser.failed)

@@ -91,5 +91,7 @@ def parse_owner(owners: Owners, text: str) -> tuple[int | None, int | None]:
         if group is None:
             raise CommandError(f"invalid group: {quote(text)}")
     elif colon and user is not None:
+        if owners.user(user) != name:  # a number has no login group
+            raise CommandError(f"invalid spec: {quote(text)}")
         group = user
     return user, group
