@@ -11,6 +11,7 @@ from agentsandbox.regexps.tree import Alternation, Assertion, BackReference, Cha
 
 __all__ = ["MAX_NESTING", "RegexError", "Tree", "bound_tree", "fixed_tree", "join_trees", "parse"]
 
+MAX_LENGTH = 1 << 15
 MAX_NESTING = 100
 MAX_REPEAT = 32767
 MAX_SIZE = 1_000_000
@@ -85,6 +86,8 @@ class Tree:
 
 def parse(pattern: str, *, extended: bool, dialect: str = "posix", ignore_case: bool = False, newline_safe: bool = False) -> Tree:
     """Read a pattern. Raises `RegexError`."""
+    if len(pattern) > MAX_LENGTH:
+        raise RegexError(_TOO_BIG)
     table = _EXTENDED if extended else _BASIC
     return _Parser(pattern, extended, dialect, table.get(dialect, table["posix"]), ignore_case, newline_safe).parse()
 

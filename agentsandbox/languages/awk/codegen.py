@@ -8,10 +8,12 @@ them. CPython's compiler has limits of its own, so deep expressions become funct
 
 from __future__ import annotations
 
+from agentsandbox.errors import LimitReached
 from agentsandbox.languages.awk import nodes
 from agentsandbox.languages.awk.expressions import Expressions
 from agentsandbox.languages.awk.lexer import AwkSyntaxError
 from agentsandbox.languages.awk.scopes import SPECIAL_ARRAYS, SPECIAL_NAMES, Scopes
+from agentsandbox.languages.awk.values import FILE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,13 +22,17 @@ if TYPE_CHECKING:
     from typing import Any
 
     from agentsandbox.languages.awk.nodes import Program, Statement
+    from agentsandbox.limits import Budget
 
 __all__ = ["Compiled", "compile_program"]
 
-FILE = "<awk>"
 MAX_BLOCKS = 17
 """Loops within loops: CPython allows 20 blocks, and the main loop and its `try` are two."""
 MAX_INDENT = 90
+MAX_LENGTH = 1 << 19
+"""Characters of Python for one program: compiling them is a single call that nothing can interrupt."""
+_SECONDS = 1e-6
+"""What compiling takes for each of them, generously."""
 
 
 class Compiled:
@@ -34,7 +40,9 @@ class Compiled:
 
     __slots__ = ("code", "lines", "source", "warnings")
 
-    def __init__(self, source: str, lines: list[int], warnings: list[str]) -> None:
+    def __init__(self, source: str, lines: list[int], warnings: list[str], budget: Budget) -> None:
+        if len(source) * _SECONDS > budget.remaining():
+            raise LimitReached("timeout")
         self.source = source
         self.lines = lines
         self.warnings = warnings
@@ -44,21 +52,22 @@ class Compiled:
             raise AwkSyntaxError("error: program too complex") from None
 
 
-def compile_program(program: Program, assigned: frozenset[str], operands: frozenset[str]) -> Compiled:
+def compile_program(program: Program, assigned: frozenset[str], operands: frozenset[str], budget: Budget) -> Compiled:
     """Compile; `assigned` are the names given by `-v` or by operands, `operands` those given by operands alone."""
     try:
-        return _Generator(program, assigned, operands).generate()
+        return _Generator(program, assigned, operands, budget).generate()
     except RecursionError:
         raise AwkSyntaxError("error: program nested too deeply") from None
 
 
 class _Generator(Expressions):
-    def __init__(self, program: Program, assigned: frozenset[str], operands: frozenset[str]) -> None:
-        super().__init__(Scopes(program, assigned))
+    def __init__(self, program: Program, assigned: frozenset[str], operands: frozenset[str], budget: Budget) -> None:
+        super().__init__(Scopes(program, assigned, budget))
         self.program = program
         self.operands = operands
         self.output: list[tuple[int, str, int]] = []  # indentation, text, awk line
         self.indent = 1
+        self.length = 0
         self.blocks = 0
         self.continues: list[Callable[[], None]] = []
         self.breaks_switch: list[bool] = []
@@ -68,6 +77,9 @@ class _Generator(Expressions):
     # output
 
     def emit(self, text: str) -> None:
+        self.length += len(text) + self.indent
+        if self.length > MAX_LENGTH:
+            raise AwkSyntaxError("error: program too large")
         self.output.append((self.indent, text, self.line))
 
     def deeper(self) -> None:
@@ -96,7 +108,7 @@ class _Generator(Expressions):
         for indent, line, awk_line in [*head, *functions, *self.hoisted, *body]:
             text.append(" " * indent + line)
             lines.append(awk_line)
-        return Compiled("\n".join(text) + "\n", lines, self.warnings)
+        return Compiled("\n".join(text) + "\n", lines, self.warnings, self.budget)
 
     def _head(self) -> None:
         self.line = 0
@@ -110,7 +122,7 @@ class _Generator(Expressions):
         highest = self.scopes.highest_field
         self.emit(f"rt.pad = pad = [''] * {highest}")
         self.emit("r = ''; f = list(pad); nf = 0; k = 250; b = rt.budget")
-        for number, source in enumerate(self.regexes):
+        for source, number in self.regexes.items():
             self.emit(f"p{number} = rt.constant_pattern({source!r}); s{number} = p{number}.test")
         for name in sorted(self.scopes.names if self.scopes.changes_operands else self.operands & self.scopes.names):
             if name not in SPECIAL_NAMES and ("", name) not in self.scopes.arrays and name not in SPECIAL_ARRAYS:

@@ -24,6 +24,7 @@ HOIST_EVERY = 20
 
 _NAMES = re.compile(r"\b(?:[vl]_\w+|r|f|nf)\b")
 _COMPARISONS = {"<": "lt", "<=": "le", "==": "eq", "!=": "ne", ">": "gt", ">=": "ge"}
+_MIRRORED = {"<": ">", "<=": ">=", "==": "==", "!=": "!=", ">": "<", ">=": "<="}
 _TEXT_SPECIALS = frozenset(("OFS", "ORS", "SUBSEP", "CONVFMT", "OFMT", "FS", "RS", "RT", "FPAT", "FIELDWIDTHS"))
 _LITERAL = re.compile(r"[A-Za-z0-9 _:,;=<>/@#%&~!'\"`-]+")
 
@@ -33,6 +34,7 @@ class Expressions:
 
     def __init__(self, scopes: Scopes) -> None:
         self.scopes = scopes
+        self.budget = scopes.budget
         self.general = scopes.changes_fields
         self.counts = False
         self.needs_count = False
@@ -40,11 +42,12 @@ class Expressions:
         self.line = 0
         self.loop_depth = 0
         self.depth = 0
-        self.regexes: list[str] = []
+        self.regexes: dict[str, int] = {}
         self.warnings: list[str] = []
         self.hoisted: list[tuple[int, str, int]] = []
         self.ignore_case = "IGNORECASE" in scopes.names or ("", "IGNORECASE") in scopes.texts
         self._temporaries = 0
+        self._fixed_subscripts = "SUBSEP" not in scopes.special_assigned and ("", "SUBSEP") not in scopes.texts
         self._fixed_separators = not ({"OFS", "ORS"} & scopes.special_assigned) and not ({("", "OFS"), ("", "ORS")} & scopes.texts)
 
     # pieces
@@ -55,6 +58,7 @@ class Expressions:
 
     def nonlocals(self, texts: list[str], inside: bool) -> str:
         """The declaration a nested function needs for the variables its text may bind."""
+        self.budget.step(len(self.scopes.names) + len(texts))
         known = {f"v_{name}" for name in self.scopes.names if name not in SPECIAL_NAMES} | {"r", "f", "nf"}
         if inside and self.function:
             known.update(f"l_{name}" for name in self.scopes.functions[self.function].parameters)
@@ -71,6 +75,7 @@ class Expressions:
         return f"{name}()"
 
     def _limited(self, code: str) -> str:
+        self.budget.step(len(code) // 256 + 1)
         self.depth -= 1
         if self.depth and self.depth % HOIST_EVERY == 0:
             return self.hoist(code)
@@ -163,7 +168,10 @@ class Expressions:
     def subscript(self, subscripts: list[Expression]) -> str:
         """The key."""
         if len(subscripts) > 1:
-            return f"rt.SUBSEP.join(({', '.join(self.text(item) for item in subscripts)}))"
+            codes = [self.text(item) for item in subscripts]
+            if self._fixed_subscripts:
+                return f"checked(rt.SUBSEP.join(({', '.join(codes)})))"
+            return f"join(({', rt.SUBSEP, '.join(codes)}))"
         only = subscripts[0]
         if isinstance(only, (nodes.Text, nodes.Field)) or self.textual(only):
             return self.text(only)
@@ -205,6 +213,8 @@ class Expressions:
         """A field as a value: one that is not there was never set."""
         number = node.number
         if self.general:
+            if isinstance(number, nodes.Number) and 1 <= number.value < 1000:
+                return f"rt.value_of({int(number.value)})"
             return f"rt.field_value({self.number(number)})"
         if isinstance(number, nodes.Number) and 0 <= number.value < 1000:
             position = int(number.value)
@@ -294,7 +304,8 @@ class Expressions:
         if len(codes) > 4:
             return f"join(({', '.join(codes)}))"
         code = " + ".join(codes)
-        return f"({code})" if all(self.bounded(part) for part in flat) else f"checked({code})"
+        small = all(isinstance(part, (nodes.Number, nodes.Text)) or self.numeric(part) for part in flat)
+        return f"({code})" if small else f"checked({code})"
 
     # value
 
@@ -401,9 +412,7 @@ class Expressions:
 
     def regex(self, source: str) -> int:
         """The number of a constant pattern."""
-        if source not in self.regexes:
-            self.regexes.append(source)
-        return self.regexes.index(source)
+        return self.regexes.setdefault(source, len(self.regexes))
 
     def pattern(self, expression: Expression) -> str:
         """The pattern that an expression gives."""
@@ -422,6 +431,10 @@ class Expressions:
             return f"({self.text(left)} {operator} {self.text(right)})"
         if isinstance(left, nodes.Field) and self.numeric(right) and not self.general:
             return f"field_{_COMPARISONS[operator]}({self.field_text(left)}, {self.number(right)})"
+        if not self.general and isinstance(left, nodes.Field) and isinstance(right, (nodes.Name, nodes.Index)):
+            return f"field_against_{_COMPARISONS[operator]}({self.field_text(left)}, {self.value(right)})"
+        if not self.general and isinstance(right, nodes.Field) and isinstance(left, (nodes.Name, nodes.Index)):
+            return f"field_against_{_COMPARISONS[_MIRRORED[operator]]}({self.field_text(right)}, {self.value(left)})"
         return f"{_COMPARISONS[operator]}({self.value(left)}, {self.value(right)})"
 
     def case_condition(self, subject: str, value: Expression) -> str:
@@ -455,6 +468,8 @@ class Expressions:
             return f"set_element({code}, {self.array_code(target.base)}, {self.subscript(target.subscripts)})"
         if isinstance(target.number, nodes.Number) and target.number.value == 0:
             return self.set_record(code)
+        if isinstance(target.number, nodes.Number) and 1 <= target.number.value < 1000:
+            return f"rt.put_field({code}, {int(target.number.value)})"
         return f"rt.set_field({code}, {self.number(target.number)})"
 
     def set_record(self, code: str) -> str:
@@ -468,6 +483,10 @@ class Expressions:
     def assign_statement(self, node: nodes.Assign) -> None:
         target, operator = node.target, node.operator
         if operator == "=":
+            position, source = _position(target), _position(node.value)
+            if position and source:
+                self.emit(f"rt.copy_field({source}, {position})")
+                return
             value = self.value(node.value)
             if isinstance(target, nodes.Index) and not isinstance(node.value, (nodes.Number, nodes.Text, nodes.Name, nodes.Field)):
                 # Python looks up the container only after the value, as awk does, but not so the subscript's parts
@@ -632,6 +651,13 @@ class Expressions:
         if not codes:
             return "''"
         return codes[0] if len(codes) == 1 else f"join(({', '.join(codes)}))"
+
+
+def _position(node: object) -> int:
+    """The number of a field that is constant and not 0, else 0."""
+    if isinstance(node, nodes.Field) and isinstance(node.number, nodes.Number) and 1 <= node.number.value < 1000:
+        return int(node.number.value)
+    return 0
 
 
 def _small(size: int | str | None) -> bool:

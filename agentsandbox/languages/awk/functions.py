@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 __all__ = ["namespace", "number_formatter"]
 
 _BIGGEST = 2.0**53
+_ACCOUNTED = 4096
+"""Characters of a text above which its making is accounted."""
 _OPERATORS = {"<": operator.lt, "<=": operator.le, "==": operator.eq, "!=": operator.ne, ">": operator.gt, ">=": operator.ge}
 
 
@@ -117,6 +119,34 @@ def _comparisons(rt: Runtime, text: Callable[[object], str]) -> dict[str, Callab
 
         return compared
 
+    def field_against(compare: Callable[[Any, Any], bool]) -> Callable[[str, Any], bool]:
+        """The comparison of a field with any value. A value is often the same as before."""
+        before: Any = None
+        before_number = 0.0
+
+        def compared(field: str, value: Any) -> bool:
+            nonlocal before, before_number
+            if value is before:
+                number = before_number
+            else:
+                kind = value.__class__
+                if kind is str:
+                    return compare(field, value)
+                if kind is not float and kind is not Unset and kind is not Strnum:
+                    return compare(field, text(value))
+                before, before_number = value, to_number(value)
+                number = before_number
+            try:
+                mine = float(field)
+            except ValueError:
+                return compare(field, text(value))
+            if mine - mine == 0.0 and "_" not in field and field.isascii():
+                return compare(mine, number)
+            looks = numeric_input(field)
+            return compare(field, text(value)) if looks is None else compare(looks, number)
+
+        return compared
+
     def folded(symbol: str, left: object, right: object) -> bool:
         """A comparison of a program that knows IGNORECASE."""
         a, b = sides(left, right)
@@ -142,6 +172,9 @@ def _comparisons(rt: Runtime, text: Callable[[object], str]) -> dict[str, Callab
         "ne": lambda left, right: not eq(left, right), "field_lt": against_field(operator.lt), "field_le": against_field(operator.le),
         "field_gt": against_field(operator.gt), "field_ge": against_field(operator.ge), "field_eq": against_field(operator.eq),
         "field_ne": against_field(operator.ne),
+        "field_against_lt": field_against(operator.lt), "field_against_le": field_against(operator.le),
+        "field_against_gt": field_against(operator.gt), "field_against_ge": field_against(operator.ge),
+        "field_against_eq": field_against(operator.eq), "field_against_ne": field_against(operator.ne),
         "same_number": lambda value, number: type(value) is not str and to_number(value) == number,
         "same_text": lambda value, other: isinstance(value, str) and not isinstance(value, Strnum) and text(value) == other,
     }  # fmt: skip
@@ -151,7 +184,7 @@ def _strings(rt: Runtime, text: Callable[[object], str]) -> dict[str, Callable[.
     charge = rt.budget.charge
 
     def checked(joined: str) -> str:
-        if len(joined) > 65536:
+        if len(joined) > _ACCOUNTED:
             rt.account(len(joined))
         return joined
 
@@ -159,7 +192,7 @@ def _strings(rt: Runtime, text: Callable[[object], str]) -> dict[str, Callable[.
         total = 0
         for part in parts:
             total += len(part)
-        if total > 65536:
+        if total > _ACCOUNTED:
             rt.account(total)
         return "".join(parts)
 
@@ -168,7 +201,7 @@ def _strings(rt: Runtime, text: Callable[[object], str]) -> dict[str, Callable[.
             return ""
         first = int(start) - 1 if start >= 1.0 else 0
         made = subject[first : first + int(count)] if count < _BIGGEST else subject[first:]
-        if len(made) > 65536:
+        if len(made) > _ACCOUNTED:
             rt.account(len(made))
         return made
 
@@ -176,9 +209,13 @@ def _strings(rt: Runtime, text: Callable[[object], str]) -> dict[str, Callable[.
         return float(len(value)) if isinstance(value, Array) else float(len(text(value)))
 
     def upper(subject: str) -> str:
+        if len(subject) > _ACCOUNTED:
+            rt.account(len(subject))
         return subject.upper() if subject.isascii() else "".join([_single(character, character.upper()) for character in subject])
 
     def lower(subject: str) -> str:
+        if len(subject) > _ACCOUNTED:
+            rt.account(len(subject))
         return subject.lower() if subject.isascii() else "".join([_single(character, character.lower()) for character in subject])
 
     def integer_text(template: str, number: float, flags: str, width: int) -> str:

@@ -8,6 +8,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from agentsandbox.limits import Budget
+
 __all__ = ["BUILTINS", "AwkSyntaxError", "Source", "Token", "tokenize", "unescape"]
 
 KEYWORDS = frozenset(
@@ -147,7 +149,7 @@ def _regex_end(source: Source, position: int) -> int:
             return position
 
 
-def tokenize(source: Source, warn: Callable[[str, int], None]) -> list[Token]:
+def tokenize(source: Source, warn: Callable[[str, int], None], budget: Budget) -> list[Token]:
     """All tokens, EOF last. `warn(message, line)` hears of doubtful escapes."""
     text = source.text
     tokens: list[Token] = []
@@ -155,6 +157,9 @@ def tokenize(source: Source, warn: Callable[[str, int], None]) -> list[Token]:
     position, line, end = 0, 1, len(text)
     before = ""
     while position < end:
+        budget.left -= 1
+        if budget.left < 0:
+            budget.tick()
         found = _TOKEN.match(text, position)
         if found is None:
             if text[position] == "\\":

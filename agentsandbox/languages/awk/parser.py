@@ -47,6 +47,7 @@ if TYPE_CHECKING:
 
     from agentsandbox.languages.awk.lexer import Source, Token
     from agentsandbox.languages.awk.nodes import Expression, Statement
+    from agentsandbox.limits import Budget
 
 __all__ = ["parse"]
 
@@ -71,14 +72,16 @@ _ARGUMENT_COUNTS = {
 }  # fmt: skip
 
 
-def parse(sources: Sequence[Source], warn: Callable[[str], None], include: Callable[[str, str], Source]) -> Program:
+def parse(
+    sources: Sequence[Source], warn: Callable[[str], None], include: Callable[[str, str], Source], budget: Budget
+) -> Program:
     """The program that the pieces form together; `include` reads what `@include` names, at a place. Raises `AwkSyntaxError`."""
     rules: list[Rule] = []
     functions: dict[str, Function] = {}
     pending = list(sources)[::-1]
     included: set[str] = set()
     while pending:
-        parser = _Parser(pending.pop(), warn, rules, functions)
+        parser = _Parser(pending.pop(), warn, rules, functions, budget)
         try:
             parser.program()
         except RecursionError:
@@ -91,9 +94,12 @@ def parse(sources: Sequence[Source], warn: Callable[[str], None], include: Calla
 
 
 class _Parser:
-    def __init__(self, source: Source, warn: Callable[[str], None], rules: list[Rule], functions: dict[str, Function]) -> None:
+    def __init__(
+        self, source: Source, warn: Callable[[str], None], rules: list[Rule], functions: dict[str, Function], budget: Budget
+    ) -> None:
         self.source = source
-        self.tokens = tokenize(source, lambda message, line: warn(f"{source.name}:{line}: warning: {message}"))
+        self.budget = budget
+        self.tokens = tokenize(source, lambda message, line: warn(f"{source.name}:{line}: warning: {message}"), budget)
         self.rules = rules
         self.functions = functions
         self.includes: list[tuple[int, str]] = []
@@ -109,6 +115,10 @@ class _Parser:
     # tokens
 
     def advance(self) -> Token:
+        budget = self.budget
+        budget.left -= 1
+        if budget.left < 0:
+            budget.tick()
         token = self.token
         self.position += 1
         if self.position < len(self.tokens):
@@ -222,7 +232,7 @@ class _Parser:
             raise self.unexpected()
         self.advance()
         self.expect("(")
-        parameters: list[str] = []
+        parameters: dict[str, int] = {}
         self.newlines()
         while self.token.kind != ")":
             parameter = self.expect("NAME").value
@@ -230,8 +240,8 @@ class _Parser:
                 raise self.error(f"error: function `{name}': cannot use function name as parameter name")
             if parameter in parameters:
                 raise self.error(f"error: function `{name}': parameter #{len(parameters) + 1}, `{parameter}', duplicates parameter "
-                                 f"#{parameters.index(parameter) + 1}")
-            parameters.append(parameter)
+                                 f"#{parameters[parameter]}")
+            parameters[parameter] = len(parameters) + 1
             self.newlines()
             if self.token.kind == ",":
                 self.advance()
@@ -244,7 +254,7 @@ class _Parser:
             raise self.error(f"error: function name `{name}' previously defined")
         self.in_function = True
         self.rule_kind = "function"
-        self.functions[name] = Function(line, name, parameters, self.action())
+        self.functions[name] = Function(line, name, list(parameters), self.action())
         self.in_function = False
 
     # statements

@@ -8,11 +8,11 @@ import sys
 from functools import lru_cache
 
 from agentsandbox.errors import CommandError, LimitReached, PipeClosed, Unwind
-from agentsandbox.languages.awk.codegen import FILE, Compiled, compile_program
+from agentsandbox.languages.awk.codegen import Compiled, compile_program
 from agentsandbox.languages.awk.lexer import AwkSyntaxError, Source, unescape
 from agentsandbox.languages.awk.parser import parse
 from agentsandbox.languages.awk.runtime import Runtime
-from agentsandbox.languages.awk.values import AwkFatal, AwkNext, AwkNextFile, from_input
+from agentsandbox.languages.awk.values import FILE, AwkFatal, AwkNext, AwkNextFile, from_input
 from agentsandbox.streams import decode, encode
 
 TYPE_CHECKING = False
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from types import FrameType, TracebackType
 
     from agentsandbox.command import CommandContext
+    from agentsandbox.limits import Budget
     from agentsandbox.streams import ByteReader
 
 __all__ = ["run_program"]
@@ -38,15 +39,36 @@ class _Failed(Exception):
         super().__init__(lines[0] if lines else "")
 
 
+class _Task:
+    """What is to be compiled. Equal tasks give equal programs, whatever `budget` they draw on."""
+
+    __slots__ = ("assigned", "budget", "operands", "sources")
+
+    def __init__(self, sources: list[Source], assigned: frozenset[str], operands: frozenset[str], budget: Budget) -> None:
+        self.sources = tuple([(source.name, source.text) for source in sources])
+        self.assigned = assigned
+        self.operands = operands
+        self.budget: Budget | None = budget
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Task) and self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def _key(self) -> tuple[object, ...]:
+        return self.sources, self.assigned, self.operands
+
+
 @lru_cache(maxsize=128)
-def _compile_cached(
-    sources: tuple[tuple[str, str], ...], assigned: frozenset[str], operands: frozenset[str]
-) -> tuple[Compiled, tuple[str, ...]]:
-    return _compile([Source(name, text) for name, text in sources], assigned, operands, None)
+def _compile_cached(task: _Task) -> tuple[Compiled, tuple[str, ...]]:
+    budget, task.budget = task.budget, None  # the cache keeps the task
+    assert budget is not None
+    return _compile([Source(name, text) for name, text in task.sources], task.assigned, task.operands, budget, None)
 
 
 def _compile(
-    sources: list[Source], assigned: frozenset[str], operands: frozenset[str], ctx: CommandContext | None
+    sources: list[Source], assigned: frozenset[str], operands: frozenset[str], budget: Budget, ctx: CommandContext | None
 ) -> tuple[Compiled, tuple[str, ...]]:
     """The compiled program and the warnings on the way; raises `_Failed`."""
     warnings: list[str] = []
@@ -57,8 +79,8 @@ def _compile(
         return _read_source(ctx, name, included_at=place)
 
     try:
-        program = parse(sources, warnings.append, include)
-        compiled = compile_program(program, assigned, operands)
+        program = parse(sources, warnings.append, include, budget)
+        compiled = compile_program(program, assigned, operands, budget)
         return compiled, (*warnings, *compiled.warnings)
     except AwkSyntaxError as error:
         lines = list(error.lines)
@@ -118,9 +140,9 @@ def run_program(ctx: CommandContext, sources: list[tuple[bool, str]], variables:
     assigned = frozenset(name for name, _ in pairs) | by_operand
     try:
         try:
-            compiled, warnings = _compile_cached(tuple((source.name, source.text) for source in read), assigned, by_operand)
+            compiled, warnings = _compile_cached(_Task(read, assigned, by_operand, ctx.budget))
         except _NeedsFiles:
-            compiled, warnings = _compile(read, assigned, by_operand, ctx)
+            compiled, warnings = _compile(read, assigned, by_operand, ctx.budget, ctx)
     except _Failed as failure:
         for line in failure.lines:
             _report(ctx, line)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+import sys
+from itertools import islice
 from operator import length_hint
 
 from agentsandbox.errors import LimitReached
@@ -14,12 +17,14 @@ from agentsandbox.languages.awk.records import RecordReader, Separator, is_plain
 from agentsandbox.languages.awk.sorting import sort_elements, sorted_keys
 from agentsandbox.languages.awk.substitution import general_substitute, substitute
 from agentsandbox.languages.awk.times import format_time, make_time
-from agentsandbox.languages.awk.values import UNSET, AwkFatal, AwkNextFile, Unset, from_input, to_number
+from agentsandbox.languages.awk.values import FILE, UNSET, AwkFatal, AwkNextFile, Unset, from_input, to_number
+from agentsandbox.limits import VALUES
 from agentsandbox.streams import Buffer, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+    from types import FrameType
     from typing import Any
 
     from agentsandbox.command import CommandContext
@@ -30,12 +35,17 @@ if TYPE_CHECKING:
 __all__ = ["Runtime"]
 
 FLUSH_CHARACTERS = 65536
+ACCOUNTED = 4096
+"""Characters of a text above which its making is accounted."""
 ARRAY_SHARE = 16
 """What an element of an array is taken to cost, in bytes of `value_bytes`."""
 AUDIT_CHARACTERS = 8 * 1024 * 1024
 """Fresh text after which everything that arrays hold is measured."""
+AUDIT_SAMPLE = 64
+"""Elements by which the size of the others is judged."""
 AUDIT_LIMITS = 4
 """Arrays may hold this many times `value_bytes` of text."""
+_FEW_CHARACTERS = re.compile(r"\[[^]\\^[-]{2,4}\]")
 PATTERNS = 512
 MAX_FIELDS = 1_000_000
 
@@ -164,6 +174,7 @@ class Runtime:
     def account(self, size: int) -> None:
         """A large text was made."""
         self.budget.charge(size)
+        self.budget.charge(size * self.budget.depth // VALUES)
         self.budget.step(size // 4096)
         self._fresh += size
         if self._fresh > AUDIT_CHARACTERS:
@@ -171,21 +182,46 @@ class Runtime:
             self.audit(measure=True)
 
     def audit(self, measure: bool = False) -> None:
-        """Refuse arrays that hold too many elements or too much text."""
+        """Refuse arrays that hold too many elements or too much text: measured, or else told from their newest elements."""
         elements = 0
-        characters = 0
-        pending = [*self.arrays.values()]
+        pending, characters = self._held()
         while pending:
             array = pending.pop()
             elements += len(array)
-            if measure and elements < 2_000_000:
-                for value in array.values():
+            if not measure and len(array) > AUDIT_SAMPLE:
+                size = 0
+                for key in islice(reversed(array), AUDIT_SAMPLE):
+                    value = array[key]
+                    size += len(key) + (len(value) if isinstance(value, str) else 0)
+                characters += size * len(array) // AUDIT_SAMPLE
+            elif elements < 2_000_000:
+                for key, value in array.items():
+                    characters += len(key)
                     if isinstance(value, str):
                         characters += len(value)
                     elif isinstance(value, Array):
                         pending.append(value)
         self.budget.charge(elements * ARRAY_SHARE)
-        self.budget.charge(characters // AUDIT_LIMITS)
+        if characters // AUDIT_LIMITS > self.budget.value_bytes:
+            if measure:
+                self.budget.charge(characters // AUDIT_LIMITS)
+            else:
+                self.audit(measure=True)
+
+    def _held(self) -> tuple[list[Array], int]:
+        """All arrays, those of the functions at work too, and the characters in the variables."""
+        found = {id(array): array for array in self.arrays.values()}
+        texts: dict[int, int] = {}
+        frame: FrameType | None = sys._getframe(2)
+        while frame is not None:
+            if frame.f_code.co_filename == FILE:
+                for value in frame.f_locals.values():
+                    if isinstance(value, Array):
+                        found[id(value)] = value
+                    elif isinstance(value, str):
+                        texts[id(value)] = len(value)
+            frame = frame.f_back
+        return list(found.values()), sum(texts.values())
 
     def set_status(self, number: float) -> None:
         """`exit number`."""
@@ -301,8 +337,14 @@ class Runtime:
                 pattern = self.dynamic_pattern(f"[{separator}\n]" if separator not in "\\^]" else f"\\{separator}|\n")
                 return lambda text: split_by_pattern(pattern, text, None, self.budget.step)
             return lambda text: text.split(separator) if text else []
+        if _FEW_CHARACTERS.fullmatch(separator) and self.RS != "" and not self.IGNORECASE:
+            first, others = separator[1], list(separator[2:-1])
+            return lambda text: _split_by_any(text, first, others) if text else []
         source = f"({separator})|\n" if self.RS == "" else separator
         pattern = self.dynamic_pattern(source)
+        if pattern.never_empty is not None:
+            split, every = pattern.never_empty.split, pattern.never_empty.groups + 1
+            return lambda text: (split(text)[::every] if every > 1 else split(text)) if text else []
         return lambda text: split_by_pattern(pattern, text, None, self.budget.step)
 
     def split_fields(self, text: str) -> list[str]:
@@ -486,6 +528,8 @@ class Runtime:
         self.RT = reader.terminator
         if record is None:
             return 0.0
+        if len(record) > ACCOUNTED:
+            self.account(len(record))
         self.got = record
         return 1.0
 
@@ -509,7 +553,7 @@ class Runtime:
         if self._stale:
             self._stale = False
             self._record = self.OFS.join(self._fields or ())
-            if len(self._record) > FLUSH_CHARACTERS:
+            if len(self._record) > ACCOUNTED:
                 self.account(len(self._record))
         return self._record
 
@@ -566,6 +610,40 @@ class Runtime:
             return ""
         self._check(number)
         return from_input(record)
+
+    def value_of(self, position: int) -> Value:
+        """A field as a value; `position` is at least 1."""
+        fields = self._fields
+        if fields is None:
+            fields = self.fields()
+        if position > len(fields):
+            return ""
+        if self._typed:
+            typed = self._typed.get(position)
+            if typed is not None:
+                return typed
+        return from_input(fields[position - 1])
+
+    def put_field(self, value: Any, position: int) -> Any:
+        """`$position = value`, for a position of at least 1."""
+        fields = self._fields
+        if fields is None:
+            fields = self.fields()
+        if position > len(fields):
+            return self.set_field(value, position)
+        fields[position - 1] = value if type(value) is str else self.text(value)
+        self._typed[position] = value
+        self._stale = True
+        return value
+
+    def copy_field(self, position: int, target: int) -> None:
+        """`$target = $position`, both at least 1."""
+        fields = self._fields
+        if fields is None:
+            fields = self.fields()
+        if position != target or position > len(fields):
+            self.put_field(self.value_of(position), target)
+        self._stale = True
 
     def set_field(self, value: Any, number: float) -> Any:
         """`$number = value`."""
@@ -632,7 +710,10 @@ class Runtime:
 
     def sprintf(self, template: str, values: Sequence[object]) -> str:
         """`sprintf`."""
-        return format_values(template, values, self.text, self.budget.charge)
+        made = format_values(template, values, self.text, self.budget.charge)
+        if len(made) > ACCOUNTED:
+            self.account(len(made))
+        return made
 
     # functions
 
@@ -680,6 +761,8 @@ class Runtime:
             else:
                 pieces = self._split_keeping(text, by, between)
         step(len(pieces) // 4 + 1)
+        if len(text) > ACCOUNTED:
+            self.account(len(text))
         array.clear()
         if len(pieces) <= len(_NUMBERS):
             array.update(zip(_NUMBERS, map(from_input, pieces)))  # noqa: B905 - as many as there are pieces
@@ -727,7 +810,7 @@ class Runtime:
     def substitute(self, pattern: Pattern, replacement: str, text: str, every: bool) -> float:
         """`sub` and `gsub`: the new text in `got`, the number of replacements back."""
         self.got, count = substitute(pattern, replacement, text, every, self.budget)
-        if count and len(self.got) > FLUSH_CHARACTERS:
+        if count and len(self.got) > ACCOUNTED:
             self.account(len(self.got))
         return float(count)
 
@@ -744,7 +827,7 @@ class Runtime:
                     self.warn(f"gensub: third argument `{which}' treated as 1")
                 number = 1
         result = general_substitute(pattern, replacement, text, number, self.budget)
-        if len(result) > FLUSH_CHARACTERS:
+        if len(result) > ACCOUNTED:
             self.account(len(result))
         return result
 
@@ -828,6 +911,12 @@ _SPECIAL = frozenset(
 
 def _is_name(text: str) -> bool:
     return text.isascii() and text.isidentifier()
+
+
+def _split_by_any(text: str, first: str, others: list[str]) -> list[str]:
+    for other in others:
+        text = text.replace(other, first)
+    return text.split(first)
 
 
 def _matches(pattern: Pattern, text: str, step: Callable[[], None], between: list[str] | None = None) -> list[str]:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from agentsandbox.languages.awk.nodes import Expression, Node, Program
+    from agentsandbox.limits import Budget
 
     Key = tuple[str, str]  # (function or "", name)
 
@@ -51,8 +52,9 @@ def _nodes_of(value: object) -> Iterator[Node]:
 class Scopes:
     """The analysis of one program."""
 
-    def __init__(self, program: Program, assigned_outside: frozenset[str]) -> None:
+    def __init__(self, program: Program, assigned_outside: frozenset[str], budget: Budget) -> None:
         self.program = program
+        self.budget = budget
         self.functions = program.functions
         self.arrays: set[Key] = set()
         self.scalars: set[Key] = set()
@@ -136,6 +138,7 @@ class Scopes:
         pending: list[Node] = [start]
         while pending:
             node = pending.pop()
+            self.budget.step()
             visit = _VISITS.get(type(node))
             if visit is not None:
                 visit(self, node, function, in_begin)
@@ -293,7 +296,9 @@ class Scopes:
                 self.texts.update((function.name, parameter) for parameter in function.parameters)
         while True:
             before = len(self.arrays), len(self.mixed_elements), len(self.texts), len(self.text_functions), len(self.field_functions)
+            self.budget.step(len(self._typed) + len(self._returns))
             for caller, name, arguments in self._calls:
+                self.budget.step(len(arguments) + 1)
                 self._settle_call(caller, name, arguments)
             for scope, value, key in self._typed:
                 if not self.is_numeric(scope, value):

@@ -11,8 +11,12 @@ if TYPE_CHECKING:
     Value: TypeAlias = "float | str"
 
 __all__ = [
+    "FILE",
     "UNSET", "AwkExit", "AwkFatal", "AwkNext", "AwkNextFile", "RegexValue", "Strnum", "Unset", "from_input", "integral_text", "to_number",
 ]
+
+FILE = "<awk>"
+"""The name of generated code in frames."""
 
 
 class Unset(float):
