@@ -62,9 +62,11 @@ class ShellSyntaxError(SandboxError):
     """A script is not shell grammar. `line` and `column` count from 1; `message` is worded as bash words it.
 
     status           the status it ends the script with; None where bash takes it for the end of the script and keeps the status
+    is_quote         whether a quote, a brace or an arithmetic expression has no end: a status other than 0 then stays
     in_substitution  whether it is in the commands of a $(…), which ends more than its script
     """
 
+    is_quote = False
     in_substitution = False
 
     def __init__(

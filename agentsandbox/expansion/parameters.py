@@ -130,7 +130,10 @@ def _element(name: str, subscript: Word, words: Words) -> MaybeText:
                 return None
             return value.get(index)
         if isinstance(value, AssociativeArray):
-            return value.items.get(key_text(host))
+            key = key_text(host)
+            if not key:
+                host.complain(f"{name}: bad array subscript")
+            return value.items.get(key)
         scalar = host.variables.lookup(name)
         if isinstance(scalar, (IndexedArray, AssociativeArray)):
             return host.variables.element(name, key_text(host))

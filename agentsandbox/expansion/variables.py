@@ -47,6 +47,8 @@ class Unset:
     __slots__ = ()
 
 
+CONVERTING = INTEGER | LOWER | UPPER | CAPITALIZE
+"""Attributes that change what is assigned."""
 UNSET = Unset()
 
 

@@ -338,7 +338,7 @@ def _arithmetic(node: ArithmeticCommand) -> Run:
         try:
             status = 0 if number(shell) else 1
         except ExpansionError as error:
-            if error.status == 127:
+            if error.status == 127 or error.ends:
                 raise
             shell.complain(f"((: {error.message}")
             status = 1

@@ -136,6 +136,8 @@ def _syntax_error(shell: Shell, error: ShellSyntaxError, origin: str, main: bool
         stream.write(encode("".join(lines)))
     if error.in_substitution and not main:  # bash reads it with a parser of its own, whose errors end the shell
         raise Exit(127 if shell.source == "environment" and not shell.level else 1)
+    if error.is_quote and shell.status and origin != "eval: ":
+        return shell.status
     if error.status is not None or origin == "eval: ":
         shell.status = error.status or 2
     return shell.status

@@ -429,7 +429,7 @@ def _check_policy(
 
 def _with_assignments(shell: Shell, assignments: Sequence[BoundAssignment], run: Callable[[], int]) -> int:
     """Run with variables that hold only meanwhile, exported."""
-    from agentsandbox.expansion.variables import EXPORT, NameReference
+    from agentsandbox.expansion.variables import CONVERTING, EXPORT, NameReference
 
     variables = shell.variables
     scope: dict[str, tuple[object, int]] = {}
@@ -440,6 +440,8 @@ def _with_assignments(shell: Shell, assignments: Sequence[BoundAssignment], run:
         variables.save_in(scope, assignment.name)
         if isinstance(shell.values.get(assignment.name), NameReference):
             variables.save_in(scope, variables.resolve(assignment.name))
+        if shell.attributes.get(assignment.name, 0) & CONVERTING:
+            variables.drop(assignment.name, CONVERTING)
         try:
             assignment.apply(shell)
         except ExpansionError as error:

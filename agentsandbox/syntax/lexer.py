@@ -79,7 +79,9 @@ class Lexer:
     def unclosed(self, closer: str, opened_at: int, *, at_end: bool = False) -> ShellSyntaxError:
         """The error for a quote, brace or parenthesis without its end."""
         line = self._last_line() if at_end else self.line_at(opened_at)
-        return ShellSyntaxError(f"unexpected EOF while looking for matching `{closer}'", line, 1)
+        error = ShellSyntaxError(f"unexpected EOF while looking for matching `{closer}'", line, 1)
+        error.is_quote = not at_end
+        return error
 
     def _last_line(self) -> int:
         text = self.text

@@ -610,9 +610,8 @@ class Parser(WordReader):
             self.position = saved
             return None
         word = self.read_word()
-        if word is None or (word.source in _BINARY_WORDS and not self._next_closes()):
+        if word is None:
             self.position = saved
-            return None
         return word
 
     def _next_closes(self) -> bool:
