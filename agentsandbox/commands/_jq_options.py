@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from agentsandbox.command import CommandContext, describe_os_error
 from agentsandbox.errors import CommandError
 from agentsandbox.languages.jq.json_text import JsonError, parse_one
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Options", "read_options"]
 
+_OPTION = re.compile(r"-(?:-|[A-Za-z])")
 _HINT = "\nUse jq --help for help with command-line options,\nor see the jq manpage, or online docs  at https://jqlang.org"
 
 
@@ -31,7 +34,8 @@ class Options:
         self.null_input = self.raw_input = self.slurp = self.stream = self.seq = False
         self.raw_output = self.ascii_output = self.sort_keys = self.color = self.exit_status = False
         self.unbuffered = self.binary = False  # both are always so
-        self.indent = "  "
+        self.indent: str | None = "  "
+        """Of one level; None for all on one line."""
         self.end = "\n"
         self.help = self.version = False
 
@@ -60,7 +64,7 @@ _LONG: dict[str, Callable[[Options], None]] = {
     "null-input": _flag("null_input"),
     "raw-input": _flag("raw_input"),
     "slurp": _flag("slurp"),
-    "compact-output": _flag("indent", ""),
+    "compact-output": _flag("indent", None),
     "raw-output": _raw,
     "raw-output0": _nul,
     "join-output": _joined,
@@ -121,7 +125,7 @@ def read_options(ctx: CommandContext, words: list[str]) -> Options:
     from_file = False
     while rest.more():
         word = rest.take("")
-        if only_operands or not word.startswith("-") or word == "-":
+        if only_operands or not _OPTION.match(word):
             _operand(options, word, mode, from_file)
         elif word == "--":
             only_operands = True
@@ -166,7 +170,7 @@ def _operand(options: Options, word: str, mode: str, from_file: bool) -> None:
         try:
             options.positional.append(parse_one(word))
         except JsonError:
-            raise _fail("Invalid JSON text passed to --jsonargs") from None
+            raise _fail("invalid JSON text passed to --jsonargs") from None
 
 
 def _cluster(options: Options, word: str, rest: _Words) -> bool:
@@ -182,7 +186,7 @@ def _cluster(options: Options, word: str, rest: _Words) -> bool:
         elif letter in _SHORT:
             _LONG[_SHORT[letter]](options)
         else:
-            raise _fail(f"Unknown option {word}")
+            raise _fail(f"Unknown option -{letter}")
     return from_file
 
 
@@ -192,7 +196,7 @@ def _long(ctx: CommandContext, options: Options, word: str, rest: _Words) -> Non
         _LONG[name](options)
     elif name == "indent":
         given = rest.take("--indent takes one parameter")
-        count = int(given) if given.lstrip("-").isascii() and given.lstrip("-").isdigit() and len(given) < 9 else 0
+        count = int(given) if re.fullmatch(r"[+-]?[0-9]{1,8}", given) else 8
         if not -1 <= count <= 7:
             raise _fail("--indent takes a number between -1 and 7")
         options.indent = "\t" if count < 0 else " " * count
@@ -217,7 +221,7 @@ def _name_value(options: Options, name: str, variable: str, text: str) -> None:
         try:
             value = parse_one(text)
         except JsonError:
-            raise _fail("Invalid JSON text passed to --argjson") from None
+            raise _fail("invalid JSON text passed to --argjson") from None
     options.named.setdefault(variable, value)
 
 

@@ -67,7 +67,7 @@ class _Run:
 
     def _sources(self) -> Iterator[tuple[str | None, ByteReader]]:
         if not self.options.files:
-            yield None, self.ctx.stdin
+            yield "<stdin>", self.ctx.stdin
         for name in self.options.files:
             try:
                 reader = self.ctx.fs.open(self.ctx.path(name), "r")
@@ -149,7 +149,7 @@ class _Run:
 
     def _source(self) -> str:
         if self.options.program_file is None:
-            return self.options.program or "."
+            return "." if self.options.program is None else self.options.program
         try:
             return _read_text(self.ctx, self.options.program_file)
         except OSError as error:
@@ -203,8 +203,6 @@ class _Run:
                 if end == "\0" and "\0" in value:
                     raise JqError("Cannot dump a string containing NUL with --raw-output0 option")
                 text = value
-            elif raw and type(value) is str:
-                text = value if value.isascii() else text_of(value)[1:-1]
             else:
                 if start:
                     pending.append(start)
@@ -239,7 +237,8 @@ def _dumper(ctx: CommandContext, options: Options) -> Dumper:
         else:
             ctx.stderr.write(b"Failed to set $JQ_COLORS\n")
             colors = COLORS
-    return Dumper(indent=options.indent, sort_keys=options.sort_keys, ascii_only=options.ascii_output, colors=colors)
+    pretty = options.indent is not None
+    return Dumper(indent=options.indent or "", pretty=pretty, sort_keys=options.sort_keys, ascii_only=options.ascii_output, colors=colors)
 
 
 @command(

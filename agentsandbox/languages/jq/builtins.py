@@ -552,12 +552,14 @@ def _skip(compiler: Compiler, codes: list[Code]) -> Code:
 
     def many(value: Value, environment: Environment) -> Iterator[Value]:
         for least in count.many(value, environment):
-            yield from skipped(body.many(value, environment), _count(least, message))
+            passed = _count(least, message)
+            yield from skipped(body.many(value, environment), passed)
 
     def paths() -> Paths:
         def run(path: Path, value: Value, environment: Environment) -> Iterator[tuple[Path, Value]]:
             for least in count.many(value, environment):
-                yield from skipped(body.paths(path, value, environment), _count(least, message))
+                passed = _count(least, message)
+                yield from skipped(body.paths(path, value, environment), passed)
 
         return run
 
@@ -714,6 +716,8 @@ def _add_all(compiler: Compiler, codes: list[Code]) -> Code:
 
 def _keys_of(compiler: Compiler, body: Code) -> Callable[[Value, Environment], tuple[Value, list[Value]]]:
     """The input and, for each member, the key that the expression gives it."""
+    from agentsandbox.languages.jq.values import describe
+
     single = body.one if body.total else None
 
     def keys(value: Value, environment: Environment) -> tuple[Value, list[Value]]:
@@ -726,7 +730,8 @@ def _keys_of(compiler: Compiler, body: Code) -> Callable[[Value, Environment], t
                 budget.tick()
             found.append(single(item, environment) if single is not None else list(body.many(item, environment)))
         if not isinstance(value, list):
-            raise JqError(_not_sortable(value))
+            listed = found if single is None else [[key] for key in found]
+            raise JqError(f"{describe(value)} and {describe(listed)} cannot be sorted, as they are not both arrays")
         return value, found
 
     return keys

@@ -45,6 +45,7 @@ class Inputs:
         self._last_read = 0
         self._started = False
         self._base_lines = 0
+        self._base_column = 0  # bytes of the line that self._text begins in the middle of
         self._files: list[tuple[str | None, int]] = []  # name, offset in all text at which it starts
         self._dropped = 0  # characters before self._text
 
@@ -96,7 +97,11 @@ class Inputs:
     def _drop(self) -> None:
         """Forget the text that was taken, but not how many lines it had."""
         if self._position:
-            self._base_lines += self._text.count("\n", 0, self._position)
+            lines = self._text.count("\n", 0, self._position)
+            start = self._text.rfind("\n", 0, self._position) + 1
+            self._base_lines += lines
+            self._base_column = 0 if lines else self._base_column
+            self._base_column += len(self._text[start : self._position].encode("utf-8", "surrogatepass"))
             self._dropped += self._position
             self._text = self._text[self._position :]
             self._position = 0
@@ -185,7 +190,7 @@ class Inputs:
             self._fill(1 << 62)
         start = self._position
         text = self._text
-        for value, end in parse_slowly(text, start, self.budget.step):
+        for value, end in parse_slowly(text, start, self.budget.step, (self._base_lines, self._base_column)):
             self._position = end
             yield value
         self._position = len(text)

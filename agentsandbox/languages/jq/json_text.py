@@ -40,6 +40,7 @@ __all__ = [
 _PARSE_DEPTH = 10000
 _PRINT_DEPTH = 256
 _PIECES = 4096
+_RESET = "\x1b[0m"
 _TOO_DEEP = "<skipped: too deep>"
 
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
@@ -48,7 +49,7 @@ _NAN = re.compile(r"[+-]?s?nan[0-9]*", re.IGNORECASE)
 _BLANK = re.compile(r"[ \t\n\r]*")
 _MINUS_ZERO = re.compile(r"-0(?<![^\[,:\s]-0)(?![.0-9eE])")
 _HALF_PAIR = re.compile(r"\\u[dD][89abAB]..(?!\\u[dD][c-fC-F])|(?<!\\u[dD][89abAB]..)\\u[dD][c-fC-F]", re.DOTALL)
-_AFTER_WORD = " \t\n\r[{\""
+_AFTER_WORD = " \t\n\r"
 _LONG = 300
 _STRICT = re.compile(r"-?(?:0|[1-9][0-9]*)\.[0-9]+")
 _SMALL = ("0.00000", "-0.00000")
@@ -149,7 +150,7 @@ def quote(text: str) -> str:
     return quoted.replace("\x7f", "\\u007f") if "\x7f" in quoted else quoted
 
 
-COLORS = ("0;90", "0;39", "0;39", "0;39", "0;32", "1;39", "1;39", "34;1")
+COLORS = ("0;90", "0;39", "0;39", "0;39", "0;32", "1;39", "1;39", "1;34")
 """Of null, false, true, numbers, strings, arrays, objects, object keys."""
 
 
@@ -171,16 +172,23 @@ class _Parts(list[str]):
 
 
 class Dumper:
-    """Prints values in one style. `indent` is the text of one level, "" for everything on one line."""
+    """Prints values in one style. `indent` is the text of one level; unless `pretty`, "" puts everything on one line."""
 
     def __init__(
-        self, *, indent: str = "", sort_keys: bool = False, ascii_only: bool = False, colors: tuple[str, ...] | None = None
+        self,
+        *,
+        indent: str = "",
+        pretty: bool | None = None,
+        sort_keys: bool = False,
+        ascii_only: bool = False,
+        colors: tuple[str, ...] | None = None,
     ) -> None:
         self.indent = indent
+        self.pretty = bool(indent) if pretty is None else pretty
         self.sort_keys = sort_keys
         self.ascii_only = ascii_only
         self.quote: Callable[[str], str] = _encode_ascii if ascii_only else _encode_plain
-        self._colon = ": " if indent else ":"
+        self._colon = ": " if self.pretty else ":"
         self._names: dict[str, str] = {}
         self._encoders: dict[str, Callable[[Value, int], tuple[str, ...]]] = {}
         self.colors = tuple(f"\x1b[{color}m" for color in colors) if colors is not None else None
@@ -200,7 +208,7 @@ class Dumper:
         if kind is not dict and kind is not list:
             return self._scalar(value)
         pieces = _Parts(sink)
-        self._write(value, 0, pieces, "\n" if self.indent else "")
+        self._write(value, 0, pieces, "\n" if self.pretty else "")
         text = "".join([*pieces.spilled, *pieces])
         return text.replace("\x7f", "\\u007f") if "\x7f" in text else text
 
@@ -238,7 +246,7 @@ class Dumper:
         parts.append(f"{text[0]}{inner}{text[1:-1]}{newline}{text[-1]}")
 
     def _write_object(self, value: dict[str, Value], level: int, parts: _Parts, newline: str) -> None:
-        inner = newline + self.indent if self.indent else ""
+        inner = newline + self.indent if self.pretty else ""
         if len(value) > _FEW and _PLAIN.issuperset(map(type, value.values())) and _make_encoder is not None:
             self._write_plain(value, parts, newline, inner)
             return
@@ -266,7 +274,7 @@ class Dumper:
         out(newline + "}")
 
     def _write_array(self, value: list[Value], level: int, parts: _Parts, newline: str) -> None:
-        inner = newline + self.indent if self.indent else ""
+        inner = newline + self.indent if self.pretty else ""
         kinds = set(map(type, value))
         if kinds == _TEXTS:
             parts.append(f"[{inner}{f',{inner}'.join(map(self.quote, value))}{newline}]")
@@ -293,40 +301,43 @@ class Dumper:
         assert colors is not None
         kind = type(value)
         if kind is dict or kind is list:
-            self._colored_container(value, level, parts)
+            color = colors[6] if kind is dict else colors[5]
+            parts.append(color)
+            if level > _PRINT_DEPTH:
+                parts.append(_TOO_DEEP)
+            elif not value:
+                parts.append("{}" if kind is dict else "[]")
+            else:
+                self._colored_items(value, level, parts, color)
+            parts.append(_RESET)
             return
-        if value is None:
+        if value is None or value != value:
             color = colors[0]
         elif kind is bool:
             color = colors[2] if value else colors[1]
         else:
             color = colors[4] if kind is str else colors[3]
-        parts.append(f"{color}{self.quote(value) if kind is str else self._scalar(value)}\x1b[0m")
+        parts.append(f"{color}{self.quote(value) if kind is str else self._scalar(value)}{_RESET}")
+        if value is not None and value != value:
+            parts.append(_RESET)
 
-    def _colored_container(self, value: Value, level: int, parts: list[str]) -> None:
-        colors = self.colors
-        assert colors is not None
+    def _colored_items(self, value: Value, level: int, parts: list[str], color: str) -> None:
+        assert self.colors is not None
+        field = self.colors[7]
         is_object = type(value) is dict
-        color = colors[6] if is_object else colors[5]
-        opening, closing = "{}" if is_object else "[]"
-        if level > _PRINT_DEPTH:
-            parts.append(f"{color}{_TOO_DEEP}\x1b[0m")
-            return
-        parts.append(color + opening)
-        newline = "\n" + self.indent * (level + 1) if self.indent else ""
+        newline = "\n" + self.indent * (level + 1) if self.pretty else ""
         items = (sorted(value.items()) if self.sort_keys else value.items()) if is_object else ((None, item) for item in value)
-        first = True
-        for name, item in items:
-            if not first:
+        parts.append("{" if is_object else "[")
+        for at, (name, item) in enumerate(items):
+            if at:
                 parts.append(f"{color},")
-            parts.append(newline)
+            parts.append(_RESET + newline)
             if name is not None:
-                parts.append(f"\x1b[0m{colors[7]}{self.quote(name)}\x1b[0m{color}:{' ' if self.indent else ''}\x1b[0m")
+                parts.append(f"{field}{self.quote(name)}{_RESET}{color}:{_RESET}{' ' if self.pretty else ''}")
             self._colored(item, level + 1, parts)
-            first = False
-        if not first:
-            parts.append(color + ("\n" + self.indent * level if self.indent else ""))
-        parts.append(closing + "\x1b[0m")
+        if self.pretty:
+            parts.append("\n" + self.indent * level)
+        parts.append(color + ("}" if is_object else "]"))
 
 
 _COMPACT = Dumper()
@@ -360,7 +371,7 @@ def dump_prefix(value: Value, size: int) -> str:
 
 # reading, the fast way
 
-_scan: Callable[[str, int], tuple[Value, int]] = json.decoder.JSONDecoder(parse_float=_parse_float, strict=False).scan_once  # type: ignore[attr-defined]
+_scan: Callable[[str, int], tuple[Value, int]] = json.decoder.JSONDecoder(parse_float=_parse_float).scan_once  # type: ignore[attr-defined]
 
 
 def is_plain(text: str) -> bool:
@@ -519,11 +530,15 @@ _TOKENS: dict[str, Callable[[_Stack], str | None]] = {
 }
 
 
-def _place(text: str, position: int) -> str:
-    """Where jq's parser stands after reading the character before `position`; columns count bytes."""
-    line = text.count("\n", 0, position) + 1
+def _place(text: str, position: int, before: tuple[int, int] = (0, 0)) -> str:
+    """Where jq's parser stands after reading the character before `position`; columns count bytes.
+
+    before  the lines before the text, and the bytes that its first line has before it
+    """
+    lines = text.count("\n", 0, position)
     start = text.rfind("\n", 0, position) + 1
-    return f"line {line}, column {len(text[start:position].encode('utf-8', 'surrogatepass'))}"
+    column = len(text[start:position].encode("utf-8", "surrogatepass"))
+    return f"line {before[0] + lines + 1}, column {column if lines else before[1] + column}"
 
 
 def _literal(word: str, stack: _Stack) -> str | None:
@@ -550,16 +565,19 @@ def _literal(word: str, stack: _Stack) -> str | None:
 
 
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(u)|([\s\S]))")
+_CONTROL = re.compile(r"[\x00-\x1f]")
 _SIMPLE = {'"': '"', "\\": "\\", "/": "/", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 
 
 def _unescape(body: str) -> str:
     """A string's text; `JsonError` for an escape that is none."""
-    if "\\" not in body:
+    control = _CONTROL.search(body)
+    if "\\" not in body and control is None:
         return body
+    first = len(body) if control is None else control.start()
     parts: list[str] = []
     position = 0
-    while (found := _ESCAPE.search(body, position)) is not None:
+    while (found := _ESCAPE.search(body, position)) is not None and found.start() < first:
         parts.append(body[position : found.start()])
         position = found.end()
         if found[3] is not None:
@@ -580,11 +598,13 @@ def _unescape(body: str) -> str:
             parts.append(chr(0x10000 + ((code - 0xD800) << 10) + (second - 0xDC00)))
         else:
             parts.append("\ufffd" if 0xDC00 <= code < 0xE000 else chr(code))
+    if control is not None:
+        raise JsonError("Invalid string: control characters from U+0000 through U+001F must be escaped")
     parts.append(body[position:])
     return "".join(parts)
 
 
-def parse_slowly(text: str, start: int, step: Callable[[], None]) -> Iterator[tuple[Value, int]]:
+def parse_slowly(text: str, start: int, step: Callable[[], None], before: tuple[int, int] = (0, 0)) -> Iterator[tuple[Value, int]]:
     """Each value of the text from `start` and the offset after it, with jq's messages; `step` is called for every token."""
     stack = _Stack()
     size = len(text)
@@ -599,7 +619,7 @@ def parse_slowly(text: str, start: int, step: Callable[[], None]) -> Iterator[tu
         message: str | None = None
         if body is not None:
             if closed is None:
-                raise JsonError(f"Unfinished string at EOF at {_place(text, size)}")
+                raise JsonError(f"Unfinished string at EOF at {_place(text, size, before)}")
             try:
                 message = stack.value(_unescape(body))
             except JsonError as error:
@@ -610,15 +630,18 @@ def parse_slowly(text: str, start: int, step: Callable[[], None]) -> Iterator[tu
             message = _literal(match[0], stack)
             if message is not None:
                 if position >= size:
-                    raise JsonError(f"{message} at EOF at {_place(text, size)}")
+                    raise JsonError(f"{message} at EOF at {_place(text, size, before)}")
                 position += 1  # jq looks at a word when it sees what follows
-            elif not stack.open:
-                position = min(position + (position < size and text[position] in " \t\n\r"), size)
+            elif not stack.open and position < size:
+                if text[position] in _AFTER_WORD:
+                    position += 1
+                else:
+                    stack.next = _NOTHING  # jq forgets a word that something else follows at once
         if message is not None:
-            raise JsonError(f"{message} at {_place(text, position)}")
+            raise JsonError(f"{message} at {_place(text, position, before)}")
         if not stack.open and stack.next is not _NOTHING:
             yield stack.next, position
             stack.next = _NOTHING
     if stack.open or position < size:
-        raise JsonError(f"Unfinished JSON term at EOF at {_place(text, size)}")
+        raise JsonError(f"Unfinished JSON term at EOF at {_place(text, size, before)}")
 

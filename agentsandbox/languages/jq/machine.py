@@ -116,7 +116,7 @@ class Machine:
         self.hold(size >> 4)
 
     def next_input(self) -> Value:
-        """The next value of the input; the error "No more inputs" at the end."""
+        """The next value of the input; the error "break" at the end."""
         for value in self.inputs:
             return value
-        raise JqError("No more inputs")
+        raise JqError("break")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+from itertools import pairwise
 
 from agentsandbox.languages.jq.compiler import Constant, Scope
 from agentsandbox.languages.jq.json_text import JsonError, is_plain, next_value, parse_slowly, skip_blanks
@@ -35,8 +36,9 @@ def slurp(text: str, step: Callable[[], None]) -> list[Value]:
 class Library:
     """Finds, reads and binds the files that a program imports. `read` gives a file's text or raises `OSError`."""
 
-    def __init__(self, compiler: Compiler, search_list: list[str], read: Callable[[str], str]) -> None:
+    def __init__(self, compiler: Compiler, search_list: list[str], read: Callable[[str], str], directory: str) -> None:
         self.compiler = compiler
+        self.directory = directory
         self.search_list = search_list
         self.read = read
         self._scopes: dict[str, list[tuple[str, object]]] = {}
@@ -44,7 +46,7 @@ class Library:
 
     def scope_of(self, program: nodes.Program, scope: Scope, origin: str) -> Scope:
         """The scope in which the program's main expression is compiled: with all that it imports and defines."""
-        for item in program.imports:
+        for item in reversed(program.imports):
             scope = self._bind(item, scope, origin)
         for definition in program.definitions:
             scope = self.compiler.definition(definition, scope)
@@ -83,21 +85,35 @@ class Library:
         self._scopes[path] = [(name, scope.find(name)) for name in names]
         return self._scopes[path]
 
+    def _check(self, name: str) -> None:
+        parts = name.split("/")
+        message = ""
+        if "\\" in name:
+            message = f"Modules must be named by relative paths using '/', not '\\' ({name})"
+        elif ".." in parts:
+            message = f"Relative paths to modules may not traverse to parent directories ({name})"
+        elif any(one == other for one, other in pairwise(parts)):
+            message = f"module names must not have equal consecutive components: {name}"
+        if message:
+            raise JqSyntaxError(f"{message}\n", -1, 0)
+
     def _find(self, item: nodes.Import, origin: str) -> tuple[str, str]:
+        self._check(item.path)
         extension = ".json" if item.is_data else ".jq"
-        places = list(self.search_list)
+        places = [self.directory, *self.search_list]
         if isinstance(item.metadata, dict) and "search" in item.metadata:
             given = item.metadata["search"]
-            places = [posixpath.join(origin, str(place)) for place in (given if isinstance(given, list) else [given])] + places
+            listed = [place for place in (given if isinstance(given, list) else [given]) if isinstance(place, str) and place]
+            places = [self.directory if place == "." else posixpath.join(origin, place) for place in listed]
         for place in places:
             base = posixpath.join(place, item.path)
-            for path in (base + extension, posixpath.join(base, posixpath.basename(base) + extension)):
+            for name in ("", "/jq/main", f"/{posixpath.basename(base)}"):
+                path = f"{base}{name}{extension}"
                 try:
                     return path, self.read(path)
                 except OSError:
                     continue
-        listed = "".join(f"\n\t{place}" for place in places)
-        raise JqSyntaxError(f"module not found: {item.path}\n{listed}".rstrip("\n") + "\n", -1, 0)
+        raise JqSyntaxError(f"module not found: {item.path}\n", -1, 0)
 
 
 def _is_identity(node: nodes.Node) -> bool:

@@ -342,8 +342,8 @@ def _to_entries(machine: Machine, value: Value) -> Value:
     return [{"key": name, "value": item} for name, item in value.items()]
 
 
-_KEY_NAMES = ("key", "k", "Key", "K", "name", "Name")
-_VALUE_NAMES = ("value", "v", "Value", "V")
+_KEY_NAMES = ("key", "Key", "name", "Name")
+_VALUE_NAMES = ("value", "Value")
 
 
 def _from_entries(machine: Machine, value: Value) -> Value:
@@ -391,8 +391,8 @@ def _halt(machine: Machine, value: Value) -> Value:
 
 def _halt_error(machine: Machine, value: Value, status: Value) -> Value:
     if not is_number(status):
-        raise JqError("halt_error/1: number required")
-    message = encode(value) if isinstance(value, str) else encode(dump(value) + "\n")
+        raise JqError(f"{describe(value)} halt_error/1: number required")
+    message = b"" if value is None else encode(value) if isinstance(value, str) else encode(dump(value) + "\n")
     raise Halt(int(status) & 255, message)
 
 

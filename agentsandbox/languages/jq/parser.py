@@ -31,7 +31,7 @@ _BINDING_POWER = {
     "%": 8,
 }
 _RIGHT, _NONE = {2}, {3, 6}
-_KEYWORD_TERMS = frozenset(("if", "reduce", "foreach", "try", "label", "def"))
+_KEYWORD_TERMS = frozenset(("if", "reduce", "foreach", "try"))
 
 
 def parse(source: str) -> nodes.Program:
@@ -83,10 +83,8 @@ class _Parser:
     def program(self) -> nodes.Program:
         metadata: Value = None
         if self.is_keyword("module"):
-            position = self.advance().position
-            metadata = self._constant(self.postfix(), position)
-            if not isinstance(metadata, dict):
-                raise JqSyntaxError("Module metadata must be an object", position, 6)
+            self.advance()
+            metadata = self._metadata()
             self.expect(";", "';'")
         imports: list[nodes.Import] = []
         while self.is_keyword("import", "include"):
@@ -95,7 +93,7 @@ class _Parser:
         while self.is_keyword("def"):
             definitions.append(self.definition())
         if self.token.kind == "end":
-            main: Node | None = nodes.Identity() if not self.tokens[:-1] else None
+            main: Node | None = None
         else:
             main = self.pipe()
             if self.token.kind != "end":
@@ -105,7 +103,7 @@ class _Parser:
     def _import(self) -> nodes.Import:
         start = self.advance()
         if self.token.kind != "string":
-            self.fail("QQSTRING_START")
+            self.fail("FORMAT or QQSTRING_START")
         path_token = self.token
         path = self.string(None)
         if not isinstance(path, nodes.Constant):
@@ -122,14 +120,20 @@ class _Parser:
                 self.fail("IDENT or BINDING")
         metadata: Value = None
         if not self.is_sign(";"):
-            position = self.token.position
-            metadata = self._constant(self.postfix(), position)
-            if not isinstance(metadata, dict):
-                raise JqSyntaxError("Module metadata must be an object", position, 1)
+            metadata = self._metadata()
         self.expect(";", "';'")
         return nodes.Import(str(path.value), name, is_data, metadata, start.position)
 
-    def _constant(self, node: Node, position: int) -> Value:
+    def _metadata(self) -> Value:
+        first = self.token
+        node = self.pipe()
+        size = self.tokens[self.at - 1].end - first.position
+        metadata = self._constant(node, first.position, size)
+        if not isinstance(metadata, dict):
+            raise JqSyntaxError("Module metadata must be an object", first.position, size)
+        return metadata
+
+    def _constant(self, node: Node, position: int, size: int) -> Value:
         if isinstance(node, nodes.Constant):
             return node.value
         if isinstance(node, nodes.ArrayOf):
@@ -138,10 +142,10 @@ class _Parser:
             while isinstance(body, nodes.Comma):
                 items.append(body.right)
                 body = body.left
-            return [self._constant(item, position) for item in ([*items, body][::-1] if body is not None else [])]
+            return [self._constant(item, position, size) for item in ([*items, body][::-1] if body is not None else [])]
         if isinstance(node, nodes.ObjectOf):
-            return {str(self._constant(key, position)): self._constant(value, position) for key, value in node.entries}
-        raise JqSyntaxError("Module metadata must be constant", position, 1)
+            return {str(self._constant(key, position, size)): self._constant(value, position, size) for key, value in node.entries}
+        raise JqSyntaxError("Module metadata must be constant", position, size)
 
     def definition(self) -> nodes.Definition:
         self.expect("def")
@@ -192,15 +196,29 @@ class _Parser:
             self.depth -= 1
 
     def comma(self) -> Node:
-        node = self.operators(1)
+        node = self.operand()
         while self.is_sign(","):
             self.advance()
-            node = nodes.Comma(node, self.operators(1))
+            node = nodes.Comma(node, self.operand())
+        return node
+
+    def operand(self) -> Node:
+        """What stands between "," and "|"; a definition, a label or a binding takes all that follows."""
+        if self.is_keyword("def"):
+            return self.pipe()
+        if self.is_keyword("label"):
+            return self._label()
+        node = self.operators(1)
+        if self.is_keyword("as"):
+            self.advance()
+            patterns = self.patterns()
+            self.expect("|", "'|'")
+            return nodes.Bind(node, patterns, self.pipe())
         return node
 
     def operators(self, minimum: int) -> Node:
         self.enter()
-        left = self.prefix()
+        left = self.postfix()
         while True:
             text = self.token.text
             power = _BINDING_POWER.get(text, 0) if self.token.kind in ("sign", "keyword") else 0
@@ -213,25 +231,6 @@ class _Parser:
                 self.fail()
         self.depth -= 1
         return left
-
-    def prefix(self) -> Node:
-        if self.is_sign("-"):
-            self.enter()
-            self.advance()
-            negated = nodes.Negate(self.prefix())
-            self.depth -= 1
-            return negated
-        if self.is_keyword("def"):
-            return self.pipe()
-        if self.is_keyword("label"):
-            return self._label()
-        node = self.postfix()
-        if self.is_keyword("as"):
-            self.advance()
-            patterns = self.patterns()
-            self.expect("|", "'|'")
-            return nodes.Bind(node, patterns, self.pipe())
-        return node
 
     def _label(self) -> Node:
         self.advance()
@@ -392,11 +391,7 @@ class _Parser:
                     handler = self.postfix()
                     return nodes.Try(body, handler)
                 return nodes.Try(body, None)
-            if text in ("reduce", "foreach"):
-                return self.fold(text)
-            if text == "label":
-                return self._label()
-            return self.pipe()
+            return self.fold(text)
         finally:
             self.depth -= 1
 
@@ -430,8 +425,8 @@ class _Parser:
 
     def fold(self, text: str) -> Node:
         self.advance()
-        source = self.postfix()
-        self.expect("as", "as")
+        source = self.operators(1)
+        self.expect("as")
         patterns = self.patterns()
         self.expect("(", "'('")
         start = self.pipe()
@@ -495,6 +490,7 @@ class _Parser:
                 self.advance()
                 key = self.pipe()
                 self.expect(")", "'|' or ',' or ')'")
+                self.check_key(key, token)
             else:
                 self.fail()
             inner: Pattern | None = None
@@ -518,7 +514,7 @@ class _Parser:
                 break
             self.advance()
         if not self.is_sign("}"):
-            self.fail("'}'" if entries and self.token.kind != "end" else "")
+            self.fail("'}'" if entries else "")
         self.advance()
         return nodes.ObjectOf(entries)
 
@@ -530,7 +526,11 @@ class _Parser:
             self.advance()
             if text == "$__loc__":
                 return nodes.Constant("__loc__"), self.location(token)
-            return nodes.Constant(text[1:]), nodes.Variable(text[1:], token.position)
+            variable = nodes.Variable(text[1:], token.position)
+            if self.is_sign(":"):
+                self.advance()
+                return variable, self.object_value()
+            return nodes.Constant(text[1:]), variable
         key: Node
         short = True
         if kind in ("word", "keyword"):

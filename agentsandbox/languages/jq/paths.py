@@ -78,19 +78,20 @@ def occurrences(target: list[Value], wanted: list[Value], budget: Budget | None)
     return found
 
 
-def slice_bounds(length: int, start: Value, end: Value) -> tuple[int, int]:
+def slice_bounds(length: int, low: Value, high: Value) -> tuple[int, int]:
     """Where a slice begins and ends in something of that length: floor of the start, ceiling of the end."""
-    if not ((start is None or is_number(start)) and (end is None or is_number(end))):
+    if not ((low is None or is_number(low)) and (high is None or is_number(high))):
         raise JqError("Array/string slice indices must be integers")
-    first = 0.0 if start is None or start != start else float(start)
-    last = float(length) if end is None or end != end else float(end)
+    first = 0.0 if low is None or low != low else float(low)
+    last = float(length) if high is None or high != high else float(high)
     if first < 0:
         first += length
     if last < 0:
         last += length
-    first = min(max(first, 0.0), float(length))
-    last = min(max(last, first), float(length))
-    return int(first), math.ceil(last)
+    start = int(min(max(first, 0.0), float(length)))
+    if last < 0:
+        return start, start
+    return start, max(start, math.ceil(min(last, float(length))))
 
 
 def slice_of(target: Value, start: Value, end: Value) -> Value:
@@ -192,70 +193,71 @@ def put_path_owned(
     return value
 
 
-def _delete_key(target: Value, key: Value) -> Value:
-    if target is None:
-        return None
-    if isinstance(target, list):
+def _delete_items(target: list[Value], keys: list[Value], budget: Budget) -> list[Value]:
+    gone: set[int] = set()
+    for key in keys:
         if is_number(key):
-            at = math.floor(key) if key == key and not math.isinf(key) else len(target)
-            at += len(target) if at < 0 else 0
-            return target[:at] + target[at + 1 :] if 0 <= at < len(target) else target
-        if isinstance(key, dict):
+            at = int(key) if key == key and not math.isinf(key) else len(target)
+            gone.add(at + len(target) if key < 0 else at)
+        elif isinstance(key, dict):
             first, last = slice_bounds(len(target), key.get("start"), key.get("end"))
-            return target[:first] + target[last:]
-        raise JqError(f"Cannot delete {KINDS[type(key)]} element of array")
+            budget.step((last - first) // 16 + 1)
+            gone.update(range(first, last))
+        else:
+            raise JqError(f"Cannot delete {KINDS[type(key)]} element of array")
+    return [item for at, item in enumerate(target) if at not in gone]
+
+
+def _delete_keys(target: Value, keys: list[Value], budget: Budget) -> Value:
+    """Members of one container, all at once: the indices are those of before."""
+    if target is None or not keys:
+        return target
+    budget.step(len(target) // 16 + 1 if isinstance(target, (list, dict)) else 1)
+    if isinstance(target, list):
+        return _delete_items(target, keys, budget)
     if isinstance(target, dict):
-        if not isinstance(key, str):
-            raise JqError(f"Cannot delete {KINDS[type(key)]} field of object")
-        if key not in target:
+        for key in keys:
+            if not isinstance(key, str):
+                raise JqError(f"Cannot delete {KINDS[type(key)]} field of object")
+        if len(keys) == 1 and keys[0] not in target:
             return target
-        return {name: item for name, item in target.items() if name != key}
+        gone = set(keys)
+        return {name: item for name, item in target.items() if name not in gone}
     raise JqError(f"Cannot delete fields from {KINDS[type(target)]}")
 
 
-def _delete_path(target: Value, path: Sequence[Value], budget: Budget) -> Value:
-    parents: list[Value] = []
-    here = target
-    for key in path[:-1]:
-        parents.append(here)
-        here = get(here, key)
-        if here is None:
-            return target
-    made = _delete_key(here, path[-1])
-    if made is here:
-        return target
-    for key, parent in zip(reversed(path[:-1]), reversed(parents), strict=True):
-        made = put(parent, key, made, budget)
-    return made
+def _delete_sorted(target: Value, paths: list[Sequence[Value]], depth: int, budget: Budget) -> Value:
+    """`target` without what stands at the paths, which are sorted and agree in their first `depth` keys."""
+    keys: list[Value] = []
+    at = 0
+    budget.deeper()
+    try:
+        while at < len(paths):
+            budget.step()
+            path, key = paths[at], paths[at][depth]
+            end = at + 1
+            while end < len(paths) and equals(paths[end][depth], key):
+                end += 1
+            if len(path) == depth + 1:
+                keys.append(key)
+            else:
+                below = get(target, key)
+                if below is not None:
+                    target = put(target, key, _delete_sorted(below, paths[at:end], depth + 1, budget), budget)
+            at = end
+        return _delete_keys(target, keys, budget)
+    finally:
+        budget.shallower()
 
 
 def delete_paths(target: Value, paths: Value, budget: Budget) -> Value:
-    """`target` without what stands at the paths; the last path goes first, so that indices stay right."""
+    """`target` without what stands at the paths."""
     if not isinstance(paths, list):
         raise JqError("Paths must be specified as an array")
     for path in paths:
         if not isinstance(path, list):
             raise JqError(f"Path must be specified as array, not {KINDS[type(path)]}")
-    together = _delete_siblings(target, paths)
-    if together is not None:
-        return together[0]
-    for path in sorted(paths, key=sort_key, reverse=True):
-        budget.step()
-        if not path:
-            return None
-        target = _delete_path(target, path, budget)
-    return target
-
-
-def _delete_siblings(target: Value, paths: list[list[Value]]) -> tuple[Value] | None:
-    """Many members of one array or object at once; None when the paths are not of that form."""
-    if len(paths) < 2 or any(len(path) != 1 for path in paths):
-        return None
-    keys = [path[0] for path in paths]
-    if isinstance(target, dict) and all(type(key) is str for key in keys):
-        gone = set(keys)
-        return ({name: item for name, item in target.items() if name not in gone},)
-    if isinstance(target, list) and all(type(key) is int for key in keys):
-        gone = {key + len(target) if key < 0 else key for key in keys}
-        return ([item for at, item in enumerate(target) if at not in gone],)
-    return None
+    if not paths:
+        return target
+    ordered = sorted(paths, key=sort_key) if len(paths) > 1 else paths
+    return None if not ordered[0] else _delete_sorted(target, ordered, 0, budget)

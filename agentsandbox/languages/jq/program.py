@@ -41,7 +41,7 @@ def compile_code(source: str, machine: Machine, *, origin: str = "", read: Calla
         scope = Scope()
         for name, value in machine.named.items():
             scope = scope.define(f"${name}", Constant(value))
-        scope = Library(compiler, machine.search_list, read or refuse).scope_of(program, scope, origin)
+        scope = Library(compiler, machine.search_list, read or refuse, origin).scope_of(program, scope, origin)
         if program.main is None:
             raise JqSyntaxError('Top-level program not given (try ".")', -1, 0)
         return compiler.compile(program.main, scope)

@@ -201,7 +201,7 @@ def _check(value: Value, pattern: Value) -> None:
     if not isinstance(value, str):
         raise JqError(f"{describe(value)} cannot be matched, as it is not a string")
     if not isinstance(pattern, str):
-        raise JqError(f"{describe(pattern)} cannot be matched, as it is not a string")
+        raise JqError(f"{describe(pattern)} is not a string")
 
 
 def find_all(machine: Machine, value: Value, pattern: Value, flags: Value) -> Iterator[Value]:

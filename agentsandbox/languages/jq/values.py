@@ -186,6 +186,8 @@ def compare(left: Value, right: Value) -> int:
             return -1
         if right != right:
             return 1
+        if type(left) is float or type(right) is float:
+            left, right = to_float(left), to_float(right)
         return int(left > right) - int(left < right)
     first, second = sort_key(left), sort_key(right)
     return int(first > second) - int(first < second)
@@ -203,7 +205,10 @@ def equals(left: Value, right: Value) -> bool:
         if isinstance(left, list):
             return all(equals(one, other) for one, other in zip(left, right, strict=True))
         return all(name in right and equals(item, right[name]) for name, item in left.items())
-    return is_number(left) and is_number(right) and bool(left == right)
+    if not (is_number(left) and is_number(right)):
+        return False
+    # only two literals are compared with all their digits
+    return bool(left == right if type(left) is not float and type(right) is not float else to_float(left) == to_float(right))
 
 
 # arithmetic
