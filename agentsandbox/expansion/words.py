@@ -14,6 +14,7 @@ from agentsandbox.expansion.errors import ExpansionError
 from agentsandbox.expansion.globbing import glob_paths
 from agentsandbox.expansion.parameters import CHOICES, ParameterReader, compile_parameter, join, reader_for, unbound
 from agentsandbox.expansion.splitting import FieldBuilder, split_fields
+from agentsandbox.limits import SLICE
 from agentsandbox.patterns import quote_glob
 from agentsandbox.syntax.arithmetic import OPERAND, ArithmeticSyntaxError, parse_arithmetic
 from agentsandbox.syntax.nodes import (
@@ -534,7 +535,7 @@ class WordCompiler:
             if len(value) > _LONG:
                 host.budget.make(len(value))
                 host.budget.charge(16 * sum(map(value.count, set(host.ifs))))
-            fields = split_fields(value, host.ifs)
+            fields = split_fields(value, host.ifs) if len(value) <= _LONG else _split_in_turns(host, value)
             if host.noglob or not _MAGIC.search(value):
                 out.extend(fields)
                 return
@@ -787,6 +788,23 @@ _INTEGER = re.compile(r"-?(?:[1-9][0-9]{0,17}|0)")
 
 
 _LONG = 65536
+
+
+def _split_in_turns(host: ExpansionHost, value: str) -> list[str]:
+    """As `split_fields`, piece by piece, with looks at the clock between; a piece ends at a blank of IFS."""
+    ifs = host.ifs
+    if not ifs or ifs.strip(" \t\n"):
+        return split_fields(value, ifs)
+    end_of_piece = re.compile(f"[{ifs}]")
+    fields: list[str] = []
+    position = 0
+    while position < len(value):
+        end = end_of_piece.search(value, position + _LONG)
+        stop = len(value) if end is None else end.start()
+        fields += split_fields(value[position:stop], ifs)
+        position = stop
+        host.budget.step(SLICE)
+    return fields
 
 
 def _weigh_words(host: ExpansionHost, words: list[str]) -> None:
