@@ -49,7 +49,7 @@ _NAN = re.compile(r"[+-]?s?nan[0-9]*", re.IGNORECASE)
 _BLANK = re.compile(r"[ \t\n\r]*")
 _MINUS_ZERO = re.compile(r"-0(?<![^\[,:\s]-0)(?![.0-9eE])")
 _HALF_PAIR = re.compile(r"\\u[dD][89abAB]..(?!\\u[dD][c-fC-F])|(?<!\\u[dD][89abAB]..)\\u[dD][c-fC-F]", re.DOTALL)
-_AFTER_WORD = " \t\n\r"
+_AFTER_WORD = " \t\n\r[{\""
 _LONG = 300
 _STRICT = re.compile(r"-?(?:0|[1-9][0-9]*)\.[0-9]+")
 _SMALL = ("0.00000", "-0.00000")
@@ -633,10 +633,10 @@ def parse_slowly(text: str, start: int, step: Callable[[], None], before: tuple[
                     raise JsonError(f"{message} at EOF at {_place(text, size, before)}")
                 position += 1  # jq looks at a word when it sees what follows
             elif not stack.open and position < size:
-                if text[position] in _AFTER_WORD:
+                if text[position] in " \t\n\r":
                     position += 1
-                else:
-                    stack.next = _NOTHING  # jq forgets a word that something else follows at once
+                elif text[position] in ",:]}":
+                    stack.next = _NOTHING  # jq forgets a word that such a sign follows at once
         if message is not None:
             raise JsonError(f"{message} at {_place(text, position, before)}")
         if not stack.open and stack.next is not _NOTHING:
