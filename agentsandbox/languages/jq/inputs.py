@@ -173,7 +173,7 @@ class Inputs:
             value, end = found
             if type(value) not in _CLOSED:
                 if end < size:
-                    end += 1
+                    end += text[end] in " \t\n\r"
                 elif not self._ended:  # a number may go on
                     return
             self._position = end
