@@ -21,8 +21,41 @@ __all__ = ["compile_script"]
 def compile_script(script: Script, settings: Settings) -> Program:
     """The program of a script; each operation returns where to go on, None for the next one."""
     operations = [_compile(command, settings) for command in script.commands]
+    for at, command in enumerate(script.commands):
+        if command.name == "N" and command.first is None and _repeats_to_end(script.commands, at):
+            operations[at] = _gather(settings)
     busy, last = _busy_lines(script)
     return Program(operations, busy, last=last)
+
+
+def _repeats_to_end(commands: list[Command], at: int) -> bool:
+    """Whether the N at this place is all of a loop up to the last line: `:a;N;$!ba` or `:a;$!{N;ba}`."""
+    block = commands[at - 1] if at else None
+    branch = commands[at + 1] if at + 1 < len(commands) else None
+    if branch is None or branch.name != "b":
+        return False
+    start = at
+    if block is not None and block.name == "{" and block.target == at + 2 and branch.first is None:
+        condition = block
+        start = at - 1
+    else:
+        condition = branch
+    if condition.first is None or condition.first.kind != "last" or condition.second is not None or not condition.negated:
+        return False
+    return branch.target <= start and all(command.name == ":" for command in commands[branch.target : start])
+
+
+def _gather(settings: Settings) -> Operation:
+    """N for all the lines that are left, in one go: added one by one each would copy those before."""
+    append = _append_next(settings)
+
+    def gather(editor: Editor) -> int | None:
+        outcome = append(editor)
+        if outcome is None:
+            editor.append_lines()
+        return outcome
+
+    return gather
 
 
 def _busy_lines(script: Script) -> tuple[list[tuple[int, int]] | None, bool]:
@@ -228,9 +261,7 @@ def _hold(editor: Editor) -> None:
 
 
 def _hold_append(editor: Editor) -> None:
-    editor.budget.charge(len(editor.space) + len(editor.hold))
-    editor.hold = f"{editor.hold}{editor.output.end}{editor.space}"
-    editor.hold_complete = editor.complete
+    editor.append_to_hold()
 
 
 def _exchange(editor: Editor) -> None:
@@ -258,6 +289,10 @@ def _next(_: Command, settings: Settings) -> Operation:
 
 
 def _next_append(_: Command, settings: Settings) -> Operation:
+    return _append_next(settings)
+
+
+def _append_next(settings: Settings) -> Operation:
     def next_line(editor: Editor) -> int | None:
         if editor.input.is_last():
             return DELETE if settings.posix else END

@@ -21,6 +21,7 @@ END = 1 << 30
 """Where to go at the end of a script: the cycle ends as usual."""
 DELETE, DELETE_LINE, QUIT, QUIT_SILENTLY = -1, -2, -3, -4
 _FLUSH = 400
+_MANY = 1 << 14
 
 
 class Settings:
@@ -186,7 +187,8 @@ class Editor:
         self.settings = settings
         self.budget = budget
         self.space = ""
-        self.hold = ""
+        self._hold: list[str] = [""]
+        self._hold_size = 0
         self.complete = True
         """Whether the pattern space is printed with a newline: its line had one."""
         self.hold_complete = True
@@ -203,6 +205,25 @@ class Editor:
         self.read_file: Callable[[str], bytes] = lambda _name: b""
         self.read_line: Callable[[str], str] = lambda _name: ""
         self.run_shell: Callable[[str], bytes] = lambda _text: b""
+
+    @property
+    def hold(self) -> str:
+        """The hold space. What H adds is joined when it is asked for."""
+        if len(self._hold) > 1:
+            self._hold = ["".join(self._hold)]
+        return self._hold[0]
+
+    @hold.setter
+    def hold(self, text: str) -> None:
+        self._hold = [text]
+        self._hold_size = len(text)
+
+    def append_to_hold(self) -> None:
+        """`H`."""
+        self._hold_size += len(self.space) + 1
+        self.budget.charge(self._hold_size)
+        self._hold += (self.output.end, self.space)
+        self.hold_complete = self.complete
 
     def regex(self, regex: PosixRegex | None) -> PosixRegex:
         """The pattern to use: an empty one means the last one used."""
@@ -232,6 +253,20 @@ class Editor:
         self.space = f"{self.space}{self.output.end}{line}"
         self.number += 1
         return True
+
+    def append_lines(self) -> None:
+        """Add all lines that are left to the pattern space."""
+        end = self.output.end
+        parts = [self.space]
+        size = len(self.space)
+        while (taken := self.input.take_many(_MANY, spare_last=False)) is not None:
+            lines, self.complete = taken
+            self.number += len(lines)
+            self.budget.step(len(lines))
+            parts.append(end.join(lines))
+            size += len(parts[-1]) + 1
+            self.budget.charge(size)
+        self.space = end.join(parts)
 
     def print_space(self) -> None:
         """Write the pattern space."""
