@@ -63,10 +63,12 @@ class ShellSyntaxError(SandboxError):
 
     status           the status it ends the script with; None where bash takes it for the end of the script and keeps the status
     is_quote         whether a quote, a brace or an arithmetic expression has no end: a status other than 0 then stays
+    in_array         whether it is in the list of an array, which ends no more than its line
     in_substitution  whether it is in the commands of a $(…), which ends more than its script
     """
 
     is_quote = False
+    in_array = False
     in_substitution = False
 
     def __init__(

@@ -159,7 +159,15 @@ def write_variable(host: ExpansionHost, name: str, value: int) -> None:
 
 def write_element(host: ExpansionHost, name: str, subscript: str, value: int) -> None:
     """Assign a number to an array element."""
-    host.variables.assign_element(name, _expanded(host, subscript), str(value))
+    key = _expanded(host, subscript)
+    array = host.variables.lookup(name)
+    if not isinstance(array, AssociativeArray) and not host.attributes.get(name, 0) & ASSOCIATIVE:
+        index = host.variables.evaluate(key)
+        if index < -(array.end() if isinstance(array, IndexedArray) else 1 if array is not None else 0):
+            host.complain(f"{name}[{subscript}]: bad array subscript")
+            return
+        key = str(index)
+    host.variables.assign_element(name, key, str(value))
 
 
 def _writer(target: Tree) -> Callable[[ExpansionHost, int], None]:

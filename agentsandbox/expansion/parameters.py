@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         """What the word compiler offers for operands."""
 
         def string(self, word: Word) -> Text: ...
+        def subscript(self, word: Word) -> Text: ...
         def pattern(self, word: Word) -> Text: ...
         def replacement(self, word: Word) -> Text: ...
         def arithmetic(self, word: Word) -> Callable[[ExpansionHost], int]: ...
@@ -106,7 +107,7 @@ def _variable(name: str) -> MaybeText:
 
 
 def _element(name: str, subscript: Word, words: Words) -> MaybeText:
-    key_text = words.string(subscript)
+    key_text = words.subscript(subscript)
     constant = subscript.source if re.fullmatch(r"0|[1-9][0-9]{0,8}", subscript.source) else None
     number = int(constant) if constant is not None else None
     blank = not subscript.source.strip()

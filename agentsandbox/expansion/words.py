@@ -97,6 +97,10 @@ class WordCompiler:
         parts = self._tildes(word.parts, assignment)
         return self._joined([self._text(part, assignment) for part in parts], parts)
 
+    def subscript(self, word: Word) -> Text:
+        """The word between brackets as one text: a tilde there is an operator or a key."""
+        return self._joined([self._text(part) for part in word.parts], word.parts)
+
     def _joined(self, texts: list[Text], parts: tuple[Part, ...]) -> Text:
         if not parts:
             return lambda host: ""
@@ -239,7 +243,7 @@ class WordCompiler:
                 return host.variables.get(target) or ""
 
             return assign_target
-        key = self.string(subscript) if subscript is not None else None
+        key = self.subscript(subscript) if subscript is not None else None
 
         def assign(host: ExpansionHost, value: str) -> str:
             if not (name[0].isalpha() or name[0] == "_"):

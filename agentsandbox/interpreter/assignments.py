@@ -152,7 +152,7 @@ def _assign_associative(shell: Shell, name: str, elements: list[Element], append
 def _compile_elements(literal: ArrayLiteral) -> Callable[[Shell], list[Element]]:
     def compile_one(element: ArrayElement) -> Callable[[Shell, list[Element]], None]:
         if element.subscript is not None:
-            key, text, append = WORDS.string(element.subscript), WORDS.string(element.value, assignment=True), element.append
+            key, text, append = WORDS.subscript(element.subscript), WORDS.string(element.value, assignment=True), element.append
 
             def keyed(shell: Shell, out: list[Element]) -> None:
                 out.append((key(shell), append, text(shell)))
@@ -202,7 +202,7 @@ def bind_assignment(node: Assignment) -> Callable[[Shell], BoundAssignment]:
     text = WORDS.string(node.value, assignment=True)
     if node.subscript is None:
         return lambda shell: BoundAssignment(name, text(shell), None, append, source)
-    subscript = WORDS.string(node.subscript)
+    subscript = WORDS.subscript(node.subscript)
     raw = node.subscript.source
 
     def bind(shell: Shell) -> BoundAssignment:

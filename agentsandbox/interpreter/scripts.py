@@ -43,12 +43,26 @@ def _compile_program(text: str, extglob: bool, first_line: int, budget: Budget |
     parser = Parser(text, first_line=first_line, extglob=extglob)
     parser.meter = budget
     units: list[Run] = []
-    try:
-        while (command := parser.next_command()) is not None:
-            units.append(compile_command(command))
-    except ShellSyntaxError as error:
-        return Program(units, error, parser.warnings)
-    return Program(units, None, parser.warnings)
+    while True:
+        try:
+            while (command := parser.next_command()) is not None:
+                units.append(compile_command(command))
+        except ShellSyntaxError as error:
+            parser.skip_line()
+            if not error.in_array or parser.position >= len(parser.text):
+                return Program(units, error, parser.warnings)
+            units.append(_skipped(error))
+            continue
+        return Program(units, None, parser.warnings)
+
+
+def _skipped(error: ShellSyntaxError) -> Run:
+    """A line that was left out."""
+
+    def report(shell: Shell) -> int:
+        return _syntax_error(shell, error, "-c: " if shell.source == "environment" else "", True)
+
+    return report
 
 
 _cached_program = functools.lru_cache(maxsize=256)(_compile_program)
@@ -110,6 +124,10 @@ def _run_incrementally(shell: Shell, text: str, first_line: int, origin: str, ma
         except ShellSyntaxError as error:
             if shell.verbose:
                 shell.write(text[start:], 2)
+            parser.skip_line()
+            if error.in_array and parser.position < len(parser.text):
+                status = _syntax_error(shell, error, origin, main)
+                continue
             return _syntax_error(shell, error, origin, main)
         if shell.verbose and parser.text is text:
             shell.write(text[start : parser.position], 2)

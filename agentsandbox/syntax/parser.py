@@ -79,6 +79,13 @@ class Parser(WordReader):
         self.aliases = aliases
         self._alias_ends: list[tuple[int, str]] = []  # (where the text of an alias ends, its name)
 
+    def skip_line(self) -> None:
+        """Go on with the next line, whatever was open, as after an error in the list of an array."""
+        end = self.text.find("\n", self.position)
+        self.position = len(self.text) if end < 0 else end + 1
+        self.nesting = 0
+        self.pending = []
+
     # lists
 
     def next_command(self) -> Command | None:
@@ -791,6 +798,7 @@ class Parser(WordReader):
     def _array_error(self, error: ShellSyntaxError) -> ShellSyntaxError:
         """Bash reads the list of an array with a reader of its own, whose errors have status 1."""
         error.status = 1
+        error.in_array = True
         return error
 
     def _keyed_element(self) -> ArrayElement | None:
