@@ -1,11 +1,16 @@
-"""`ps` (procps): the processes of the sandbox."""
+"""`ps` (procps): the processes of the sandbox, by options of UNIX, of BSD (without a dash) and of GNU."""
 
 from __future__ import annotations
+
+import re
 
 from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.commands._processes import running
 from agentsandbox.errors import CommandError
 from agentsandbox.languages.dates import strftime
+from agentsandbox.languages.owners import Owners
+from agentsandbox.releases import release_of
+from agentsandbox.streams import encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,112 +18,327 @@ if TYPE_CHECKING:
 
     from agentsandbox.processes import Process
 
-    Column = tuple[str, int, Callable[[CommandContext, Process], str]]
+    Show = Callable[[CommandContext, Process], str]
 
-_COLUMNS: dict[str, Column] = {
-    "pid": ("PID", -5, lambda ctx, p: str(p.pid)),
-    "ppid": ("PPID", -5, lambda ctx, p: str(1 if p is ctx.host.scheduler.main else ctx.host.scheduler.main.pid)),
-    "pgid": ("PGID", -5, lambda ctx, p: str(p.pid)),
-    "user": ("USER", 8, lambda ctx, p: ctx.host.user),
-    "uid": ("UID", -5, lambda ctx, p: "1000"),
-    "tty": ("TT", 8, lambda ctx, p: "?"),
-    "stat": ("STAT", 4, lambda ctx, p: "R" if p is ctx.host.scheduler.current else "S"),
-    "time": ("TIME", -8, lambda ctx, p: "00:00:00"),
-    "etime": ("ELAPSED", -11, lambda ctx, p: _elapsed(ctx)),
-    "stime": ("STIME", 5, lambda ctx, p: strftime(int(ctx.host.started), "%H:%M", ctx.env.get("TZ", ""))),
-    "pcpu": ("%CPU", -4, lambda ctx, p: "0.0"),
-    "pmem": ("%MEM", -4, lambda ctx, p: "0.0"),
-    "vsz": ("VSZ", -6, lambda ctx, p: "0"),
-    "rss": ("RSS", -5, lambda ctx, p: "0"),
-    "ni": ("NI", -3, lambda ctx, p: "0"),
-    "comm": ("COMMAND", 15, lambda ctx, p: p.name.rpartition("/")[2]),
-    "args": ("COMMAND", 27, lambda ctx, p: p.name),
-}
-_SYNONYMS = {
-    "command": "args", "cmd": "args", "ucmd": "comm", "tt": "tty", "tname": "tty", "state": "stat", "s": "stat", "%cpu": "pcpu",
-    "%mem": "pmem", "start": "stime", "cputime": "time", "euser": "user", "nice": "ni", "rssize": "rss", "ruser": "user",
+_HINT = """
+Usage:
+ ps [options]
+
+ Try 'ps --help <simple|list|output|threads|misc|all>'
+  or 'ps --help <s|l|o|t|m|a>'
+ for additional help text.
+
+For more details see ps(1).
+"""
+
+
+def _parent(ctx: CommandContext, process: Process) -> str:
+    return str(1 if process is ctx.host.scheduler.main else ctx.host.scheduler.main.pid)
+
+
+def _pid(_: CommandContext, process: Process) -> str:
+    return str(process.pid)
+
+
+def _time(format: str) -> Show:
+    return lambda ctx, _: strftime(int(ctx.host.started), format, ctx.env.get("TZ", ""))
+
+
+def _fixed(text: str) -> Show:
+    return lambda _ctx, _process: text
+
+
+def _user(ctx: CommandContext, _: Process) -> str:
+    return ctx.host.user
+
+
+def _seconds(ctx: CommandContext) -> int:
+    return max(0, int(ctx.host.clock() - ctx.host.started))
+
+
+def _elapsed(ctx: CommandContext, _: Process) -> str:
+    hours, rest = divmod(_seconds(ctx), 3600)
+    days, hours = divmod(hours, 24)
+    start = (f"{days}-" if days else "") + (f"{hours:02d}:" if hours or days else "")
+    return f"{start}{rest // 60:02d}:{rest % 60:02d}"
+
+
+def _short_name(_: CommandContext, process: Process) -> str:
+    return process.name.partition(" ")[0].rpartition("/")[2][:15]
+
+
+_COLUMNS: dict[str, tuple[str, int, Show]] = {
+    "pid": ("PID", -5, _pid), "ppid": ("PPID", -5, _parent), "pgid": ("PGID", -5, _pid), "pgrp": ("PGRP", -5, _pid),
+    "sid": ("SID", -5, _pid), "sess": ("SESS", -5, _pid), "lwp": ("LWP", -5, _pid), "spid": ("SPID", -5, _pid),
+    "tid": ("TID", -5, _pid), "tgid": ("TGID", -5, _pid), "tpgid": ("TPGID", -5, _fixed("-1")),
+    "user": ("USER", 8, _user), "euser": ("EUSER", 8, _user), "ruser": ("RUSER", 8, _user), "group": ("GROUP", 8, _user),
+    "egroup": ("EGROUP", 8, _user), "rgroup": ("RGROUP", 8, _user), "uname": ("USER", 8, _user),
+    "uid": ("UID", -5, _fixed("1000")), "euid": ("EUID", -5, _fixed("1000")), "ruid": ("RUID", -5, _fixed("1000")),
+    "gid": ("GID", -5, _fixed("1000")), "egid": ("EGID", -5, _fixed("1000")), "rgid": ("RGID", -5, _fixed("1000")),
+    "tty": ("TT", 8, _fixed("?")), "tname": ("TTY", 8, _fixed("?")), "stat": ("STAT", 4, _fixed("S")), "s": ("S", 1, _fixed("S")),
+    "time": ("TIME", -8, _fixed("00:00:00")), "bsdtime": ("TIME", -6, _fixed("0:00")), "times": ("TIME", -8, _fixed("0")),
+    "etime": ("ELAPSED", -11, _elapsed), "etimes": ("ELAPSED", -7, lambda ctx, _: str(_seconds(ctx))),
+    "start": ("STARTED", -8, _time("%H:%M:%S")), "lstart": ("STARTED", -24, _time("%a %b %e %H:%M:%S %Y")),
+    "stime": ("STIME", 5, _time("%H:%M")), "start_time": ("START", 5, _time("%H:%M")), "bsdstart": ("START", -6, _time("%H:%M")),
+    "pcpu": ("%CPU", -4, _fixed("0.0")), "pmem": ("%MEM", -4, _fixed("0.0")), "c": ("C", -2, _fixed("0")),
+    "vsz": ("VSZ", -6, _fixed("0")), "rss": ("RSS", -5, _fixed("0")), "sz": ("SZ", -5, _fixed("0")), "size": ("SIZE", -5, _fixed("0")),
+    "ni": ("NI", -3, _fixed("0")), "pri": ("PRI", -3, _fixed("19")), "priority": ("PRI", -3, _fixed("20")), "psr": ("PSR", -3, _fixed("0")),
+    "class": ("CLS", 3, _fixed("TS")), "rtprio": ("RTPRIO", -6, _fixed("-")), "nlwp": ("NLWP", -4, _fixed("1")),
+    "thcount": ("THCNT", -5, _fixed("1")), "wchan": ("WCHAN", 6, _fixed("-")), "f": ("F", -1, _fixed("0")),
+    "addr_sz": ("ADDR SZ", -7, _fixed("-     0")), "comm": ("COMMAND", 15, _short_name),
+    "args": ("COMMAND", 27, lambda _, process: process.name),
 }  # fmt: skip
-_HEADERS = {"cmd": "CMD", "ucmd": "CMD"}
-_SHORT = (("pid", ""), ("tty", "TTY"), ("time", ""), ("comm", "CMD"))
-_FULL = (("user", "UID"), ("pid", ""), ("ppid", ""), ("ni", "C"), ("stime", ""), ("tty", "TTY"), ("time", ""), ("args", "CMD"))
-_BSD = (
-    ("user", ""), ("pid", ""), ("pcpu", ""), ("pmem", ""), ("vsz", ""), ("rss", ""), ("tty", "TTY"), ("stat", ""), ("stime", "START"),
-    ("time", ""), ("args", ""),
-)  # fmt: skip
+_SYNONYMS = {
+    "command": "args", "cmd": "args", "ucmd": "comm", "ucomm": "comm", "tt": "tty", "state": "s", "%cpu": "pcpu", "%mem": "pmem",
+    "cputime": "time", "cputimes": "times", "nice": "ni", "rssize": "rss", "rsz": "rss", "vsize": "vsz", "session": "sess", "cls": "class",
+    "policy": "class", "flag": "f", "flags": "f",
+}  # fmt: skip
+_HEADERS = {"cmd": "CMD", "ucmd": "CMD", "policy": "POL", "session": "SESS"}
+_LAYOUTS = {
+    "": "pid tname time ucmd",
+    "f": "user=UID pid ppid c stime tname time cmd",
+    "F": "user=UID pid ppid c sz rss psr stime tname time cmd",
+    "l": "f s uid pid ppid c pri ni addr_sz wchan tname time ucmd",
+    "ly": "s uid pid ppid c pri ni rss sz wchan tname time ucmd",
+    "j": "pid pgid sid tname time ucmd",
+    "T": "pid spid tname time ucmd",
+    "bsd": "pid tname stat bsdtime args",
+    "bsd u": "user pid pcpu pmem vsz rss tname stat start_time bsdtime args",
+    "bsd l": "f uid pid ppid pri ni vsz rss wchan stat tname bsdtime args",
+    "bsd j": "ppid pid pgid sid tname tpgid stat uid bsdtime args",
+}
+_LISTS = {"p": "pid", "q": "pid", "C": "name", "u": "user", "U": "user", "t": "tty", "g": "pid", "G": "user", "s": "pid"}
+_LONG_LISTS = {
+    "pid": "pid", "quick-pid": "pid", "ppid": "parent", "user": "user", "User": "user", "group": "user", "Group": "user", "tty": "tty",
+    "sid": "pid",
+}  # fmt: skip
+_LONG_LAYOUTS = {"format": "format", "sort": "sort", "columns": "width", "cols": "width", "width": "width"}
+_LONG_FLAGS = {"no-headers": "bare", "no-heading": "bare", "no-headings": "bare", "deselect": "deselect", "forest": "forest"}
 
 
-def _elapsed(ctx: CommandContext) -> str:
-    seconds = max(0, int(ctx.host.clock() - ctx.host.started))
-    hours, rest = divmod(seconds, 3600)
-    return (f"{hours:02d}:" if hours else "") + f"{rest // 60:02d}:{rest % 60:02d}"
+class _Request:
+    """What the words ask for."""
 
+    def __init__(self) -> None:
+        self.selections: list[tuple[str, list[str]]] = []
+        self.formats: list[str] = []
+        self.sorts: list[str] = []
+        self.letters = ""
+        self.bsd = ""
+        self.flags: set[str] = set()
+        self.width: int | None = None
 
-def _columns(texts: Sequence[str]) -> list[tuple[str, str]]:
-    """(column, its own header or "") from the values of -o."""
-    columns: list[tuple[str, str]] = []
-    for text in texts:
-        rest = text
+    def read(self, words: Sequence[str]) -> None:
+        rest = list(reversed(words))
         while rest:
-            name, _, rest = rest.partition(",")
-            name, equals, header = name.partition("=")
-            if equals and rest:
-                header, rest = f"{header},{rest}", ""
-            key = _SYNONYMS.get(name, name)
-            if key not in _COLUMNS:
-                raise CommandError(f"error: unknown user-defined format specifier \"{name}\"")
-            columns.append((key, (header or "\0") if equals else _HEADERS.get(name, "")))
+            word = rest.pop()
+            if word.startswith("--"):
+                self._long(word[2:], rest)
+            elif word.startswith("-") and len(word) > 1:
+                self._unix(word[1:], rest)
+            elif word[:1].isdigit():
+                self.selections.append(("pid", _pids(word)))
+            else:
+                self._bsd(word, rest)
+
+    def _long(self, text: str, rest: list[str]) -> None:
+        name, equals, value = text.partition("=")
+        if name in _LONG_FLAGS:
+            self.flags.add(_LONG_FLAGS[name])
+            return
+        if name not in _LONG_LISTS and name not in _LONG_LAYOUTS:
+            raise _wrong("unknown gnu long option")
+        if not equals:
+            if not rest:
+                raise _wrong(f"garbage option: --{name}" if name in _LONG_LAYOUTS else "list of process IDs must follow --" + name)
+            value = rest.pop()
+        self._take(_LONG_LISTS.get(name) or _LONG_LAYOUTS[name], value)
+
+    def _unix(self, letters: str, rest: list[str]) -> None:
+        for at, letter in enumerate(letters):
+            kind = {"o": "format", "O": "order"}.get(letter) or _LISTS.get(letter)
+            if kind is not None:
+                value = letters[at + 1 :] or (rest.pop() if rest else None)
+                if value is None:
+                    raise _wrong(
+                        "list of process IDs must follow -" + letter if kind == "pid" else f"option -{letter} requires an argument"
+                    )
+                self._take(kind, value)
+                return
+            if letter not in "AeafFljyTwHNxV":
+                raise _wrong("unsupported SysV option")
+            self.flags.add({"N": "deselect", "V": "version", "H": "forest"}.get(letter, ""))
+            self.letters += letter
+
+    def _bsd(self, letters: str, rest: list[str]) -> None:
+        self.bsd += "."
+        for at, letter in enumerate(letters):
+            kind = {"p": "pid", "U": "user", "t": "tty", "o": "format", "O": "order", "k": "sort"}.get(letter)
+            if kind is not None:
+                value = letters[at + 1 :] or (rest.pop() if rest else None)
+                if value is None:
+                    raise _wrong(f"option {letter} requires an argument")
+                self._take(kind, value)
+                return
+            if letter not in "axuljfwhVg":
+                raise _wrong("unsupported option (BSD syntax)")
+            self.flags.add({"h": "bare", "f": "forest", "V": "version"}.get(letter, ""))
+            self.bsd += letter
+
+    def _take(self, kind: str, value: str) -> None:
+        if kind == "format":
+            self.formats.append(value)
+        elif kind == "sort":
+            self.sorts += value.split(",")
+        elif kind == "order":
+            self.formats.append(f"pid,{value},s,tname,time,args")
+        elif kind == "width":
+            if not (value.isascii() and value.isdigit() and int(value[:6]) > 0):
+                raise _wrong("number of columns must follow --cols, --width, or --columns")
+            self.width = int(value[:6])
+        else:
+            self.selections.append((kind, _pids(value) if kind in ("pid", "parent") else re.split("[ ,]", value)))
+
+    def layout(self) -> list[tuple[str, str]]:
+        """(column, its header)."""
+        if self.formats:
+            return [column for text in self.formats for column in _columns(text)]
+        form = "ly" if "y" in self.letters and "l" in self.letters else next((each for each in "FfljT" if each in self.letters), "")
+        if self.bsd:
+            form = "bsd" + next((f" {each}" for each in "ulj" if each in self.bsd), "")
+        return [column for name in _LAYOUTS[form].split() for column in _columns(name)]
+
+
+def _wrong(message: str) -> CommandError:
+    return CommandError(f"error: {message}\n{_HINT}")
+
+
+def _pids(text: str) -> list[str]:
+    found = re.split("[ ,]", text)
+    if not all(each.isascii() and each.isdigit() for each in found):
+        raise _wrong("process ID list syntax error")
+    return found
+
+
+def _columns(text: str) -> list[tuple[str, str]]:
+    """(column, header) of one value of -o."""
+    columns: list[tuple[str, str]] = []
+    rest = text
+    while rest:
+        found = re.match(r"[ ,]*([^ ,=]+)(?:=(.*))?", rest, re.DOTALL)
+        if found is None:
+            break
+        name, header = found.groups()
+        key = _SYNONYMS.get(name, name)
+        if key not in _COLUMNS:
+            raise _wrong(f'unknown user-defined format specifier "{name}"')
+        if header is not None and "," in header and re.fullmatch(r"[^,]*(?:,[a-z%_]+=?[^,]*)+", header):
+            header, _, rest = header.partition(",")
+        else:
+            rest = rest[found.end() :] if header is None else ""
+        columns.append((key, _HEADERS.get(name, _COLUMNS[key][0]) if header is None else header))
     return columns
 
 
-def _show(ctx: CommandContext, columns: Sequence[tuple[str, str]], processes: Sequence[Process], header: bool) -> None:
-    titles = [own.replace("\0", "") if own else _COLUMNS[key][0] for key, own in columns]
+def _is_ours(owners: Owners, values: Sequence[str]) -> bool:
+    return any(owners.user_number(value) == 1000 for value in values)
+
+
+def _is_no_terminal(_: Owners, values: Sequence[str]) -> bool:
+    return "?" in values or "-" in values
+
+
+def _selected(ctx: CommandContext, request: _Request) -> list[Process]:
+    everyone = running(ctx)
+    if not request.selections:
+        return [] if "deselect" in request.flags else everyone
+    owners = Owners(ctx)
+    chosen = set()
+    for kind, values in request.selections:
+        for process in everyone:
+            ctx.budget.step()
+            shown = {"pid": _pid, "parent": _parent, "name": _short_name}.get(kind)
+            ours = {"user": _is_ours, "tty": _is_no_terminal}.get(kind)
+            if (shown is not None and shown(ctx, process) in values) or (ours is not None and ours(owners, values)):
+                chosen.add(process.pid)
+        if kind == "user" and any(owners.user_number(value) is None for value in values):
+            raise _wrong("user name does not exist")
+    return [process for process in everyone if (process.pid in chosen) != ("deselect" in request.flags)]
+
+
+def _sort(ctx: CommandContext, processes: list[Process], keys: Sequence[str]) -> None:
+    for key in reversed(keys):
+        name = key.lstrip("+-")
+        column = _COLUMNS.get(_SYNONYMS.get(name, name))
+        if column is None:
+            raise _wrong("unknown sort specifier")
+        show = column[2]
+
+        def value(process: Process, show: Show = show) -> tuple[int, str]:
+            text = show(ctx, process)
+            return (int(text), "") if text.isdigit() else (0, text)
+
+        processes.sort(key=value, reverse=key.startswith("-"))
+
+
+def _show(ctx: CommandContext, request: _Request, processes: Sequence[Process]) -> None:
+    columns = request.layout()
     rows = [[_COLUMNS[key][2](ctx, process) for key, _ in columns] for process in processes]
-    if header and any(titles):
+    if "forest" in request.flags:
+        for row, process in zip(rows, processes, strict=True):
+            if process is not ctx.host.scheduler.main and columns[-1][0] in ("comm", "args"):
+                row[-1] = f" \\_ {row[-1]}"
+    titles = [header for _, header in columns]
+    if "bare" not in request.flags and any(titles):
         rows.insert(0, titles)
+    widths = [max(abs(_COLUMNS[key][1]), len(header)) for key, header in columns]
     for row in rows:
         cells = []
-        for at, (text, (key, _)) in enumerate(zip(row, columns, strict=True)):
-            width = _COLUMNS[key][1]
-            cells.append(text.rjust(-width) if width < 0 else text if at == len(row) - 1 else text.ljust(width))
-        ctx.print(" ".join(cells))
+        for at, (text, width, (key, _)) in enumerate(zip(row, widths, columns, strict=True)):
+            last = at == len(row) - 1
+            cells.append(text.rjust(width) if _COLUMNS[key][1] < 0 else text if last else text.ljust(width))
+        ctx.print(" ".join(cells)[: None if row is titles else request.width])
 
 
 @command(
     "ps",
     usage="""
     Usage: ps [options]
-    Report the processes of the sandbox. Also in the old style: `ps aux`.
+    Report the processes of the sandbox.
 
-      -A, -e                 all processes
-      -a                     all with a terminal
-      -f                     full format
-      -o, --format=FORMAT    columns: pid, ppid, user, stat, time, etime, comm, args, …; "=" after one sets its header
-      -p, --pid=LIST         these processes only
-      -u, --user=LIST        accepted: there is one user
-      -w                     wide output
-      -x                     processes without a terminal as well
-          --no-headers       print no header line
+    UNIX options, after a dash:
+      -A -e -a -x            all processes, as there is no terminal
+      -f -F -l -ly -j -T     longer formats
+      -o FORMAT              columns: pid, ppid, user, stat, time, etime, comm, args, …; "=" after one sets its header
+      -O FORMAT              the usual columns, these after the first
+      -p, -q LIST            these processes
+      -C LIST                processes of these names
+      -u, -U, -g, -G, -s, -t LIST  processes of these users, groups, sessions, terminals
+      -H -N -w -V            show children below parents; select the others; wide output; version
+    BSD options, without a dash:
+      a x u l j f w h        all processes; formats; forest; wide output; no header
+      p LIST, U LIST, o FORMAT, k KEYS
+    GNU options:
+          --pid LIST --ppid LIST --user LIST --format FORMAT --sort KEYS --forest --deselect --no-headers --cols N
           --help             display this help and exit
     """,
     raw=True,
 )
 def ps(ctx: CommandContext, args: Arguments) -> int:
     words = args.operands
-    bsd = bool(words) and not words[0].startswith("-") and set(words[0]) <= set("auxwef")
-    options = ps.parser().parse(words[1:] if bsd else words)
-    if options.flag("help"):
-        ctx.print(ps.usage, end="")
+    if words[:1] in (["--help"], ["--version"]):
+        ctx.stdout.write(encode(ps.usage if words[0] == "--help" else release_of("ps")))
         return 0
-    processes = running(ctx)
-    lists = [*options.values("pid"), *options.operands]
-    if lists:
-        wanted = {text for value in lists for text in value.replace(",", " ").split()}
-        if not all(text.isascii() and text.isdigit() for text in wanted):
-            raise CommandError("error: process ID list syntax error")
-        processes = [process for process in processes if str(process.pid) in wanted]
-    given = options.values("format")
-    columns: Sequence[tuple[str, str]] = _columns(given) if given else _SHORT
-    if not given and (options.flag("f") or (bsd and "u" in words[0])):
-        columns = _BSD if bsd and "u" in words[0] else _FULL
-    _show(ctx, columns, processes, not options.flag("no-headers"))
+    request = _Request()
+    try:
+        request.read(words)
+        if "version" in request.flags:
+            ctx.stdout.write(encode(release_of("ps")))
+            return 0
+        processes = _selected(ctx, request)
+        _sort(ctx, processes, request.sorts)
+        _show(ctx, request, processes)
+    except CommandError as error:
+        ctx.stderr.write(encode(error.message))
+        return error.status
     return 0 if processes else 1
