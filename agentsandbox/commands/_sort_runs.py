@@ -25,7 +25,7 @@ __all__ = ["run_size", "sorted_by_key", "sorted_lines"]
 
 _RUN = 1 << 17
 """Lines that are sorted at a time."""
-_SHORT_RUN = 1 << 14
+_SHORT_RUN = 1 << 13
 """The same where an event loop waits."""
 
 _SAMPLE = 1 << 11
@@ -56,7 +56,7 @@ def sorted_lines(budget: Budget, lines: list[Line], size: int) -> Iterator[list[
         _breathe(budget, len(run))
         run.sort()
         runs.append(run)
-    for bounds in _pieces(runs):
+    for bounds in _pieces(runs, size):
         piece: list[Line] = []
         for run, (start, end) in zip(runs, bounds, strict=True):
             piece += run[start:end]
@@ -90,7 +90,7 @@ def sorted_by_key(
     if len(runs) == 1:
         pieces: Iterator[tuple[list[Any], list[bytes]]] = iter(runs)
     else:
-        pieces = _merged(budget, runs)
+        pieces = _merged(budget, runs, size)
     for keys, piece in pieces:
         if not stable:
             _sort_ties(budget, keys, piece, size)
@@ -105,8 +105,8 @@ def _sort_run(keys: list[Any], lines: list[bytes]) -> tuple[list[Any], list[byte
     return list(choose(keys)), list(choose(lines))
 
 
-def _merged(budget: Budget, runs: list[tuple[list[Any], list[bytes]]]) -> Iterator[tuple[list[Any], list[bytes]]]:
-    for bounds in _pieces([keys for keys, _ in runs]):
+def _merged(budget: Budget, runs: list[tuple[list[Any], list[bytes]]], size: int) -> Iterator[tuple[list[Any], list[bytes]]]:
+    for bounds in _pieces([keys for keys, _ in runs], size):
         keys: list[Any] = []
         lines: list[bytes] = []
         for (run_keys, run_lines), (start, end) in zip(runs, bounds, strict=True):
@@ -116,14 +116,15 @@ def _merged(budget: Budget, runs: list[tuple[list[Any], list[bytes]]]) -> Iterat
         yield _sort_run(keys, lines)
 
 
-def _pieces(runs: Sequence[list[Any]]) -> Iterator[list[tuple[int, int]]]:
+def _pieces(runs: Sequence[list[Any]], size: int) -> Iterator[list[tuple[int, int]]]:
     """For each piece the slice of every run; equal values never lie in two pieces."""
     samples: list[Any] = []
     for run in runs:
         samples += run[_SAMPLE - 1 :: _SAMPLE]
     samples.sort()
     starts = [0] * len(runs)
-    for splitter in samples[16::16]:
+    step = max(1, size // _SAMPLE // 4)
+    for splitter in samples[step::step]:
         ends = [bisect_left(run, splitter, start) for run, start in zip(runs, starts, strict=True)]
         if ends != starts:
             yield list(zip(starts, ends, strict=True))

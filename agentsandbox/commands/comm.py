@@ -112,6 +112,9 @@ def _compare_sorted(ctx: CommandContext, first: list[bytes], second: list[bytes]
     parts: list[bytes] = []
     at = other = 0
     while at < len(first) and other < len(second):
+        ctx.budget.left -= 1
+        if ctx.budget.left < 0:
+            ctx.budget.tick()
         line, opposite = first[at], second[other]
         if line == opposite:
             counts[2] += 1

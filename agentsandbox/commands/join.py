@@ -21,7 +21,8 @@ _UNUSUAL = re.compile(rb"[\n\v\f\r]|[ \t]\Z")
 _BLANKS = re.compile(rb"[ \t\n]+")
 _SPEC = re.compile(r"([12])\.([0-9]+)\Z")
 _MAX_FIELD = 2**31
-_SMALL = 1 << 25
+_SMALL = 1 << 22
+_PIECE = 1 << 13
 _BLANK_BYTES = (b"\t", b"\v", b"\f", b"\r")
 _BLANK_PAIRS = (b"  ", b" \n", b"\n ")
 
@@ -327,11 +328,20 @@ def _join_whole(ctx: CommandContext, names: Sequence[str], options: _Options) ->
     first, second = [_parts_of(source, options.tab) for source in sources]
     if first is None or second is None:
         return False
-    rests = {key: line[len(key) :] for line, key in zip(*second, strict=True)}
-    joined = [line + rests[key] for line, key in zip(*first, strict=True) if key in rests]
-    if joined:
-        joined.append(b"")
-        ctx.stdout.write(b"\n".join(joined))
+    rests: dict[bytes, bytes] = {}
+    found, keys = second
+    for start in range(0, len(found), _PIECE):
+        part = slice(start, start + _PIECE)
+        rests.update((key, line[len(key) :]) for line, key in zip(found[part], keys[part], strict=True))
+        ctx.budget.step(_PIECE // 8)
+    found, keys = first
+    for start in range(0, len(found), _PIECE):
+        part = slice(start, start + _PIECE)
+        joined = [line + rests[key] for line, key in zip(found[part], keys[part], strict=True) if key in rests]
+        ctx.budget.step(_PIECE // 8)
+        if joined:
+            joined.append(b"")
+            ctx.stdout.write(b"\n".join(joined))
     return True
 
 

@@ -11,7 +11,7 @@ from agentsandbox.streams import encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from agentsandbox.languages.awk.values import Value
 
@@ -25,6 +25,7 @@ _CHAIN = 2
 _MASK = 0xFFFFFFFF
 _DENSE_BITS = 10  # integers below 2 ** 10 share one tree
 _SPARSE = 2048  # unused places a tree of integers may have
+_PIECE = 512  # keys between two looks at the meter
 
 
 class Array(dict[str, "Value | Array"]):
@@ -51,17 +52,17 @@ class Array(dict[str, "Value | Array"]):
         return made
 
 
-def walk_order(array: dict[str, object]) -> list[str]:
+def walk_order(array: dict[str, object], step: Callable[[int], None]) -> list[str]:
     """The keys in the order of gawk's `for (key in array)`."""
     keys = list(array)
     if len(keys) < 2 or len(keys) > ORDERED_UP_TO:
         return keys
     first = _integer(keys[0])
     if first is None:
-        return _string_order(keys)
+        return _string_order(keys, step)
     if first < 0:
-        return _integer_order(keys)
-    return _tree_order(keys)
+        return _integer_order(keys, step)
+    return _tree_order(keys, step)
 
 
 def _integer(key: str) -> int | None:
@@ -82,8 +83,12 @@ def _hash(key: str) -> int:
     return value
 
 
-def _string_order(keys: list[str]) -> list[str]:
-    entries = [(_hash(key), key) for key in keys]
+def _string_order(keys: list[str], breathe: Callable[[int], None]) -> list[str]:
+    entries: list[tuple[int, str]] = []
+    for start in range(0, len(keys), _PIECE):
+        piece = keys[start : start + _PIECE]
+        breathe(len(piece))
+        entries += [(_hash(key), key) for key in piece]
     step = 0
     table: list[list[tuple[int, str]]] = [[] for _ in range(_SIZES[0])]
     for count, entry in enumerate(entries, 1):
@@ -113,7 +118,7 @@ def _mix(number: int) -> int:
     return (value + (value >> 6)) & _MASK
 
 
-def _integer_order(keys: Iterable[str]) -> list[str]:
+def _integer_order(keys: Iterable[str], breathe: Callable[[int], None]) -> list[str]:
     """Strings first, then integers by hash: a chain's links hold two numbers each."""
     strings: list[str] = []
     step, count = 0, 0
@@ -127,6 +132,7 @@ def _integer_order(keys: Iterable[str]) -> list[str]:
             chain.append([number])
 
     for key in keys:
+        breathe(1)
         number = _integer(key)
         if number is None:
             strings.append(key)
@@ -141,16 +147,17 @@ def _integer_order(keys: Iterable[str]) -> list[str]:
                         insert(member)
         insert(number)
     numbers = [str(number) for chain in table for link in reversed(chain) for number in link]
-    return (_string_order(strings) if strings else []) + numbers
+    return (_string_order(strings, breathe) if strings else []) + numbers
 
 
-def _tree_order(keys: list[str]) -> list[str]:
+def _tree_order(keys: list[str], breathe: Callable[[int], None]) -> list[str]:
     """What does not fit a dense tree of natural numbers first, then the tree in ascending order."""
     capacity = 0
     leaves: set[tuple[int, int]] = set()
     inside: list[int] = []
     outside: list[str] = []
     for key in keys:
+        breathe(1)
         number = _integer(key)
         if number is None or number < 0:
             outside.append(key)
@@ -168,7 +175,7 @@ def _tree_order(keys: list[str]) -> list[str]:
             capacity += size
         inside.append(number)
     inside.sort()
-    return _integer_order(outside) + [str(number) for number in inside]
+    return _integer_order(outside, breathe) + [str(number) for number in inside]
 
 
 def _leaf(number: int, bits: int) -> tuple[int, int]:

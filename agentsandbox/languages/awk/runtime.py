@@ -47,6 +47,7 @@ AUDIT_LIMITS = 4
 """Arrays may hold this many times `value_bytes` of text."""
 _FEW_CHARACTERS = re.compile(r"\[[^]\\^[-]{2,4}\]")
 PATTERNS = 512
+_PIECE = 4096
 MAX_FIELDS = 1_000_000
 
 
@@ -732,7 +733,7 @@ class Runtime:
         self.budget.step(len(array) // 8 + 1)
         how = self.arrays["PROCINFO"].get("sorted_in") if "PROCINFO" in self.arrays else None
         if how is None or isinstance(how, Unset):
-            return walk_order(array)  # type: ignore[arg-type]
+            return walk_order(array, self.budget.step)  # type: ignore[arg-type]
         return sorted_keys(self, array, self.text(how))
 
     def call_indirectly(self, name: str, arguments: Sequence[object]) -> Any:
@@ -768,7 +769,10 @@ class Runtime:
             array.update(zip(_NUMBERS, map(from_input, pieces)))  # noqa: B905 - as many as there are pieces
         else:
             self.budget.charge(len(pieces) * 16)
-            array.update(zip(map(str, range(1, len(pieces) + 1)), map(from_input, pieces), strict=True))
+            for start in range(0, len(pieces), _PIECE):
+                part = pieces[start : start + _PIECE]
+                step(len(part))
+                array.update(zip(map(str, range(start + 1, start + len(part) + 1)), map(from_input, part), strict=True))
         if separators is not None:
             separators.clear()
             leading = by == " " if not isinstance(separator, Pattern) else False

@@ -6,11 +6,15 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from re import Match
+    from re import Pattern as RePattern
 
     from agentsandbox.languages.awk.patterns import Pattern
     from agentsandbox.limits import Budget
 
 __all__ = ["general_substitute", "substitute"]
+
+_LONG = 1 << 20
+"""Characters above which no single call replaces all matches."""
 
 
 def substitute(pattern: Pattern, replacement: str, text: str, every: bool, budget: Budget) -> tuple[str, int]:
@@ -31,8 +35,26 @@ def substitute(pattern: Pattern, replacement: str, text: str, every: bool, budge
     if every and pattern.never_empty is not None and "\\" not in replacement and (len(text) < 65536 or len(replacement) < 2):
         budget.charge(len(text) * (len(replacement) + 1))
         budget.step(len(text) // 256)
+        if len(text) > _LONG:
+            return _substitute_all(pattern.never_empty, replacement, text, budget)
         return pattern.never_empty.subn(replacement, text)
     return _replace(pattern, text, 0 if every else 1, replacement, budget)
+
+
+def _substitute_all(pattern: RePattern[str], replacement: str, text: str, budget: Budget) -> tuple[str, int]:
+    """As `subn`, in pieces that are each short."""
+    pieces: list[str] = []
+    position = count = 0
+    for found in pattern.finditer(text):
+        budget.left -= 1
+        if budget.left < 0:
+            budget.tick()
+        start, end = found.span()
+        pieces += (text[position:start], replacement)
+        position = end
+        count += 1
+    pieces.append(text[position:])
+    return "".join(pieces), count
 
 
 def _parts(replacement: str) -> list[str | int]:
