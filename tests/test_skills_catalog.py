@@ -13,8 +13,10 @@ import pytest
 from agentsandbox import Sandbox
 from agentsandbox.errors import SkillNotFoundError
 from agentsandbox.fs.memory import MemoryFileSystem
-from agentsandbox.skills.catalog import SkillCatalog, SkillRoot, read_head
+from agentsandbox.skills.catalog import SkillCatalog
+from agentsandbox.skills.discovery import read_head
 from agentsandbox.skills.prompts import render_catalog
+from agentsandbox.skills.roots import SkillRoot
 from agentsandbox.skills.session import SkillSession
 from agentsandbox.skills.skill import AgentSkill
 from agentsandbox.skills.stores import PackageSkills, VirtualSkills, ZipSkills
@@ -118,8 +120,9 @@ def test_the_first_root_wins_and_collisions_are_told(tmp_path: Path) -> None:
 def test_two_directories_with_one_name(tmp_path: Path) -> None:
     write(tmp_path, "good")
     write(tmp_path, "good", directory="good2", description="EVIL")
+    write(tmp_path, "good", directory="a", description="EVIL")
     catalog = SkillCatalog.discover(tmp_path)
-    assert list(catalog) == ["good"]
+    assert list(catalog) == ["a", "good"]
     assert catalog["good"].description == "About good"
     assert [collision.name for collision in catalog.collisions] == ["good"]
 
@@ -303,7 +306,7 @@ def test_a_thousand_skills(tmp_path: Path) -> None:
 def test_skills_of_installed_packages(monkeypatch: pytest.MonkeyPatch) -> None:
     from importlib.metadata import EntryPoint
 
-    from agentsandbox.skills import catalog as module
+    from agentsandbox.skills import roots as module
 
     found = [EntryPoint("ours", "skills_embedded", module.ENTRY_POINTS), EntryPoint("gone", "no_such_package:skills", module.ENTRY_POINTS)]
     monkeypatch.setattr(module, "entry_points", lambda group: found if group == module.ENTRY_POINTS else [])

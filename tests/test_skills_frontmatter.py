@@ -154,7 +154,7 @@ def test_an_unquoted_colon_is_mended_and_reported() -> None:
     metadata, found = read_metadata(skill(description="use it when: always\n  and: everywhere", globs="*.md"))
     assert metadata is not None
     assert metadata.description == "use it when: always and: everywhere"
-    assert [diagnostic.code for diagnostic in found if diagnostic.severity == "warning"] == ["unknown-field", "repaired-yaml"]
+    assert [diagnostic.code for diagnostic in found if diagnostic.severity == "warning"] == ["repaired-yaml", "unknown-field"]
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agentsandbox.skills.catalog import SkillCatalog, SkillRoot
+from agentsandbox.skills import SkillCatalog, SkillRoot
 from agentsandbox.skills.checking import validate_skill
 from agentsandbox.skills.metadata import as_mapping
 from agentsandbox.skills.prompts import render_catalog

@@ -16,9 +16,10 @@ from pathlib import Path
 import pytest
 
 from agentsandbox.errors import SkillStateError
-from agentsandbox.skills.catalog import SkillCatalog, SkillRecord
+from agentsandbox.skills.catalog import SkillCatalog
 from agentsandbox.skills.matching import KeywordMatcher, SkillRouter
 from agentsandbox.skills.metadata import SkillMetadata
+from agentsandbox.skills.records import SkillRecord
 from agentsandbox.skills.search import MiniLmEmbedder, SkillIndex, fuse_ranks
 from agentsandbox.skills.session import SkillSession
 from agentsandbox.skills.skill import AgentSkill

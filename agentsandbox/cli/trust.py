@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from agentsandbox.skills.census import Census, Finding
+    from agentsandbox.skills.skill import AgentSkill
 
 __all__ = ["run_trust"]
 
@@ -34,8 +35,12 @@ def _lock(folders: Sequence[str], path: str) -> int:
         return report(problems)
     sources = {skill.name: os.path.relpath(folder) for skill, folder in zip(skills, folders, strict=True)}
     SkillLock.of(skills, sources).write(path)
-    print(f"{path}: {len(skills)} skills")
+    print(f"{path}: {_counted(skills)}")
     return 0
+
+
+def _counted(skills: Sequence[AgentSkill]) -> str:
+    return "1 skill" if len(skills) == 1 else f"{len(skills)} skills"
 
 
 def _verify(folders: Sequence[str], path: str, as_json: bool) -> int:
@@ -52,7 +57,7 @@ def _verify(folders: Sequence[str], path: str, as_json: bool) -> int:
         for each in drift:
             print(visible(str(each)))
         if not drift and not problems:
-            print(f"{len(skills)} skills are as they were locked")
+            print(f"{_counted(skills)} as locked")
     return report(problems) or (1 if drift else 0)
 
 

@@ -6,10 +6,12 @@ import importlib
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from agentsandbox.skills.catalog import SkillCatalog, SkillRecord, SkillRoot
+    from agentsandbox.skills.catalog import SkillCatalog
     from agentsandbox.skills.checking import validate_skill
     from agentsandbox.skills.metadata import SkillMetadata
     from agentsandbox.skills.mount import SkillInfo
+    from agentsandbox.skills.records import SkillRecord
+    from agentsandbox.skills.roots import SkillRoot
     from agentsandbox.skills.session import SkillSession
     from agentsandbox.skills.skill import AgentSkill
     from agentsandbox.skills.sources import FileSystemSkillSource, InMemorySkillSource, PackageSkillSource, SkillFile, SkillSource
@@ -42,8 +44,8 @@ _MODULES = {
     "SkillFile": "sources",
     "SkillInfo": "mount",
     "SkillMetadata": "metadata",
-    "SkillRecord": "catalog",
-    "SkillRoot": "catalog",
+    "SkillRecord": "records",
+    "SkillRoot": "roots",
     "SkillSession": "session",
     "SkillSource": "sources",
     "validate_skill": "checking",

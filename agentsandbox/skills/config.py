@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from agentsandbox.skills.catalog import SkillCatalog, SkillRoot
+from agentsandbox.skills.catalog import SkillCatalog
 from agentsandbox.skills.lockfile import SkillLock
 from agentsandbox.skills.matching import SkillRouter
 from agentsandbox.skills.prompts import render_catalog
 from agentsandbox.skills.proposals import ProposalStore
 from agentsandbox.skills.reading import ReadingRules
+from agentsandbox.skills.roots import SkillRoot
 from agentsandbox.skills.search import SkillIndex
 from agentsandbox.skills.session import SkillSession
 

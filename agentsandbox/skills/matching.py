@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Sequence
     from typing import Literal
 
-    from agentsandbox.skills.catalog import SkillRecord
+    from agentsandbox.skills.records import SkillRecord
     from agentsandbox.skills.session import SkillSession
 
     Router = Callable[[str, Sequence[SkillRecord]], "Iterable[str] | Awaitable[Iterable[str]]"]

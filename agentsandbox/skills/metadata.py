@@ -108,8 +108,8 @@ def read_metadata(
         front = parse_skill_text(text)
     except FrontmatterError as error:
         return None, [Diagnostic(error.code, "error", "", str(error))]
-    found = check_fields(front.fields, directory=directory, strict=strict, named=name is not None)
-    found += [Diagnostic(odd.code, "error" if strict else "warning", "", str(odd)) for odd in front.oddities]
+    found = [Diagnostic(odd.code, "error" if strict else "warning", "", str(odd)) for odd in front.oddities]
+    found += check_fields(front.fields, directory=directory, strict=strict, named=name is not None)
     known = identify(front.fields, directory=directory, name=name, prefer_directory=prefer_directory, strict=strict)
     if errors_of(found):
         return None, found

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from typing import Any, Literal
 
-    from agentsandbox.skills.catalog import SkillRecord
+    from agentsandbox.skills.records import SkillRecord
 
     Mode = Literal["substring", "text", "meaning", "hybrid"]
 

@@ -26,9 +26,10 @@ if TYPE_CHECKING:
     from typing import Any, Literal
 
     from agentsandbox.events import SkillInvoked
-    from agentsandbox.skills.catalog import CatalogView, SkillCatalog, SkillRecord
+    from agentsandbox.skills.catalog import CatalogView, SkillCatalog
     from agentsandbox.skills.proposals import Proposal, ProposalStore
     from agentsandbox.skills.reading import SkillContent
+    from agentsandbox.skills.records import SkillRecord
     from agentsandbox.skills.scripts import ScriptResult, Workplace
     from agentsandbox.skills.search import SkillIndex
     from agentsandbox.skills.skill import AgentSkill

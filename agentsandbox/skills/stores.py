@@ -104,15 +104,22 @@ class HostSkills:
 
     def _candidate(self, directory: str, path: str) -> Iterator[Candidate]:
         file = os.path.join(path, SKILL_FILE)
-        try:
-            info = os.lstat(file)
-        except OSError:
+        info = _state(file)
+        if info is None:
             file = _other_case(path)
-            if not file:
+            info = _state(file) if file else None
+            if info is None:
                 return
-            info = os.lstat(file)
         stamp = (info.st_mtime_ns, info.st_size, info.st_ino)
         yield Candidate(directory, stamp, info.st_size, lambda: _open_inside(file, path), FileSystemSkillSource(path, leave_out=True), file)
+
+
+def _state(file: str) -> os.stat_result | None:
+    """What the system says of a file, None when it is not there, or went away meanwhile."""
+    try:
+        return os.lstat(file)
+    except OSError:
+        return None
 
 
 def _other_case(path: str) -> str:
@@ -263,13 +270,18 @@ class VirtualSkills:
         if not self.fs.exists(self.path):
             return
         for name in self.fs.listdir(self.path):
-            directory = posixpath.join(self.path, name)
-            if not is_listed(name) or not self.fs.stat(directory, follow=False).is_dir:
-                continue
-            found = [entry for entry in self.fs.listdir(directory) if entry.lower() == SKILL_FILE.lower()]
-            if found:
-                file = posixpath.join(directory, SKILL_FILE if SKILL_FILE in found else found[0])
-                yield self._candidate(name, directory, file)
+            if is_listed(name):
+                try:
+                    yield from self._candidates(name, posixpath.join(self.path, name))
+                except OSError:  # it went away meanwhile, or nobody may look into it
+                    continue
+
+    def _candidates(self, name: str, directory: str) -> Iterator[Candidate]:
+        if not self.fs.stat(directory, follow=False).is_dir:
+            return
+        found = [entry for entry in self.fs.listdir(directory) if entry.lower() == SKILL_FILE.lower()]
+        if found:
+            yield self._candidate(name, directory, posixpath.join(directory, SKILL_FILE if SKILL_FILE in found else found[0]))
 
     def _candidate(self, name: str, directory: str, file: str) -> Candidate:
         info = self.fs.stat(file, follow=False)

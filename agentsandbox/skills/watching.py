@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from agentsandbox.skills.catalog import SkillRoot
+    from agentsandbox.skills.roots import SkillRoot
 
 __all__ = ["RootWatch"]
 
