@@ -210,8 +210,7 @@ class Comparer:
             return _DIFFERENT
         pair.old_header = self._header(old, 0)
         pair.new_header = self._header(new, 1)
-        if parent:
-            self._head(old, new)
+        self._head(old, new, shown=bool(parent))
         self.show(pair, changes)
         return _TROUBLE if trouble else _DIFFERENT
 
@@ -227,6 +226,10 @@ class Comparer:
         if not self.rules.brief and self.always_shows:
             self.show(pair, changes)
 
+    heading = ""
+    """What the two files that are shown are called together."""
+    announces = True
+    """Whether the heading is printed here."""
     robust = True
     """Whether the output format can tell that the last line has no newline."""
     always_shows = False
@@ -234,17 +237,18 @@ class Comparer:
 
     def _same(self, old: _Side, new: _Side, parent: str) -> int:
         if self.always_shows and not self.rules.brief and old.data is not None and old.data == new.data:
-            if parent:
-                self._head(old, new)
+            self._head(old, new, shown=bool(parent))
             lines = split_lines(old.data)
             self.show(Pair(lines, lines), [])
         if self.rules.report_same:
             self.ctx.print(f"Files {' and '.join(self._called_in_output(old, new))} are identical")
         return _SAME
 
-    def _head(self, old: _Side, new: _Side) -> None:
+    def _head(self, old: _Side, new: _Side, *, shown: bool) -> None:
         """The line before the changes of one of many files."""
-        self.ctx.print(f"diff{self.options} {' '.join(map(escape_name, self._called_in_output(old, new)))}")
+        self.heading = f"diff{self.options} {' '.join(map(escape_name, self._called_in_output(old, new)))}"
+        if shown and self.announces:
+            self.ctx.print(self.heading)
 
     def _called_in_output(self, old: _Side, new: _Side) -> list[str]:
         """The names of two files, or the labels that stand for them."""

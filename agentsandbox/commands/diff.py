@@ -15,7 +15,7 @@ from agentsandbox.languages.diff.templates import Templates
 from agentsandbox.patterns import compile_glob
 from agentsandbox.quoting import quote_if_needed
 from agentsandbox.regexps import RegexError, compile_posix
-from agentsandbox.streams import decode, encode
+from agentsandbox.streams import BytesReader, decode, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,6 +40,36 @@ _STYLES = {
     **dict.fromkeys([f"{kind}-group-format" for kind in ("old", "new", "unchanged", "changed")], "ifdef"),
     **dict.fromkeys([f"{kind}line-format" for kind in ("old-", "new-", "unchanged-", "")], "ifdef"),
 }
+
+
+_COLOR_NAMES = {"rs": "plain", "hd": "header", "ad": "new", "de": "old", "ln": "lines"}
+_COLOR_ESCAPE = re.compile(r"\\(x[0-9A-Fa-f]+|[0-7]+|.)|\^([@-~?])", re.DOTALL)
+_COLOR_LETTERS = {"a": "\a", "b": "\b", "e": "\x1b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v", "?": "\x7f", "_": " "}
+
+
+def _color_character(found: re.Match[str]) -> str:
+    if found[2] is not None:
+        return "\x7f" if found[2] == "?" else chr(ord(found[2]) & 31)
+    text = found[1]
+    if text[0] == "x" and len(text) > 1:
+        return chr(int(text[-8:].lstrip("x"), 16) & 255)
+    return chr(int(text[-8:], 8) & 255) if text[0] in "01234567" else _COLOR_LETTERS.get(text, text)
+
+
+def _palette(ctx: CommandContext, given: str) -> dict[str, bytes] | None:
+    """The colors that --palette asks for; None, after a message, if it cannot be read."""
+    colors = dict(formats.COLORS)
+    for field in given.split(":"):
+        name, equals, value = field.partition("=")
+        if not field:
+            continue
+        if len(name) == 2 and equals and name not in _COLOR_NAMES:
+            ctx.warn(f"unrecognized prefix: {name}", ctx.status)
+        if name not in _COLOR_NAMES or not equals:
+            ctx.warn("unparsable value for --palette", ctx.status)
+            return None
+        colors[_COLOR_NAMES[name]] = encode(_COLOR_ESCAPE.sub(_color_character, value))
+    return colors
 
 
 def _number(text: str, what: str, least: int = 0) -> int:
@@ -199,7 +229,7 @@ def _switches(words: list[str], operands: list[str]) -> str:
             left.pop()
         else:
             kept.append(word)
-    return "".join(f" {quote_if_needed(word)}" for word in reversed(kept))
+    return "".join(f" '{word}'" if "=" in word and "'" not in word else f" {quote_if_needed(word)}" for word in reversed(kept))
 
 
 class _Held:
@@ -210,12 +240,16 @@ class _Held:
         self.parts: list[bytes] = []
         self.write = self.parts.append
 
+    def take(self) -> bytes:
+        """What was gathered."""
+        data = b"".join(self.parts)
+        self.parts.clear()
+        return data
+
     def flush(self) -> None:
         """Write what was gathered."""
         if self.parts:
-            data = b"".join(self.parts)
-            self.parts.clear()
-            self.ctx.stdout.write(data)
+            self.ctx.stdout.write(self.take())
 
 
 _OLD_CONTEXT = re.compile(r"(-[abBcdeEfHilnNpqrsTtuvwyZ]*[cu][abBcdeEfHilnNpqrsTtuvwyZ]*)([0-9]+)")
@@ -264,6 +298,8 @@ _OLD_CONTEXT = re.compile(r"(-[abBcdeEfHilnNpqrsTtuvwyZ]*[cu][abBcdeEfHilnNpqrsT
           --tabsize=NUM             tab stops every NUM columns (default 8)
           --suppress-blank-empty    nothing before empty lines
           --color[=WHEN]            colors: never, always, auto
+          --palette=PALETTE         the colors, such as rs=0:hd=1:ad=32:de=31:ln=36
+      -l, --paginate                pass the output through pr
 
       -r, --recursive               compare subdirectories as well
           --no-dereference          compare symbolic links themselves
@@ -312,6 +348,7 @@ def _diff(ctx: CommandContext, args: Arguments, words: list[str]) -> int:
     if color not in (None, "", "never", "always", "auto"):
         raise UsageError(f"invalid color '{color}'", 2)
     tab_size = _number(args.value("tabsize") or "8", "tabsize", 1)
+    _number(args.value("width") or "130", "width", 1)
     held = _Held(ctx)
     style = formats.Style(
         held.write,
@@ -319,7 +356,7 @@ def _diff(ctx: CommandContext, args: Arguments, words: list[str]) -> int:
         expand=tab_size if args.flag("expand-tabs") else 0,
         initial_tab=args.flag("initial-tab"),
         blank_empty=args.flag("suppress-blank-empty"),
-        color=color == "always",
+        colors=_palette(ctx, args.value("palette") or "") if color == "always" else None,
         function=_function_matcher(ctx, args),
     )
     rules = _rules(ctx, args, tab_size)
@@ -328,11 +365,16 @@ def _diff(ctx: CommandContext, args: Arguments, words: list[str]) -> int:
     show = _printer(ctx, args, style_name, style, tab_size)
 
     def show_and_flush(pair: Pair, changes: list[Change]) -> None:
+        if args.flag("paginate"):
+            show(pair, changes)
+            ctx.run(["pr", "-h", comparer.heading], stdin=BytesReader(held.take()))
+            return
         show(pair, changes)
         held.flush()
 
     pairs = _operands(args, words)
     comparer = Comparer(ctx, rules, show_and_flush, _switches(words, args.operands))
+    comparer.announces = not args.flag("paginate")
     comparer.robust = style_name not in ("ed", "forward-ed")
     comparer.always_shows = style_name in ("columns", "ifdef")
     return max((comparer.compare(old, new) for old, new in pairs), default=0)

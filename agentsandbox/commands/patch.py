@@ -165,7 +165,10 @@ class _Job:
             return self._git_only()
         if name is None:
             return self._not_found()
+        moved = self._moved() if self.given is None and not self.options.output else None
         target = self.options.output or name
+        if moved is not None:
+            name, target = moved[1:]
         path = self.ctx.path(name)
         exists = self.ctx.fs.exists(path)
         if exists and self.ctx.fs.is_dir(path):
@@ -179,7 +182,7 @@ class _Job:
             self._say_ignored(None)
             return 1
         verb = "checking" if self.options.dry_run else "patching"
-        read_from = f" (read from {name})" if self.options.output else ""
+        read_from = f" (read from {name})" if self.options.output else f" ({moved[0]} from {name})" if moved else ""
         self._explain_verbosely()
         if self.patch.stripped:
             self.say("(Stripping trailing CRs from patch; use --binary to disable.)\n")
@@ -339,7 +342,7 @@ class _Job:
                 self._keep_original(target, original)
             if options.output == "-":
                 self.ctx.stdout.write(result)
-            elif not whole or not exists:
+            elif options.output or not whole or not exists:
                 self._store(name, target, result, removed, exists)
             if self.failed and reject != "-":
                 self._save_rejects(reject)
@@ -381,17 +384,23 @@ class _Job:
             raise CommandError(f"**** File {target} is not a regular file -- refusing to patch", _TROUBLE)
         fs.write_bytes(path, result, permissions=permissions)
         fs.chmod(path, permissions)
-        renamed = self.patch.git.get(b"rename to")
-        if renamed is not None and b"rename from" in self.patch.git:
-            self._rename(path)
+        if b"rename from" in self.patch.git and name != target and not self.options.output:
+            fs.unlink(self.ctx.path(name))
+            self._remove_empty_parents(name)
 
-    def _rename(self, path: str) -> None:
-        new = header_name(b"+++ " + self.patch.git[b"rename to"], max(self.options.strip - 1, 0))
-        old = header_name(b"--- " + self.patch.git[b"rename from"], max(self.options.strip - 1, 0))
-        source, target = (old, new) if not self.reverse else (new, old)
-        if target and source and self.ctx.path(target) != path:
-            self.ctx.fs.makedirs(posixpath.dirname(self.ctx.path(target)))
-            self.ctx.fs.rename(path, self.ctx.path(target))
+    def _moved(self) -> tuple[str, str, str] | None:
+        """What git's headers say of a file that is patched under another name: how, from where, to where."""
+        for what, done in ((b"rename", "renamed"), (b"copy", "copied")):
+            old, new = self.patch.git.get(what + b" from"), self.patch.git.get(what + b" to")
+            if old is None or new is None:
+                continue
+            strip = max(self.options.strip - 1, 0)
+            source, target = header_name(b"--- " + old, strip), header_name(b"+++ " + new, strip)
+            if self.reverse:
+                source, target = target, source
+            if source and target and self.ctx.fs.exists(self.ctx.path(source)):
+                return done, source, target
+        return None
 
     def _remove_empty_parents(self, target: str) -> None:
         parent = posixpath.dirname(target)

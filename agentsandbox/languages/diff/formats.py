@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from agentsandbox.limits import Budget
 
 __all__ = [
+    "COLORS",
     "Pair",
     "Style",
     "group_hunks",
@@ -25,8 +26,8 @@ __all__ = [
 ]
 
 _FUNCTION_WIDTH = 40
-_COLORS = {"header": b"\x1b[1m", "lines": b"\x1b[36m", "old": b"\x1b[31m", "new": b"\x1b[32m"}
-_PLAIN = b"\x1b[0m"
+COLORS = {"header": b"1", "lines": b"36", "old": b"31", "new": b"32", "plain": b"0"}
+"""The attributes that terminals know by these numbers."""
 _NO_NEWLINE = b"\n\\ No newline at end of file\n"
 
 
@@ -41,7 +42,7 @@ class Style:
         expand: int = 0,
         initial_tab: bool = False,
         blank_empty: bool = False,
-        color: bool = False,
+        colors: dict[str, bytes] | None = None,
         function: Callable[[bytes], bool] | None = None,
     ) -> None:
         self.write = write
@@ -51,7 +52,7 @@ class Style:
         self.initial_tab = initial_tab
         self.blank_empty = blank_empty
         """Whether nothing stands before an empty line."""
-        self.color = color
+        self.colors = colors
         self.function = function
 
     def line(self, mark: bytes, line: bytes, color: str = "") -> None:
@@ -70,7 +71,8 @@ class Style:
 
     def paint(self, text: bytes, color: str) -> bytes:
         """The text in a colour, if colours are wanted."""
-        return _COLORS[color] + text + _PLAIN if self.color and color else text
+        colors = self.colors
+        return text if colors is None or not color else b"\x1b[%bm%b\x1b[%bm" % (colors[color], text, colors["plain"])
 
 
 class Pair:
