@@ -38,9 +38,9 @@ def _breathe(budget: Budget, count: int) -> None:
     budget.step(count // 16 + 1)
 
 
-def run_size(ctx: CommandContext) -> int:
+def run_size(ctx: CommandContext, *, slow: bool) -> int:
     """How many lines may be sorted in one go."""
-    return _RUN if ctx.host.scheduler.pause is None else _SHORT_RUN
+    return _RUN if ctx.host.scheduler.pause is None and not slow else _SHORT_RUN
 
 
 def sorted_lines(budget: Budget, lines: list[Line], size: int) -> Iterator[list[Line]]:

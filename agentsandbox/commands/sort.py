@@ -42,6 +42,8 @@ _BUFFER_SIZE = re.compile(r"([0-9]+)(?:([%bkKmMgGtTPEZY]?)\Z)?")
 _OBSOLETE = re.compile(r"\+([0-9]+)(?:\.([0-9]+))?([bdfghiMnRrV]*)\Z")
 _OBSOLETE_END = re.compile(r"-([0-9]+)(?:\.([0-9]+))?([bdfghiMnRrV]*)\Z")
 _SALT = 16
+_SLOW = frozenset("VhgMR")
+"""Orderings whose values take long to make."""
 _WRITE_LINES = 1 << 13
 _LINE_OBJECT = 56  # what Python adds to the bytes of a line
 
@@ -232,7 +234,7 @@ def _read_lines(ctx: CommandContext, sources: Sequence[ByteReader], order: _Orde
 
 def _sorted_pieces(ctx: CommandContext, found: list[Any], order: _Order) -> Iterator[list[Any]]:
     """The lines in the wanted order, in pieces. Backwards is forwards read backwards, stability included."""
-    size = run_size(ctx)
+    size = run_size(ctx, slow=any(key.flags & _SLOW for key in order.keys))
     if not order.keys:
         pieces = list(sorted_lines(ctx.budget, found, size)) if order.reverse else sorted_lines(ctx.budget, found, size)
         if order.reverse:

@@ -440,14 +440,17 @@ def _list(command: Command, settings: Settings) -> Operation:
     def write(editor: Editor) -> None:
         out: list[str] = []
         column = 0
+        budget = editor.budget
         for byte in encode(editor.space):
+            budget.left -= 1
+            if budget.left < 0:
+                budget.tick()
             shown = _LISTED[byte]
             if width and column + len(shown) > width - 1:
                 out.append("\\\n")
                 column = 0
             out.append(shown)
             column += len(shown)
-        editor.budget.step(len(out) // 16 + 1)
         editor.output.text(f"{''.join(out)}${editor.output.end}")
 
     return write
