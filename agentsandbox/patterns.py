@@ -36,15 +36,18 @@ CLASSES = {
     "cntrl": r"\x00-\x1f\x7f",
     "digit": "0-9",
     "graph": r"!-~\xa1-\U0010ffff",
-    "lower": "a-zß-öø-ÿ",
     "print": r" -~\xa0-\U0010ffff",
     "punct": r"!-/:-@\[-`{-~",
     "space": r"\s",
-    "upper": "A-ZÀ-ÖØ-Þ",
     "word": r"\w",
     "xdigit": "0-9A-Fa-f",
 }
-WIDE_CLASSES = {"alnum": r"[^\W_]", "alpha": r"[^\W\d_]"}
+WIDE_CLASSES = {
+    "alnum": r"[^\W_]",
+    "alpha": r"[^\W\d_]",
+    "lower": "(?-i:[a-zß-öø-ÿ])",  # even where case does not count
+    "upper": "(?-i:[A-ZÀ-ÖØ-Þ])",
+}
 """Classes that only an expression of their own can name."""
 _MAGIC = re.compile(r"[*?\[]|[?*+@!]\(|\\")
 _SPECIAL = frozenset("*?[\\")

@@ -67,10 +67,18 @@ class ArithmeticSyntaxError(Exception):
         super().__init__(message)
 
 
-@functools.lru_cache(maxsize=1024)
 def parse_arithmetic(text: str) -> Tree:
     """The tree of an expression; an empty one is 0."""
+    return (_cached_tree if len(text) <= _SHORT else _parse)(text)
+
+
+def _parse(text: str) -> Tree:
     return _Parser(text).parse()
+
+
+_SHORT = 512
+"""Characters of an expression that is worth remembering."""
+_cached_tree = functools.lru_cache(maxsize=1024)(_parse)
 
 
 class _Parser:

@@ -542,7 +542,7 @@ class Parser(WordReader):
             test = self._cond_or(start)
             self._cond_blanks(start)
             if not self._cond_closes():
-                raise self._cond_error(start)
+                raise self._cond_error(start, "syntax error in conditional expression", ": unexpected token `{}'")
         except ShellSyntaxError as error:
             if error.source_line is None and self.position < len(self.text):
                 error.status = None
@@ -593,14 +593,12 @@ class Parser(WordReader):
             self.nesting -= 1
             self._cond_blanks(start)
             if self.text[self.position] != ")":
-                raise self._cond_error(start)
+                raise self._cond_error(start, "", "unexpected token `{}', ", "expected `)'")
             self.position += 1
             return inner
-        if self._cond_closes():
-            raise self._cond_error(start)
-        word = self.read_word()
+        word = None if self._cond_closes() else self.read_word()
         if word is None:
-            raise self._cond_error(start)
+            raise self._cond_error(start, "", "unexpected token `{}' in conditional command")
         if _UNARY.fullmatch(word.source):
             operand = self._cond_operand()
             if operand is not None:
@@ -652,7 +650,7 @@ class Parser(WordReader):
         else:
             right = self.read_word()
         if right is None:
-            raise self._cond_error(start)
+            raise self._cond_error(start, "", "unexpected argument `{}' to conditional binary operator")
         return CondBinary(operator, left, right)
 
     def _regular_expression(self) -> Word | None:
@@ -679,11 +677,14 @@ class Parser(WordReader):
             return None
         return Word(_merge_literals(parts), text[start : self.position])
 
-    def _cond_error(self, start: int) -> ShellSyntaxError:
+    def _cond_error(self, start: int, before: str, about_operator: str, after: str = "") -> ShellSyntaxError:
+        """An error worded with the token if that is an operator or `]]`, without it if it is a word."""
         if self.position >= len(self.text):
             return self._cond_eof(start)
         token = self._token()
-        return self.error(f"syntax error near `{'newline' if token == chr(10) else token}'", show_line=True)
+        operator = self._cond_closes() or _OPERATOR.match(self.text, self.position) is not None
+        message = f"{before}{about_operator.format('newline' if token == chr(10) else token) if operator else ''}{after}"
+        return self.error(message, start)
 
     def _cond_eof(self, start: int) -> ShellSyntaxError:
         del start

@@ -293,7 +293,7 @@ class _Printer:
         self.write(f"(({node.expression.source}))")
 
     def conditional(self, node: Conditional) -> None:
-        self.write(f"[[ {_condition(node.test)} ]]")
+        self.write(f"[[ {_condition(node.test, self.exact)} ]]")
 
     def unreadable(self, node: Unreadable) -> None:
         self.write(node.source_line or "")
@@ -304,23 +304,23 @@ class _Printer:
         self.command(node.body)
 
 
-def _condition(node: CondTest) -> str:
+def _condition(node: CondTest, exact: bool) -> str:
     if isinstance(node, CondWord):
-        return node.word.source
+        return node.word.source if exact else f"-n {node.word.source}"
     if isinstance(node, CondUnary):
         return f"{node.operator} {node.operand.source}"
     if isinstance(node, CondBinary):
         return f"{node.left.source} {node.operator} {node.right.source}"
     if isinstance(node, CondNot):
-        inner = _condition(node.test)
+        inner = _condition(node.test, exact)
         return f"! ( {inner} )" if isinstance(node.test, (CondAnd, CondOr)) else f"! {inner}"
     if isinstance(node, CondAnd):
-        left = f"( {_condition(node.left)} )" if isinstance(node.left, (CondAnd, CondOr)) else _condition(node.left)
-        right = f"( {_condition(node.right)} )" if isinstance(node.right, CondOr) else _condition(node.right)
+        left = f"( {_condition(node.left, exact)} )" if isinstance(node.left, (CondAnd, CondOr)) else _condition(node.left, exact)
+        right = f"( {_condition(node.right, exact)} )" if isinstance(node.right, CondOr) else _condition(node.right, exact)
         return f"{left} && {right}"
     if isinstance(node, CondOr):
-        left = f"( {_condition(node.left)} )" if isinstance(node.left, CondOr) else _condition(node.left)
-        return f"{left} || {_condition(node.right)}"
+        left = f"( {_condition(node.left, exact)} )" if isinstance(node.left, CondOr) else _condition(node.left, exact)
+        return f"{left} || {_condition(node.right, exact)}"
     raise TypeError(node)
 
 
