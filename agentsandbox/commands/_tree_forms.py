@@ -27,7 +27,11 @@ _KINDS = {
     stat.S_IFDIR: "directory", stat.S_IFLNK: "link", stat.S_IFREG: "file", stat.S_IFIFO: "fifo", stat.S_IFCHR: "char",
     stat.S_IFBLK: "block", stat.S_IFSOCK: "socket",
 }  # fmt: skip
-_LINES = {"utf-8": ("│\xa0\xa0 ", "├── ", "└── "), "ascii": ("|   ", "|-- ", "`-- ")}
+_LINES = {
+    "utf-8": ("│\xa0\xa0 ", "├── ", "└── "), "ascii": ("|   ", "|-- ", "`-- "),
+    "ansi": ("x   ", "tqq ", "mqq "),
+    "cp437": ("\udcb3   ", "\udcc3\udcc4\udcc4 ", "\udcc0\udcc4\udcc4 "),
+}  # fmt: skip
 _HALF_YEAR = 6 * 30 * 24 * 3600
 _COLORS = {
     "no": "00", "fi": "00", "di": "01;34", "ln": "01;36", "pi": "40;33", "so": "01;35", "bd": "40;33;01", "cd": "40;33;01",
@@ -44,7 +48,7 @@ _SUFFIXES = {
 class Node:
     """A file in the tree; `children` is None for what is not entered."""
 
-    __slots__ = ("children", "comment", "info", "is_dir", "name", "path", "size", "target", "target_info")
+    __slots__ = ("children", "comment", "free", "info", "is_dir", "name", "path", "size", "target", "target_info")
 
     def __init__(self, name: str, path: str, info: Stat) -> None:
         self.name = name
@@ -55,6 +59,8 @@ class Node:
         self.target: str | None = None
         self.target_info: Stat | None = None
         self.children: list[Node] | None = None
+        self.free = False
+        """Whether the patterns of -P do not matter for what is below it."""
         self.comment = ""
         """Why it was not entered."""
 
@@ -114,10 +120,10 @@ class Drawing(Form):
             self.write(f"{self._colored_name(name, None)}  [{node.comment if node is not None else 'error opening dir'}]\n")
             return
         self.write(f"{self._facts(node)}{self._painted(node, name)}{indicator(node.info, self._marks)}\n")
-        pipe, branch, corner = _LINES["ascii" if self.options.ascii else "utf-8"]
+        pipe, branch, corner = _LINES[self.options.lines]
         if self.options.no_indent:
             pipe = branch = corner = ""
-        blank = " " * len(pipe)
+        blank = " " * (4 if pipe else 0)
         stack = [(iter(node.children), "", len(node.children))]
         position = [0]
         while stack:
@@ -132,6 +138,8 @@ class Drawing(Form):
             is_last = position[-1] == count
             self.ctx.budget.charge(len(prefix) * 4)
             stem = f"{prefix}{corner if is_last else branch}"
+            if self.options.lines == "ansi" and stem:
+                stem = f"\x1b(0{stem}\x1b(B"
             facts, shown = self._facts(child), self._described(child)
             self.write(f"{facts}{stem}{shown}\n" if self.options.facts_first else f"{stem}{facts}{shown}\n")
             if child.children is not None:
@@ -338,7 +346,7 @@ class Xml(_Markup):
     """`-X`."""
 
     def begin(self) -> None:
-        self.line(0, f'<?xml version="1.0" encoding="{"US-ASCII" if self.options.ascii else "UTF-8"}"?>')
+        self.line(0, f'<?xml version="1.0" encoding="{"US-ASCII" if self.options.lines == "ascii" else "UTF-8"}"?>')
         self.line(0, "<tree>")
 
     def top(self, node: Node | None, name: str, *, last: bool) -> None:
@@ -375,4 +383,3 @@ def _xml(text: str | int) -> str:
     for character, entity in (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ('"', "&quot;")):
         text = str(text).replace(character, entity)
     return str(text)
-

@@ -23,6 +23,7 @@ _SORTS = {"v": "version", "U": "none"}
 _LONG_FLAGS = {
     "noreport": "no_report", "dirsfirst": "directories_first", "filesfirst": "files_first", "matchdirs": "match_directories",
     "ignore-case": "ignore_case", "prune": "prune", "inodes": "inodes", "metafirst": "facts_first", "du": "usage",
+    "gitignore": "git_ignore", "fromfile": "from_file",
 }  # fmt: skip
 _SORT_NAMES = ("name", "version", "mtime", "ctime", "size", "none")
 
@@ -38,12 +39,15 @@ class TreeOptions:
         self.time_format = ""
         self.output: str | None = None
         self.sort = "name"
-        self.human = self.si = self.ascii = self.use_ctime = False
+        self.human = self.si = self.use_ctime = False
+        self.lines = "utf-8"
         self._patterns: list[str] = []
         self._ignored: list[str] = []
         self._words = list(words)
         self._position = 0
         self._parse()
+        if "again" in self.given and self.level:  # it would write a page of HTML into each directory
+            raise CommandError(f"Invalid argument -`R'.\n{_USAGE_LINE}")
         self.all = "all" in self.given
         self.directories_only = "directories_only" in self.given
         self.full_path = "full_path" in self.given
@@ -70,6 +74,8 @@ class TreeOptions:
         self.prune = "prune" in self.given
         self.inodes = "inodes" in self.given
         self.facts_first = "facts_first" in self.given
+        self.git_ignore = "git_ignore" in self.given
+        self.from_file = "from_file" in self.given
         ignore_case = "ignore_case" in self.given
         self.patterns = _compile(self._patterns, ignore_case=ignore_case)
         self.ignored = _compile(self._ignored, ignore_case=ignore_case)
@@ -113,7 +119,11 @@ class TreeOptions:
                 self.use_ctime = self.use_ctime or letter == "c"
             elif letter == "n":
                 self.given.discard("colors")
-            elif letter not in "xRA":  # one filesystem; nothing to rerun; lines are those of UTF-8
+            elif letter in "AS":
+                self.lines = "ansi" if letter == "A" else "cp437"
+            elif letter == "R":
+                self.given.add("again")
+            elif letter != "x":  # there is one filesystem
                 raise CommandError(f"Invalid argument -`{letter}'.\n{_USAGE_LINE}")
 
     def _read_level(self, text: str) -> None:
@@ -138,7 +148,7 @@ class TreeOptions:
             self.given.add("times")
         elif name == "charset":
             charset = (value if equals else self._next("--charset")).lower()
-            self.ascii = not charset.startswith("utf-8")
+            self.lines = "utf-8" if charset.startswith("utf-8") else "ascii"
         elif name == "filelimit":
             limit = value if equals else self._next("--filelimit")
             self.file_limit = int(limit) if limit.isascii() and limit.isdecimal() and len(limit) < 10 else 0
