@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import re
 
+from agentsandbox.errors import LimitReached
 from agentsandbox.expansion.errors import ExpansionError
 from agentsandbox.expansion.variables import ASSOCIATIVE, AssociativeArray, IndexedArray
 from agentsandbox.syntax.arithmetic import ArithmeticSyntaxError, parse_arithmetic
@@ -41,12 +42,18 @@ def wrap(number: int) -> int:
     return ((number - _LOW) & (_SPAN - 1)) + _LOW
 
 
+LONGEST = 100_000
+"""Characters of an expression."""
+SHORT = 512
+"""Characters of an expression that is worth remembering."""
+
+
 def evaluate_text(host: ExpansionHost, text: str) -> int:
     """The value of an expression given as text, its expansions already made."""
     if INTEGER.match(text):
         return int(text)
     budget = host.budget
-    budget.left -= 1
+    budget.left -= 1 + (len(text) >> 3)
     if budget.left < 0:
         budget.tick()
     host.expressions += 1
@@ -58,13 +65,21 @@ def evaluate_text(host: ExpansionHost, text: str) -> int:
         host.expressions -= 1
 
 
-@functools.lru_cache(maxsize=2048)
 def compile_text(text: str) -> Evaluator:
     """Parse and compile; errors are worded with the whole text, as bash does."""
+    if len(text) > LONGEST:
+        raise LimitReached("value_bytes", "the expression is too long")
+    return (_cached_text if len(text) <= SHORT else _compile_text)(text)
+
+
+def _compile_text(text: str) -> Evaluator:
     try:
         return compile_tree(parse_arithmetic(text), text)
     except ArithmeticSyntaxError as error:
         raise ExpansionError(f'{text.lstrip(" ")}: {error.message} (error token is "{error.token}")') from None
+
+
+_cached_text = functools.lru_cache(maxsize=2048)(_compile_text)
 
 
 def compile_tree(tree: Tree, text: str) -> Evaluator:

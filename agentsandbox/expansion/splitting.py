@@ -56,6 +56,7 @@ def split_read(text: str, ifs: str, count: int, escaped: set[int]) -> list[str]:
     """The fields for `read` into `count` names (-1: no bound): the last takes the rest. `escaped` positions never split."""
     blanks = {char for char in ifs if char in " \t\n"}
     others = set(ifs) - blanks
+    seek = re.compile(f"[{re.escape(ifs)}]").search
     fields: list[str] = []
     position, size = 0, len(text)
     while position < size and text[position] in blanks and position not in escaped:
@@ -65,8 +66,9 @@ def split_read(text: str, ifs: str, count: int, escaped: set[int]) -> list[str]:
             fields.append(_last_field(text, position, blanks, others, escaped))
             return fields
         start = position
-        while position < size and (position in escaped or text[position] not in ifs):
-            position += 1
+        while (found := seek(text, position)) is not None and found.start() in escaped:
+            position = found.end()
+        position = size if found is None else found.start()
         fields.append(text[start:position])
         while position < size and text[position] in blanks and position not in escaped:
             position += 1

@@ -129,13 +129,33 @@ def _substitute_suffix(host: ExpansionHost, text: str, pattern: str, template: s
 def _case(change: Callable[[str], str], first_only: bool) -> Operator:
     def convert(host: ExpansionHost, text: str, pattern: str, _: str) -> str:
         if not pattern:
-            return change(text[:1]) + text[1:] if first_only else "".join(map(change, text))
+            return change(text[:1]) + text[1:] if first_only else _all_changed(host, change, text)
         compiled = compile_shell_pattern(pattern, False, host.extglob)
         if first_only:
             return change(text[:1]) + text[1:] if text and compiled.match(text[0]) else text
-        return "".join([change(char) if compiled.match(char) else char for char in text])
+        pieces = []
+        for start in range(0, len(text), _PIECE):
+            host.budget.step(_PIECE >> 3)
+            pieces.append("".join([change(char) if compiled.match(char) else char for char in text[start : start + _PIECE]]))
+        return "".join(pieces)
 
     return convert
+
+
+_PIECE = 16384
+"""Characters between two looks at the clock."""
+
+
+def _all_changed(host: ExpansionHost, change: Callable[[str], str], text: str) -> str:
+    pieces = []
+    for start in range(0, len(text), _PIECE):
+        piece = text[start : start + _PIECE]
+        changed = piece if "Σ" in piece else change(piece)  # the only letter whose lower case depends on its neighbours
+        if changed == piece and not piece.isascii():
+            host.budget.step(_PIECE >> 3)
+            changed = "".join(map(change, piece))
+        pieces.append(changed)
+    return "".join(pieces)
 
 
 def _upper(char: str) -> str:

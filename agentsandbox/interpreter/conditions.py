@@ -307,6 +307,7 @@ def _regular(node: CondBinary, left: Callable[[Shell], str], sign: Sign) -> Test
         text, source = left(shell), expression(shell)
         if shell.slow:
             _traced(shell, *sign, _shown(text), "=~", source)
+        shell.budget.step(1 + (len(source) >> 3))
         try:
             regex = compile_posix(source, extended=True, ignore_case=shell.shopt["nocasematch"])
         except RegexError:

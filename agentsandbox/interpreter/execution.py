@@ -33,6 +33,7 @@ def find_on_path(shell: Shell, name: str, path: str | None) -> str | None:
     fs = shell.fs
     found: str | None = None
     for directory in (DEFAULT_PATH if path is None else path).split(":"):
+        shell.budget.step(4)
         candidate = f"{directory or '.'}/{name}"
         try:
             info = fs.stat(shell.path(candidate))
@@ -192,6 +193,7 @@ def _run_tool(shell: Shell, tool: Command, argv: Sequence[str], environment: Map
         refused = refusal_of(shell, [tool.name, *argv[1:]])
         if refused is not None:
             return refused
+    shell.budget.step(1 + (sum(map(len, argv)) >> 3))  # what a tool does with a word may take as long as the word is
     fds = shell.fds
     closed = Stream()  # every operation of the base class fails with EBADF
     context = context_for(shell, argv[0], argv[1:], environment, fds.get(0) or closed, fds.get(1) or closed, fds.get(2) or closed)

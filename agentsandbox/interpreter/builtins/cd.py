@@ -61,6 +61,7 @@ def _search_cdpath(shell: Shell, target: str) -> str | None:
     if not cdpath or target.startswith("/") or target.split("/", 1)[0] in (".", ".."):
         return None
     for base in cdpath.split(":"):
+        shell.budget.step(4)
         candidate = f"{base}/{target}" if base else target
         if shell.fs.is_dir(shell.path(candidate)):
             return candidate if base else None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from agentsandbox.errors import CommandError
 from agentsandbox.expansion.splitting import split_read
 from agentsandbox.expansion.variables import IndexedArray
@@ -106,6 +108,7 @@ def _read_line(shell: Shell, stream: Stream, delimiter: str | None, raw: bool) -
         complete = more.endswith(end)
         line = line[:-1] + (more[:-1] if complete else more)
         shell.budget.charge(len(line))
+    shell.budget.charge(16 * line.count(b"\\"))
     text, escaped = unescape(decode(line))
     return text, escaped, complete
 
@@ -114,21 +117,23 @@ def _ends_in_backslash(line: bytes) -> bool:
     return (len(line) - len(line.rstrip(b"\\"))) % 2 == 1
 
 
+_ESCAPE = re.compile(r"\\(.?)", re.DOTALL)
+
+
 def unescape(text: str) -> tuple[str, set[int]]:
     """Remove backslashes; the positions in the result of what they quoted."""
     out: list[str] = []
     escaped: set[int] = set()
-    position = 0
-    while position < len(text):
-        char = text[position]
-        if char == "\\":
-            position += 1
-            if position < len(text) and text[position] != "\n":
-                escaped.add(len(out))
-                out.append(text[position])
-        else:
-            out.append(char)
-        position += 1
+    position = size = 0
+    for match in _ESCAPE.finditer(text):
+        out.append(text[position : match.start()])
+        size += match.start() - position
+        if match[1] and match[1] != "\n":
+            escaped.add(size)
+            out.append(match[1])
+            size += 1
+        position = match.end()
+    out.append(text[position:])
     return "".join(out), escaped
 
 
@@ -193,9 +198,16 @@ def _set(shell: Shell, name: str, value: str) -> None:
             raise ExpansionError(error.message, fatal=False) from None
 
 
+_LONG = 65536
+"""Characters from which on fields are counted before they are made."""
+
+
 def _assign(shell: Shell, options: dict[str, str], names: list[str], text: str, escaped: set[int]) -> None:
     ifs = shell.ifs
     if "a" in options:
+        delimiters = sum(map(text.count, set(ifs))) if len(text) > _LONG else 0
+        shell.budget.charge(16 * delimiters)
+        shell.budget.step(delimiters >> 2)
         fields = split_read(text, ifs, -1, escaped) if ifs else ([text] if text else [])
         shell.variables.replace(shell.variables.resolve(options["a"]) or options["a"], IndexedArray.of(fields))
         return
