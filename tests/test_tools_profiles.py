@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from agentsandbox import Sandbox
+from agentsandbox import Limits, Sandbox
 from agentsandbox.skills.catalog import SkillCatalog
 from agentsandbox.skills.session import SkillSession
 from agentsandbox.skills.skill import AgentSkill
@@ -173,6 +173,19 @@ def test_native() -> None:
         assert tools["skill_activate"].call({"names": ["nope"]})["error"]["type"] == "not_found"
         assert tools["skill_activate"].call({"names": 1})["error"]["type"] == "arguments"
         assert tools["skill_deactivate"].call({"all": True}) == {"active_skills": []}
+
+
+def test_a_models_numbers_and_modes_are_checked() -> None:
+    with Sandbox(limits=Limits(timeout=0.5)) as sandbox:
+        session = SkillSession(SkillCatalog(skills=[API]), sandbox)
+        tools = by_name([*native.tools(session), *runtime.tools(session)])
+        for timeout in (0, -1, float("nan"), float("inf")):
+            assert tools["shell"].call({"command": "true", "timeout": timeout})["error"]["type"] == "arguments", timeout
+        assert tools["shell"].call({"command": "while :; do :; done", "timeout": 1e9})["limit"] == "timeout"
+        assert sandbox.execute("while :; do :; done", timeout=float("nan")).limit == "timeout"
+        assert tools["skill_activate"].call({"names": ["api-design"], "mode": "all"})["error"]["type"] == "state"
+        assert "not 'all'" in tools["skills.load"].call({"names": ["api-design"], "mode": "all"})["error"]
+        assert session.active == ()
 
 
 def test_without_skills_there_are_no_tools() -> None:

@@ -132,6 +132,8 @@ class SkillSession:
 
     def load(self, names: Iterable[str], mode: Literal["replace", "add"] = "replace") -> list[AgentSkill]:
         """Make skills active, all or none: in place of the active ones, or after them. Those already active stay where they are."""
+        if mode not in ("replace", "add"):
+            raise SkillStateError(f'the mode is "replace" or "add", not {str(mode)[:100]!r}')
         wanted = list(dict.fromkeys(self.catalog.find(name).name for name in names))
         if self.requires == "auto":
             wanted = self._with_required(wanted)

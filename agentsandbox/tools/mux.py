@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from agentsandbox.errors import SkillPathError
 from agentsandbox.skills.metadata import as_mapping
 from agentsandbox.skills.reading import page_lines
-from agentsandbox.tools.spec import Tool, answering, schema_of
+from agentsandbox.tools.spec import make_tool
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from agentsandbox.errors import SandboxError
     from agentsandbox.skills.session import SkillSession
+    from agentsandbox.tools.spec import Tool
 
 __all__ = ["tools"]
 
@@ -46,18 +48,12 @@ def tools(session: SkillSession) -> list[Tool]:
         text = page_lines(content.content, arguments.get("offset"), arguments.get("limit"))
         return {"success": True, "file_size": content.size, "lines_read": text.count("\n") + 1 if text else 0, "content": text}
 
-    def made(name: str, description: str, handler: Any, schema: Mapping[str, Any]) -> Tool:
-        return Tool(name, name, description, schema, answering(handler, _refuse), _refuse)
-
+    made = partial(make_tool, _refuse)
     path = {"type": "string", "description": "The file's path below the skill's directory"}
+    page = {"name": name, "filePath": path, "offset": number, "limit": number}
     return [
-        made("agent_skill_read", "Reads a skill: its front matter and instructions.", read, schema_of({"name": name}, "name")),
-        made(
-            "agent_skill_read_file",
-            "Reads lines of a file in a skill's directory.",
-            read_file,
-            schema_of({"name": name, "filePath": path, "offset": number, "limit": number}, "name", "filePath"),
-        ),
+        made("agent_skill_read", "Reads a skill: its front matter and instructions.", read, {"name": name}, "name"),
+        made("agent_skill_read_file", "Reads lines of a file in a skill's directory.", read_file, page, "name", "filePath"),
     ]
 
 

@@ -3,27 +3,43 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from agentsandbox.errors import SkillLimitError, SkillNotFoundError, SkillPathError, SkillPolicyError, SkillStateError
 from agentsandbox.skills.prompts import one_line
 from agentsandbox.skills.reading import page_lines
 from agentsandbox.tools.output import cut_output
-from agentsandbox.tools.spec import Tool, answering, schema_of
+from agentsandbox.tools.spec import make_tool
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from agentsandbox.errors import SandboxError
     from agentsandbox.result import ExecutionResult
     from agentsandbox.skills.scripts import ScriptResult, Workplace
     from agentsandbox.skills.session import SkillSession
-    from agentsandbox.tools.spec import Handler
+    from agentsandbox.tools.spec import Tool
 
 __all__ = ["refuse", "tools"]
 
 UNCHANGED = "already active, unchanged"
+ACTIVATE = "Loads skills' full instructions. Call it before using a skill."
+PROPOSE = "Proposes a change of a skill, which a person reviews. Nothing changes until it is approved."
+SHELL = "Runs a bash script in the sandbox, where the skills are mounted. Files, variables and the directory last from call to call."
+
 SECONDS = {"type": "number", "exclusiveMinimum": 0, "description": "Seconds"}
+SCRIPT: Mapping[str, Any] = {
+    "args": {"type": "array", "items": {"type": "string"}},
+    "env": {"type": "object", "additionalProperties": {"type": "string"}},
+    "workdir": {"type": "string"},
+    "timeout": SECONDS,
+}
+CHANGE: Mapping[str, Any] = {
+    "diff": {"type": "string", "description": "A unified diff, with paths below the skill's directory"},
+    "justification": {"type": "string", "description": "Why the change makes the skill better"},
+    "evidence": {"type": "string", "description": "Errors, test failures, what users said"},
+}
 
 _KINDS = (
     (SkillNotFoundError, "not_found"),
@@ -40,80 +56,15 @@ def refuse(error: SandboxError | str) -> dict[str, Any]:
     return {"error": {"type": kind if not isinstance(error, str) else "arguments", "message": str(error)}}
 
 
+_tool = partial(make_tool, refuse)
+
+
 def tools(session: SkillSession) -> list[Tool]:
     """The tools of the profile; without skills none but the shell."""
     profile = _Native(session)
-    shell = [_shell_tool(profile)] if session.has_shell else []
     names = [record.name for record in session.search()]
-    if not names:
-        return shell
-    skill = {"type": "string", "enum": names, "description": "The skill; the most recently activated one by default"}
-    many = {"type": "array", "items": {"type": "string", "enum": names}, "description": "The names of skills"}
-    path = {"type": "string", "description": "The file's path below the skill's directory"}
-    number = {"type": ["integer", "null"]}
-    page = {"skill": skill, "path": path, "offset": number, "limit": number}
-    made = [
-        _tool("skill_list", "Lists the skills that fit the query, all without one.", profile.list, {"query": {"type": "string"}}),
-        _tool(
-            "skill_activate",
-            "Loads skills' full instructions. Call it before using a skill.",
-            profile.activate,
-            {"names": many, "mode": {"type": "string", "enum": ["add", "replace"]}},
-            "names",
-        ),
-        _tool("skill_deactivate", "Makes skills inactive.", profile.deactivate, {"names": many, "all": {"type": "boolean"}}),
-        _tool("skill_files", "Lists the files of a skill.", profile.files, {"skill": skill, "dir": {"type": "string"}}),
-        _tool("skill_read", "Reads a file of a skill.", profile.read, page, "path"),
-    ]
-    if session.has_scripts:
-        made.append(
-            _tool(
-                "skill_run",
-                "Runs a script of a skill in the sandbox.",
-                profile.run,
-                {
-                    "skill": skill,
-                    "path": path,
-                    "args": {"type": "array", "items": {"type": "string"}},
-                    "env": {"type": "object", "additionalProperties": {"type": "string"}},
-                    "workdir": {"type": "string"},
-                    "timeout": SECONDS,
-                },
-                "path",
-                run=profile.run_now,
-            )
-        )
-    if session.proposals is not None:
-        made.append(
-            _tool(
-                "skill_propose_update",
-                "Proposes a change of a skill, which a person reviews. Nothing changes until it is approved.",
-                profile.propose,
-                {
-                    "skill": skill,
-                    "diff": {"type": "string", "description": "A unified diff, with paths below the skill's directory"},
-                    "justification": {"type": "string", "description": "Why the change makes the skill better"},
-                    "evidence": {"type": "string", "description": "Errors, test failures, what users said"},
-                },
-                "skill",
-                "diff",
-                "justification",
-            )
-        )
-    return made + shell
-
-
-def _shell_tool(profile: _Native) -> Tool:
-    properties = {"command": {"type": "string", "description": "The bash script"}, "timeout": SECONDS}
-    description = (
-        "Runs a bash script in the sandbox, where the skills are mounted. Files, variables and the directory last from call to call."
-    )
-    return _tool("shell", description, profile.shell, properties, "command", run=profile.shell_now)
-
-
-def _tool(name: str, description: str, handler: Handler, properties: Mapping[str, Any], *required: str, run: Handler | None = None) -> Tool:
-    now = answering(run, refuse) if run else None
-    return Tool(name, name, description, schema_of(properties, *required), answering(handler, refuse), refuse, now)
+    skills = profile.skill_tools(names) if names else []
+    return skills + ([profile.shell_tool()] if session.has_shell else [])
 
 
 class _Native:
@@ -121,6 +72,34 @@ class _Native:
 
     def __init__(self, session: SkillSession) -> None:
         self.session = session
+
+    def skill_tools(self, names: Sequence[str]) -> list[Tool]:
+        """The tools for these skills."""
+        skill = {"type": "string", "enum": names, "description": "The skill; the most recently activated one by default"}
+        many = {"names": {"type": "array", "items": {"type": "string", "enum": names}, "description": "The names of skills"}}
+        mode = {"mode": {"type": "string", "enum": ["add", "replace"]}}
+        file = {"skill": skill, "path": {"type": "string", "description": "The file's path below the skill's directory"}}
+        number = {"type": ["integer", "null"]}
+        page = {**file, "offset": number, "limit": number}
+        made = [
+            _tool("skill_list", "Lists the skills that fit the query, all without one.", self.list, {"query": {"type": "string"}}),
+            _tool("skill_activate", ACTIVATE, self.activate, many | mode, "names"),
+            _tool("skill_deactivate", "Makes skills inactive.", self.deactivate, many | {"all": {"type": "boolean"}}),
+            _tool("skill_files", "Lists the files of a skill.", self.files, {"skill": skill, "dir": {"type": "string"}}),
+            _tool("skill_read", "Reads a file of a skill.", self.read, page, "path"),
+        ]
+        if self.session.has_scripts:
+            made.append(
+                _tool("skill_run", "Runs a script of a skill in the sandbox.", self.run, {**file, **SCRIPT}, "path", run=self.run_now)
+            )
+        if self.session.proposals is not None:
+            made.append(_tool("skill_propose_update", PROPOSE, self.propose, {"skill": skill, **CHANGE}, "skill", "diff", "justification"))
+        return made
+
+    def shell_tool(self) -> Tool:
+        """The tool for scripts of the model's own."""
+        properties = {"command": {"type": "string", "description": "The bash script"}, "timeout": SECONDS}
+        return _tool("shell", SHELL, self.shell, properties, "command", run=self.shell_now)
 
     def list(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         active = self.session.active

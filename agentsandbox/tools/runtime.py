@@ -6,17 +6,18 @@ a session with `delivery="tool_result"` has them in the answers of skills.load.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from agentsandbox.tools.native import script_answer, script_options
-from agentsandbox.tools.spec import Tool, answering, schema_of, wire_name
+from agentsandbox.tools.native import SCRIPT, script_answer, script_options
+from agentsandbox.tools.spec import make_tool
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from agentsandbox.errors import SandboxError
     from agentsandbox.skills.session import SkillSession
-    from agentsandbox.tools.spec import Handler
+    from agentsandbox.tools.spec import Tool
 
 __all__ = ["tools"]
 
@@ -31,31 +32,19 @@ def tools(session: SkillSession) -> list[Tool]:
     many = {"type": "array", "items": {"type": "string", "enum": names}}
     path = {"type": "string", "description": "The path below the skill's root directory"}
 
-    def made(name: str, description: str, handler: Handler, schema: Mapping[str, Any], run: Handler | None = None) -> Tool:
-        now = answering(run, _refuse) if run else None
-        return Tool(name, wire_name(name), description, schema, answering(handler, _refuse), _refuse, now)
-
+    made = partial(make_tool, _refuse)
     mode = {"type": "string", "enum": ["replace", "add"], "description": "Replace the loaded skills (default), or add to them"}
-    script = {
-        "skill": skill,
-        "path": path,
-        "args": {"type": "array", "items": {"type": "string"}},
-        "env": {"type": "object", "additionalProperties": {"type": "string"}},
-        "workdir": {"type": "string"},
-    }
+    file = {"skill": skill, "path": path}
+    load = "Loads skills. Their instructions are in force from the next message on."
     found = [
-        made(
-            "skills.load",
-            "Loads skills. Their instructions are in force from the next message on.",
-            profile.load,
-            schema_of({"names": many, "mode": mode}, "names"),
-        ),
-        made("skills.unload", "Unloads skills.", profile.unload, schema_of({"names": many, "all": {"type": "boolean"}})),
-        made("skills.read", "Reads a file of a loaded skill.", profile.read, schema_of({"skill": skill, "path": path}, "path")),
+        made("skills.load", load, profile.load, {"names": many, "mode": mode}, "names"),
+        made("skills.unload", "Unloads skills.", profile.unload, {"names": many, "all": {"type": "boolean"}}),
+        made("skills.read", "Reads a file of a loaded skill.", profile.read, file, "path"),
     ]
     if session.has_scripts:
         description = "Runs a script of a loaded skill in the sandbox."
-        found.append(made("skills.run_script", description, profile.run, schema_of(script, "path"), profile.run_now))
+        script = {**file, **{name: SCRIPT[name] for name in ("args", "env", "workdir")}}
+        found.append(made("skills.run_script", description, profile.run, script, "path", run=profile.run_now))
     return found
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import math
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
     Handler = Callable[[Mapping[str, Any]], Any]
 
-__all__ = ["Tool", "answer_text", "answering", "check_arguments", "schema_of", "wire_name"]
+__all__ = ["Tool", "answer_text", "check_arguments", "make_tool", "schema_of", "wire_name"]
 
 _TYPES: dict[str, tuple[type, ...]] = {
     "string": (str,),
@@ -98,6 +99,22 @@ def answering(function: Handler, refuse: Callable[[SandboxError], Any]) -> Handl
     return handle
 
 
+def make_tool(
+    refuse: Callable[[Any], Any],
+    name: str,
+    description: str,
+    handler: Handler,
+    properties: Mapping[str, Any],
+    *required: str,
+    run: Handler | None = None,
+    style: NameStyle = "snake",
+) -> Tool:
+    """A tool of a profile: what its handlers (`run` is the one without an event loop) raise for a model's mistake is refused."""
+    schema = schema_of(properties, *required)
+    now = answering(run, refuse) if run else None
+    return Tool(name, wire_name(name, style), description, schema, answering(handler, refuse), refuse, now)
+
+
 def schema_of(properties: Mapping[str, Any], *required: str) -> dict[str, Any]:
     """The JSON schema of arguments; unknown ones are not allowed."""
     return {"type": "object", "properties": dict(properties), "required": list(required), "additionalProperties": False}
@@ -135,6 +152,10 @@ def _check_value(name: str, schema: Mapping[str, Any], value: Any) -> str | None
     kinds = [wanted] if isinstance(wanted, str) else list(wanted or ())
     if kinds and not any(_is(value, kind) for kind in kinds):
         return f"the argument {name} must be {' or '.join(kinds)}"
+    if isinstance(value, float) and not math.isfinite(value):
+        return f"the argument {name} must be finite"
+    if "exclusiveMinimum" in schema and value <= schema["exclusiveMinimum"]:
+        return f"the argument {name} must be more than {schema['exclusiveMinimum']}"
     if isinstance(value, (list, tuple)) and "items" in schema:
         return next((problem for item in value if (problem := _check_value(name, schema["items"], item))), None)
     if isinstance(value, dict) and isinstance(schema.get("additionalProperties"), dict):

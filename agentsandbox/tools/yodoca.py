@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from agentsandbox.errors import SkillPathError
 from agentsandbox.skills.prompts import estimate_tokens, one_line, render_catalog
-from agentsandbox.tools.spec import Tool, answering, schema_of
+from agentsandbox.tools.native import CHANGE
+from agentsandbox.tools.spec import make_tool
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from agentsandbox.errors import SandboxError
     from agentsandbox.skills.session import SkillSession
+    from agentsandbox.tools.spec import Tool
 
 __all__ = ["SkillContext", "tools"]
 
@@ -51,30 +54,24 @@ def tools(session: SkillSession) -> list[Tool]:
     def resource(arguments: Mapping[str, Any]) -> str:
         return session.read(arguments["path"], arguments["skill_id"]).content
 
-    def made(name: str, description: str, handler: Any, schema: Mapping[str, Any]) -> Tool:
-        return Tool(name, name, description, schema, answering(handler, _refuse), _refuse)
-
     def propose(arguments: Mapping[str, Any]) -> str:
         words = (arguments["diff"], arguments["justification"], arguments.get("evidence", ""))
         proposal = session.propose_update(arguments["skill_id"], *words)
         return f"Proposed: {proposal.id}. The skill stays as it is until the proposal is approved."
 
+    made = partial(make_tool, _refuse)
     path = {"type": "string", "description": "The path of a file below the skill's directory"}
-    text = {"type": "string"}
-    proposed = {"skill_id": skill_id, "diff": text, "justification": text, "evidence": text}
-    change = schema_of(proposed, "skill_id", "diff", "justification")
-    proposing = "Proposes a change of a skill as a unified diff, for a person to review."
-    return [
-        *([made("propose_skill_update", proposing, propose, change)] if session.proposals is not None else ()),
-        made("list_skills", "Lists skills with their descriptions.", listed, schema_of({"query": {"type": "string"}})),
-        made("read_skill", "Loads a skill's full instructions.", read, schema_of({"skill_id": skill_id}, "skill_id")),
-        made(
-            "read_skill_resource",
-            "Reads a file of a skill: a template, a reference, a checklist.",
-            resource,
-            schema_of({"skill_id": skill_id, "path": path}, "skill_id", "path"),
-        ),
+    reading = "Reads a file of a skill: a template, a reference, a checklist."
+    found = [
+        made("list_skills", "Lists skills with their descriptions.", listed, {"query": {"type": "string"}}),
+        made("read_skill", "Loads a skill's full instructions.", read, {"skill_id": skill_id}, "skill_id"),
+        made("read_skill_resource", reading, resource, {"skill_id": skill_id, "path": path}, "skill_id", "path"),
     ]
+    if session.proposals is not None:
+        proposing = "Proposes a change of a skill as a unified diff, for a person to review."
+        proposed = {"skill_id": skill_id, **CHANGE}
+        found.append(made("propose_skill_update", proposing, propose, proposed, "skill_id", "diff", "justification"))
+    return found
 
 
 def _refuse(error: SandboxError | str) -> str:
