@@ -19,6 +19,7 @@ __all__ = ["Layout", "Pages"]
 
 _RUNS = re.compile(" +|[^ ]+")
 _TAB = 8
+_PLAIN = frozenset((*range(32, 127), *b"\t\n\f"))
 _EXTREMITIES = 10
 _MOST = 1 << 20
 """Characters of a page that wait to be written."""
@@ -30,7 +31,11 @@ class Layout:
     def __init__(self) -> None:
         self.columns = 1
         self.across = self.merged = self.double = self.form_feed = self.bare = self.keeps_form_feeds = False
-        self.numbered = self.joined = self.truncated = False
+        self.numbered = self.joined = self.truncated = self.octal = self.carets = False
+        self.tabs_in: tuple[str, int] | None = None
+        """The character that input has for tabs, and how far apart they are."""
+        self.tabs_out: tuple[str, int] | None = None
+        """The same for tabs that are written."""
         self.header: str | None = None
         self.length, self.width, self.margin = 66, 72, 0
         self.first_page = 1
@@ -76,6 +81,7 @@ class Pages:
     def write(self, text: str) -> None:
         """One file."""
         layout = self.layout
+        text = self._shown(text)
         for number, part in enumerate(_sections(text)):
             if number and layout.keeps_form_feeds:
                 self.ctx.stdout.write(b"\f")
@@ -88,7 +94,7 @@ class Pages:
 
     def merge(self, texts: Sequence[str]) -> None:
         """`-m`: each file has its column."""
-        columns = [_plain_lines(text) for text in texts]
+        columns = [_plain_lines(self._shown(text)) for text in texts]
         height = max(map(len, columns))
         body = self.layout.body
         for start in range(0, height, body):
@@ -98,6 +104,24 @@ class Pages:
                 row = [column[at] if at < len(column) else "" for column in columns]
                 rows.append([self._number(), *row] if self.layout.numbered else row)
             self._page(rows)
+
+    def complain_of_range(self) -> None:
+        """Say that nothing was printed as there were not so many pages."""
+        if self.page < self.layout.first_page and self.page:
+            self.ctx.warn(f"starting page number {self.layout.first_page} exceeds page count {self.page}", self.ctx.status)
+
+    def _shown(self, text: str) -> str:
+        """The text with its tabs expanded and what does not print made visible."""
+        layout = self.layout
+        if layout.octal or layout.carets:
+            table = {byte: _visible(byte, carets=layout.carets) for byte in range(256) if byte not in _PLAIN}
+            self.ctx.budget.charge(4 * len(text))
+            text = encode(text).decode("latin-1").translate(table)
+        if layout.tabs_in is not None:
+            character, width = layout.tabs_in
+            self.ctx.budget.charge(text.count(character) * width + len(text))
+            text = text.replace(character, "\t").expandtabs(width)
+        return text
 
     # the body
 
@@ -140,13 +164,17 @@ class Pages:
         separator = layout.separator or ""
         if layout.columns == 1:
             text = cells[0] if cells else ""
+            if layout.tabs_out is not None:
+                line = _Line(layout.margin, layout.tabs_out)
+                line.add(text)
+                return line.finish(keep=True)
             return " " * layout.margin + (text[: layout.width] if layout.truncated else text)
         if layout.joined:
             prefix = cells[0] if layout.number_width else ""
             return " " * layout.margin + prefix + separator.join(cells[1:] if layout.number_width else cells)
         width = layout.column_width
         base = layout.margin + layout.number_width
-        line = _Line(layout.margin)
+        line = _Line(layout.margin, layout.tabs_out or ("\t", _TAB))
         if layout.number_width:
             line.add(cells[0])
             cells = cells[1:]
@@ -195,12 +223,19 @@ class Pages:
         return f"{margin}\n\n{margin}{self.date}{' ' * left}{self.title}{' ' * right}{page}\n\n\n"
 
 
+def _visible(byte: int, *, carets: bool) -> str:
+    if carets and byte < 128:
+        return f"^{chr(byte ^ 64)}"
+    return f"\\{byte:03o}"
+
+
 class _Line:
     """A line of several columns: blanks between them become tabs where they can."""
 
-    __slots__ = ("column", "parts", "wanted")
+    __slots__ = ("column", "parts", "tab", "wanted", "width")
 
-    def __init__(self, margin: int) -> None:
+    def __init__(self, margin: int, tabs: tuple[str, int]) -> None:
+        self.tab, self.width = tabs
         self.parts = [" " * margin]
         self.column = self.wanted = margin
 
@@ -227,8 +262,8 @@ class _Line:
             self.wanted = self.column
 
     def _blanks(self) -> None:
-        while (stop := (self.column // _TAB + 1) * _TAB) <= self.wanted and self.wanted - self.column > 1:
-            self.parts.append("\t")
+        while (stop := (self.column // self.width + 1) * self.width) <= self.wanted and self.wanted - self.column > 1:
+            self.parts.append(self.tab)
             self.column = stop
         self.parts.append(" " * (self.wanted - self.column))
         self.column = self.wanted

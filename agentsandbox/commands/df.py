@@ -31,6 +31,7 @@ _LEFT = frozenset(("source", "fstype", "target", "file"))
       -H, --si              the same by powers of 1000
       -i, --inodes          inodes, not blocks
       -k                    same as --block-size=1K
+      -m                    same as --block-size=1M
       -l, --local           only local filesystems
           --no-sync         do not sync first (default)
           --output[=FIELDS] the columns FIELDS, or all of them
@@ -67,21 +68,23 @@ def df(ctx: CommandContext, args: Arguments) -> int:
         rows.append(_row(space, sizes, "total", "-" if "source" in fields else "total", "-"))
     headers = dict(_HEADERS)
     headers["size"] = _size_header(sizes, portable=args.flag("portability"))
-    if sizes.human:
+    if sizes.human or args.flag("output"):
         headers["avail"] = "Avail"
-    if args.flag("portability"):
+    if args.flag("portability") and not sizes.human:
         headers["pcent"] = "Capacity"
     _print(ctx, fields, [headers, *rows])
     return ctx.status
 
 
 def _choose_sizes(ctx: CommandContext, args: Arguments) -> SizeFormat:
-    given = args.last("human-readable", "si", "block-size", "k")
+    given = args.last("human-readable", "si", "block-size", "k", "m")
     if given in ("human-readable", "si"):
         return SizeFormat(human=True, base=1000 if given == "si" else 1024)
     if given == "block-size":
         text = args.value("block-size") or ""
         return parse_block_size(text, "--block-size" if f"--block-size={text}" in ctx.words else "-B")
+    if given == "m":
+        return SizeFormat(1 << 20)
     return SizeFormat(1024) if given == "k" else block_size_from(ctx.env, "DF_BLOCK_SIZE") or SizeFormat(1024)
 
 

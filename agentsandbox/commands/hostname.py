@@ -33,5 +33,7 @@ def hostname(ctx: CommandContext, args: Arguments) -> int:
         "all-ip-addresses": "",
     }
     chosen = args.last("fqdn", *answers)
-    ctx.print(answers.get(chosen or "", ctx.host.hostname))
+    answer = answers.get(chosen or "", ctx.host.hostname)
+    if answer or chosen != "domain":
+        ctx.print(answer)
     return 0

@@ -16,21 +16,16 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_COLUMNS = re.compile(r"-([0-9]+)([A-Za-z]*)\Z")
 _PAGES = re.compile(r"\+([0-9]+)(?::([0-9]+))?\Z")
 
 
 def _rewrite(words: Sequence[str]) -> list[str]:
-    """`-3` is `--columns=3`, `+2:5` is `--pages=2:5`."""
+    """`+2:5` is `--pages=2:5`."""
     rewritten: list[str] = []
     for at, word in enumerate(words):
         if word == "--":
             return [*rewritten, *words[at:]]
-        columns, pages = _COLUMNS.match(word), _PAGES.match(word)
-        if columns:
-            rewritten += [f"--columns={columns[1]}", *([f"-{columns[2]}"] if columns[2] else [])]
-        else:
-            rewritten.append(f"--pages={word[1:]}" if pages else word)
+        rewritten.append(f"--pages={word[1:]}" if _PAGES.match(word) else word)
     return rewritten
 
 
@@ -82,9 +77,25 @@ def _layout(ctx: CommandContext, args: Arguments) -> Layout:
     if args.flag("number-lines"):
         _numbering(args.value("number-lines") or "", layout)
     layout.joined = args.flag("join-lines")
+    layout.octal, layout.carets = args.flag("show-nonprinting"), args.flag("show-control-chars")
+    layout.tabs_in = _tabs(args, "expand-tabs", "-e")
+    layout.tabs_out = _tabs(args, "output-tabs", "-i")
     _set_separator(args, layout)
     ctx.budget.charge(layout.length + layout.width + layout.margin + layout.number_digits + layout.columns * 8)
     return layout
+
+
+def _tabs(args: Arguments, key: str, letter: str) -> tuple[str, int] | None:
+    """(character, width) of `-e[CHAR[WIDTH]]`."""
+    if not args.flag(key):
+        return None
+    text = args.value(key) or ""
+    character = "\t"
+    if text and not text[0].isdigit():
+        character, text = text[0], text[1:]
+    if text and not re.fullmatch("[0-9]{1,4}", text):
+        raise CommandError(f"{quote(letter)} extra characters or invalid number in the argument: {quote(text)}")
+    return character, int(text or "8") or 8
 
 
 def _set_separator(args: Arguments, layout: Layout) -> None:
@@ -108,11 +119,13 @@ def _measure(args: Arguments, option: str, what: str, default: int, *, low: int 
         raise CommandError(error.message.replace("invalid ", what, 1)) from None
 
 
-def _read(ctx: CommandContext, name: str) -> str | None:
+def _read(ctx: CommandContext, name: str, *, quiet: bool) -> str | None:
     try:
         return decode(read_all(ctx.budget, ctx.open_input(name)))
     except OSError as error:
-        ctx.warn_os(error, shown_name(name))
+        ctx.status = 1
+        if not quiet:
+            ctx.warn_os(error, shown_name(name))
         return None
 
 
@@ -124,6 +137,7 @@ def _time_of(ctx: CommandContext, name: str) -> float:
 @command(
     "pr",
     rewrite=_rewrite,
+    digits="columns",
     usage="""
     Usage: pr [+FIRST[:LAST]] [-COLUMNS] [OPTION]... [FILE]...
     Write the FILEs in pages, each with a header of date, name and page number.
@@ -131,22 +145,27 @@ def _time_of(ctx: CommandContext, name: str) -> float:
     With no FILE, or when FILE is -, read standard input.
 
           --pages=FIRST[:LAST]    print only these pages
-          --columns=COLUMNS       COLUMNS columns, filled downwards
+          --columns=COLUMNS       COLUMNS columns, filled downwards (also -COLUMNS)
       -a, --across                fill columns across
+      -c, --show-control-chars    control characters as ^G, others that do not print as \\octal
       -d, --double-space          an empty line after each line
       -D, --date-format=FORMAT    the date of the header
+      -e, --expand-tabs[=TABS]    tabs become blanks; TABS is CHAR (TAB), and the width (8)
       -F, -f, --form-feed         pages end with form feeds
       -h, --header=HEADER         HEADER stands for the name
+      -i, --output-tabs[=TABS]    blanks become tabs; TABS as for -e
       -J, --join-lines            whole lines in columns, without alignment
       -l, --length=LINES          lines of a page (66); up to 10 there is no header
       -m, --merge                 all files in parallel, one in each column
       -n, --number-lines[=FORM]  number the lines; FORM is SEP (TAB), and the number of digits (5)
       -N, --first-line-number=NUM count lines from NUM
       -o, --indent=MARGIN         indent each line by MARGIN spaces
+      -r, --no-file-warnings      no messages about files that cannot be read
       -s, --separator[=CHAR]      CHAR (TAB) between columns, without alignment unless -w is given
       -S, --sep-string[=STRING]   STRING between columns
       -t, --omit-header           no headers and trailers
       -T, --omit-pagination       the same, and no form feeds
+      -v, --show-nonprinting      what does not print as \\octal
       -w, --width=WIDTH           width of a page (72) of several columns
       -W, --page-width=WIDTH      width of any page: longer lines are cut
           --help                  display this help and exit
@@ -155,7 +174,10 @@ def _time_of(ctx: CommandContext, name: str) -> float:
 def pr(ctx: CommandContext, args: Arguments) -> int:
     layout = _layout(ctx, args)
     names = args.operands or ["-"]
-    texts = [(name, _read(ctx, name)) for name in names]
+    for name in names:
+        if name.startswith("+"):
+            raise CommandError(f"invalid + argument '{name[1:]}'")
+    texts = [(name, _read(ctx, name, quiet=args.flag("no-file-warnings"))) for name in names]
     found = [(name, text) for name, text in texts if text is not None]
     if layout.merged:
         if found:
@@ -163,7 +185,10 @@ def pr(ctx: CommandContext, args: Arguments) -> int:
             layout.columns = len(found)
             pages = Pages(ctx, layout, title, ctx.host.clock())
             pages.merge([text for _, text in found])
+            pages.complain_of_range()
         return ctx.status
     for name, text in found:
-        Pages(ctx, layout, "" if name == "-" else name, _time_of(ctx, name)).write(text)
+        pages = Pages(ctx, layout, "" if name == "-" else name, _time_of(ctx, name))
+        pages.write(text)
+        pages.complain_of_range()
     return ctx.status
