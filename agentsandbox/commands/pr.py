@@ -9,7 +9,7 @@ from agentsandbox.commands._lines import read_all, shown_name
 from agentsandbox.commands._pr_pages import Layout, Pages
 from agentsandbox.commands._quoting import quote
 from agentsandbox.commands._sizes import parse_number
-from agentsandbox.errors import CommandError
+from agentsandbox.errors import CommandError, UsageError
 from agentsandbox.streams import decode
 
 TYPE_CHECKING = False
@@ -47,7 +47,7 @@ def _numbering(text: str, layout: Layout) -> None:
         layout.number_separator, text = text[0], text[1:]
     if text:
         if not re.fullmatch("[0-9]{1,9}", text) or not int(text):
-            raise CommandError(f"'-n' extra characters or invalid number in the argument: {quote(text)}")
+            raise UsageError(f"'-n' extra characters or invalid number in the argument: {quote(text)}")
         layout.number_digits = int(text)
 
 
@@ -93,9 +93,9 @@ def _tabs(args: Arguments, key: str, letter: str) -> tuple[str, int] | None:
     character = "\t"
     if text and not text[0].isdigit():
         character, text = text[0], text[1:]
-    if text and not re.fullmatch("[0-9]{1,4}", text):
-        raise CommandError(f"{quote(letter)} extra characters or invalid number in the argument: {quote(text)}")
-    return character, int(text or "8") or 8
+    if text and not (re.fullmatch("[0-9]{1,4}", text) and int(text)):
+        raise UsageError(f"'{letter}' extra characters or invalid number in the argument: {quote(text)}")
+    return character, int(text or "8")
 
 
 def _set_separator(args: Arguments, layout: Layout) -> None:
