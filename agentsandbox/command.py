@@ -79,6 +79,9 @@ if TYPE_CHECKING:
 __all__ = ["Arguments", "Command", "CommandContext", "Host", "command"]
 
 
+_HINT = "Try 'NAME --help' for more information."
+
+
 class Host:
     """What the machine looks like from inside: clock, chance, user, terminal, network."""
 
@@ -198,7 +201,9 @@ def describe_os_error(error: OSError, name: str | None = None) -> str:
 class Command:
     """A command as the table knows it. `raw` commands parse their own words: `args.operands` holds them all."""
 
-    __slots__ = ("_parser", "digits", "function", "name", "permute", "raw", "rewrite", "summary", "tells_release", "usage", "usage_status")
+    __slots__ = (
+        "_parser", "digits", "function", "hint", "name", "permute", "raw", "rewrite", "summary", "tells_release", "usage", "usage_status",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -211,8 +216,10 @@ class Command:
         digits: str | None = None,
         usage_status: int = 1,
         rewrite: Callable[[Sequence[str]], Sequence[str]] | None = None,
+        hint: str = _HINT,
     ) -> None:
         self.name = name
+        self.hint = hint
         self.function = function
         self.usage = version_option(name, usage)
         self.tells_release = self.usage is not usage
@@ -260,8 +267,7 @@ class Command:
             return status
         except UsageError as error:
             status = error.status if error.has_status else self.usage_status
-            hint = f"Try '{ctx.name} --help' for more information.\n"
-            ctx.stderr.write(encode(f"{ctx.name}: {error.message}\n{hint}"))
+            ctx.stderr.write(encode(f"{ctx.name}: {error.message}\n{self.hint.replace('NAME', ctx.name)}\n"))
             return status
         except CommandError as error:
             if error.message:
@@ -290,6 +296,7 @@ def command(
     digits: str | None = None,
     usage_status: int = 1,
     rewrite: Callable[[Sequence[str]], Sequence[str]] | None = None,
+    hint: str = _HINT,
 ) -> Callable[[Function], Command]:
     """Make a function the command `name`.
 
@@ -299,11 +306,12 @@ def command(
     digits        the option that "-5" means (`head -5`).
     usage_status  the status of a usage error: 1, or 2 for `ls`, `grep`, `sort`, `diff` …
     rewrite       puts obsolete forms (`tail +2`, `head -1c`) into today's words before they are parsed.
+    hint          the line after a usage error; NAME stands for the name.
     """
 
     def decorate(function: Function) -> Command:
         text = textwrap.dedent(usage).strip("\n") + "\n"
-        return Command(name, function, text, raw=raw, permute=permute, digits=digits, usage_status=usage_status, rewrite=rewrite)
+        return Command(name, function, text, raw=raw, permute=permute, digits=digits, usage_status=usage_status, rewrite=rewrite, hint=hint)
 
     return decorate
 

@@ -154,7 +154,7 @@ def _is_json(data: bytes) -> int:
 
 
 def _is_csv(data: bytes) -> bool:
-    """At least two lines (ten are looked at) with the same number of commas, and one at least."""
+    """At least three lines (ten are looked at) with the same number of commas, and one at least."""
     commas = -1
     lines = re.sub(rb'"[^"]*"', b"", data).split(b"\n")[:-1][:10]
     for line in lines:
@@ -162,7 +162,7 @@ def _is_csv(data: bytes) -> bool:
         if not count or commas not in (-1, count):
             return False
         commas = count
-    return len(lines) >= 2
+    return len(lines) > 2
 
 
 def _language(text: bytes) -> tuple[str, str, bool] | None:

@@ -33,6 +33,9 @@ _LEVELS = """\
 """
 
 
+_HINT = "Try `gzip --help' for more information."
+
+
 def _options(args: Arguments) -> GzipOptions:
     options = GzipOptions()
     for key, value in args.given:
@@ -59,6 +62,7 @@ def _options(args: Arguments) -> GzipOptions:
     {_OPTIONS}{_LEVELS}
     With no FILE, or when FILE is -, read standard input.
     """,
+    hint=_HINT,
 )
 def gzip(ctx: CommandContext, args: Arguments) -> int:
     if args.flag("help"):
@@ -75,6 +79,7 @@ def gzip(ctx: CommandContext, args: Arguments) -> int:
     {_OPTIONS}
     With no FILE, or when FILE is -, read standard input.
     """,
+    hint=_HINT,
 )
 def gunzip(ctx: CommandContext, args: Arguments) -> int:
     if args.flag("help"):
@@ -93,6 +98,7 @@ def gunzip(ctx: CommandContext, args: Arguments) -> int:
     {_OPTIONS}
     With no FILE, or when FILE is -, read standard input.
     """,
+    hint=_HINT,
 )
 def zcat(ctx: CommandContext, args: Arguments) -> int:
     if args.flag("help"):

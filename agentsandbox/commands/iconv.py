@@ -54,6 +54,10 @@ class _Conversion:
     def __init__(self, ctx: CommandContext, source: str, target: str, output: ByteWriter, *, omit: bool, transliterate: bool) -> None:
         self.ctx = ctx
         self.decoder = codecs.getincrementaldecoder(source)("strict")
+        self.unmarked = source if source in _MARKS else None
+        """The source, while it is not known in which order its bytes are."""
+        self.start = b""
+        self.omitted = False
         self.target = target
         self.output = output
         self.omit = omit
@@ -64,6 +68,14 @@ class _Conversion:
 
     def feed(self, data: bytes, *, final: bool = False) -> None:
         """Convert a block; positions in messages count bytes of the input."""
+        if self.unmarked is not None:
+            self.start += data
+            if len(self.start) < 4 and not final:
+                return
+            data, self.start = self._unmark(self.unmarked, self.start), b""
+            if final and data:
+                self.feed(data)
+                data = b""
         while True:
             pending = len(self.decoder.getstate()[0])
             try:
@@ -74,6 +86,7 @@ class _Conversion:
                     raise CommandError("incomplete character or shift sequence at end of buffer") from None
                 if not self.omit:
                     raise CommandError(f"illegal input sequence at position {self.position - pending + error.start}") from None
+                self.omitted = True
                 self.decoder.reset()
                 skipped = max(0, error.end - pending)
                 self.position += skipped
@@ -82,6 +95,17 @@ class _Conversion:
             self.write(text)
             self.position += len(data)
             return
+
+    def _unmark(self, source: str, data: bytes) -> bytes:
+        """The data without its byte order mark, which decides about the order; little end first without one."""
+        self.unmarked = None
+        marks = {"utf-16": (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE), "utf-32": (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)}[source]
+        big = data.startswith(marks[1])
+        self.decoder = codecs.getincrementaldecoder(f"{source}-{'be' if big else 'le'}")("strict")
+        if not big and not data.startswith(marks[0]):
+            return data
+        self.position += len(marks[0])
+        return data[len(marks[0]) :]
 
     def write(self, text: str) -> None:
         if not text:
@@ -111,6 +135,7 @@ class _Conversion:
                 plain = "".join([piece for piece in normalize("NFKD", character) if piece.isascii()]) or "?"
             return plain.encode(self.encoding, "replace")
         if self.omit:
+            self.omitted = True
             return b""
         self.output.write(b"".join(parts))
         raise CommandError(f"illegal input sequence at position {self.position + len(encode(text[:done]))}")
@@ -131,6 +156,7 @@ class _Conversion:
       -?, --help            display this help and exit
     """,
     usage_status=64,
+    hint="Try `NAME --help' or `NAME --usage' for more information.",
 )
 def iconv(ctx: CommandContext, args: Arguments) -> int:
     if args.flag("help"):
@@ -157,4 +183,6 @@ def iconv(ctx: CommandContext, args: Arguments) -> int:
             ctx.budget.step()
             conversion.feed(block)
     conversion.feed(b"", final=True)
+    if conversion.omitted and not args.flag("c"):
+        raise CommandError(f"illegal input sequence at position {conversion.position}")
     return ctx.status
