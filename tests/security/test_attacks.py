@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.security import large_values as _large_values  # noqa: F401 - adds its attacks
 from tests.security.attack_scripts import ATTACKS
 from tests.security.trial import Finding
 

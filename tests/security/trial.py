@@ -15,12 +15,13 @@ from time import monotonic
 from typing import NamedTuple
 
 from agentsandbox import Limits, Sandbox
+from tests.security import large_values as _large_values  # noqa: F401 - adds its attacks
 from tests.security.attack_scripts import ATTACKS, Attack, make_file
 
 OVERSHOOT = 0.5
 """Seconds that an execution may last beyond its timeout."""
-GROWTH = 100
-"""MiB that the process may grow by."""
+GROWTH = {"crowd": 280, "disk": 200, "large": 200, "dense": 150}
+"""MiB that the process may grow by: 100, more where values, waiting commands or files are filled to their limits."""
 
 INTERNAL = re.compile(
     r"Traceback|File \"[^\"\n]+\.py\"|site-packages|internal error|"
@@ -81,7 +82,7 @@ def try_attack(attack: Attack, timeout: float) -> Finding:
     growth = (memory()[1] - before) >> 10
     if seconds > timeout + OVERSHOOT:
         problems.append(f"took {seconds:.2f} s")
-    if growth > GROWTH:
+    if growth > GROWTH.get(attack.family, 100):
         problems.append(f"grew by {growth} MiB")
     output = result.stdout[:100_000] + "\n" + result.stderr
     if result.exit_code == 70 and "internal error" in result.stderr:
