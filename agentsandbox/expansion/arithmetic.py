@@ -12,7 +12,7 @@ import re
 from agentsandbox.errors import LimitReached
 from agentsandbox.expansion.errors import ExpansionError
 from agentsandbox.expansion.variables import ASSOCIATIVE, AssociativeArray, IndexedArray
-from agentsandbox.syntax.arithmetic import ArithmeticSyntaxError, parse_arithmetic
+from agentsandbox.syntax.arithmetic import FIRST_OPERAND, OPERAND, ArithmeticSyntaxError, parse_arithmetic
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ __all__ = ["compile_operation", "compile_text", "compile_tree", "evaluate_text",
 MAX_RECURSION = 1024
 """Variables whose values are expressions that name further variables: as deep as bash goes."""
 
+_OPERANDS = re.compile(f"{OPERAND}(.)", re.DOTALL)
 _seen: dict[str, int] = {}
 """Small numbers by their texts, which scripts compute with again and again."""
 _LOW, _HIGH = -0x8000000000000000, 0x7FFFFFFFFFFFFFFF
@@ -125,6 +126,9 @@ def read_variable(host: ExpansionHost, name: str) -> int:
 def _variable(tree: Tree, text: str) -> Evaluator:
     _, name, subscript = tree
     if subscript is not None:
+        if OPERAND in subscript:
+            key = _key(subscript)
+            return lambda host, operands: read_element(host, name, key(operands), expanded=True)
         return lambda host, operands: read_element(host, name, subscript)
 
     def read(host: ExpansionHost, operands: Sequence[int]) -> int:
@@ -136,15 +140,29 @@ def _variable(tree: Tree, text: str) -> Evaluator:
     return read
 
 
-def read_element(host: ExpansionHost, name: str, subscript: str) -> int:
+def _key(subscript: str) -> Callable[[Sequence[int | str]], str]:
+    """A subscript with expansions, whose texts are among the operands."""
+    pieces = _OPERANDS.split(subscript)
+    texts, indices = pieces[::2], [ord(char) - FIRST_OPERAND for char in pieces[1::2]]
+
+    def key(operands: Sequence[int | str]) -> str:
+        return texts[0] + "".join([f"{operands[index]}{text}" for index, text in zip(indices, texts[1:], strict=True)])
+
+    return key
+
+
+def read_element(host: ExpansionHost, name: str, subscript: str, *, expanded: bool = False) -> int:
     """An array element as a number."""
     value = host.variables.lookup(name)
-    if isinstance(value, AssociativeArray) or not subscript.lstrip().startswith("'"):
+    if not expanded and (isinstance(value, AssociativeArray) or not subscript.lstrip().startswith("'")):
         subscript = _expanded(host, subscript)
     if isinstance(value, AssociativeArray):
         element = value.items.get(subscript)
     elif value is None and host.attributes.get(name, 0) & ASSOCIATIVE:
         element = None
+    elif not subscript.strip():
+        host.complain(f"{name}[]: bad array subscript")
+        return 0
     else:
         index = host.variables.evaluate(subscript)
         if isinstance(value, IndexedArray) and -index <= value.end():
@@ -172,9 +190,12 @@ def write_variable(host: ExpansionHost, name: str, value: int) -> None:
         host.values[name] = value
 
 
-def write_element(host: ExpansionHost, name: str, subscript: str, value: int) -> None:
+def write_element(host: ExpansionHost, name: str, subscript: str, value: int, *, expanded: bool = False) -> None:
     """Assign a number to an array element."""
-    key = _expanded(host, subscript)
+    key = subscript if expanded else _expanded(host, subscript)
+    if not key.strip():
+        host.complain(f"`{name}[{key}]': not a valid identifier")
+        return
     array = host.variables.lookup(name)
     if not isinstance(array, AssociativeArray) and not host.attributes.get(name, 0) & ASSOCIATIVE:
         index = host.variables.evaluate(key)
@@ -185,11 +206,14 @@ def write_element(host: ExpansionHost, name: str, subscript: str, value: int) ->
     host.variables.assign_element(name, key, str(value))
 
 
-def _writer(target: Tree) -> Callable[[ExpansionHost, int], None]:
+def _writer(target: Tree) -> Callable[[ExpansionHost, Sequence[int], int], None]:
     _, name, subscript = target
     if subscript is None:
-        return lambda host, value: write_variable(host, name, value)
-    return lambda host, value: write_element(host, name, subscript, value)
+        return lambda host, operands, value: write_variable(host, name, value)
+    if OPERAND in subscript:
+        key = _key(subscript)
+        return lambda host, operands, value: write_element(host, name, key(operands), value, expanded=True)
+    return lambda host, operands, value: write_element(host, name, subscript, value)
 
 
 def _step(tree: Tree, text: str) -> Evaluator:
@@ -219,7 +243,7 @@ def _step(tree: Tree, text: str) -> Evaluator:
     def step(host: ExpansionHost, operands: Sequence[int]) -> int:
         old = read(host, operands)
         new = wrap(old + change)
-        write(host, new)
+        write(host, operands, new)
         return old if after else new
 
     return step
@@ -245,7 +269,7 @@ def _assign(tree: Tree, text: str) -> Evaluator:
 
         def assign(host: ExpansionHost, operands: Sequence[int]) -> int:
             value = value_of(host, operands)
-            write(host, value)
+            write(host, operands, value)
             return value
 
         return assign
@@ -253,7 +277,7 @@ def _assign(tree: Tree, text: str) -> Evaluator:
 
     def assign_combined(host: ExpansionHost, operands: Sequence[int]) -> int:
         value = combined(host, operands)
-        write(host, value)
+        write(host, operands, value)
         return value
 
     return assign_combined

@@ -331,7 +331,7 @@ class Variables:
                 return None
             if "[" in target:
                 base, _, subscript = target.partition("[")
-                return self.element(base, subscript[:-1])
+                return self.element(base, self.owner.subscript(subscript[:-1]))
             return self.get(target)
         return None
 
@@ -344,7 +344,7 @@ class Variables:
                 return None
             if "[" in target:
                 base, _, subscript = target.partition("[")
-                return self.element(base, subscript[:-1])
+                return self.element(base, self.owner.subscript(subscript[:-1]))
             return self.lookup(target)
         if value is None and name in self.readers:
             return self.readers[name](self.owner)
@@ -435,7 +435,7 @@ class Variables:
             self.owner.warn(f"{name}: circular name reference")  # looked for twice
         if "[" in target:
             base, _, subscript = target.partition("[")
-            self.assign_element(base, subscript[:-1], str(value))
+            self.assign_element(base, self.owner.subscript(subscript[:-1]), str(value))
         else:
             self.assign(target, value)
 
@@ -454,7 +454,7 @@ class Variables:
         name = self.resolve(name) or name
         if "[" in name:
             base, _, subscript = name.partition("[")
-            self.append_element(base, subscript[:-1], str(value))
+            self.append_element(base, self.owner.subscript(subscript[:-1]), str(value))
             return
         flags = self.attributes.get(name, 0)
         if flags & READONLY:

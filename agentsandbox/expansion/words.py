@@ -16,7 +16,7 @@ from agentsandbox.expansion.parameters import CHOICES, ParameterReader, compile_
 from agentsandbox.expansion.splitting import FieldBuilder, split_fields
 from agentsandbox.limits import SLICE
 from agentsandbox.patterns import quote_glob
-from agentsandbox.syntax.arithmetic import OPERAND, ArithmeticSyntaxError, parse_arithmetic
+from agentsandbox.syntax.arithmetic import FIRST_OPERAND, OPERAND, ArithmeticSyntaxError, parse_arithmetic
 from agentsandbox.syntax.nodes import (
     ArithmeticSubstitution,
     Command,
@@ -313,27 +313,36 @@ class WordCompiler:
         """
         pieces: list[str] = []
         operands: list[Part] = []
+        keys: set[int] = set()  # operands inside a subscript, which are text
         parts = word.parts
+        depth = 0
         for number, part in enumerate(parts):
             if isinstance(part, (Literal, Quoted)):
                 pieces.append(part.text)
+                depth += part.text.count("[") - part.text.count("]")
                 continue
-            if len(operands) >= 200 or not _stands_alone(parts, number):
+            if depth > 0:
+                keys.add(len(operands))
+            elif not _stands_alone(parts, number):
                 return None
-            pieces.append(OPERAND + chr(0xE100 + len(operands)))
+            if len(operands) >= 200:
+                return None
+            pieces.append(OPERAND + chr(FIRST_OPERAND + len(operands)))
             operands.append(part)
         source = "".join(pieces)
-        if re.search(r"\[[^]]*" + OPERAND, source) or OPERAND not in source:
+        if OPERAND not in source:
             return None
+        written = "".join(p.text if isinstance(p, (Literal, Quoted)) else getattr(p, "source", "") for p in parts)
         try:
-            evaluate = compile_tree(
-                parse_arithmetic(source), "".join(p.text if isinstance(p, (Literal, Quoted)) else getattr(p, "source", "") for p in parts)
-            )
+            evaluate = compile_tree(parse_arithmetic(source), written)
         except (ArithmeticSyntaxError, ExpansionError):
             return None
-        again = not _CHANGES.search(source)  # an error shows the text with the values in it
-        readers = [self._operand_reader(part) for part in operands]
+        again = not keys and not _CHANGES.search(source)  # an error shows the text with the values in it
         texts = [self._text(part) for part in operands]
+        readers = [
+            self._operand_reader(part) if number not in keys else text if isinstance(part, Parameter) and not part.operator else None
+            for number, (part, text) in enumerate(zip(operands, texts, strict=True))
+        ]
         plain = all(reader is not None for reader in readers)
         if len(readers) == 1 and readers[0] is not None:
             only = readers[0]
@@ -343,9 +352,10 @@ class WordCompiler:
                 if value is None:
                     return evaluate_text(host, as_text(host))
                 try:
-                    return evaluate(host, (value,))
-                except ExpansionError:
+                    return evaluate(host, (value,))  # type: ignore[arg-type]
+                except ExpansionError as error:
                     if not again:
+                        error.message = error.message.replace(written, _filled(parts, (value,)), 1)
                         raise
                     return evaluate_text(host, as_text(host))
 
@@ -358,8 +368,9 @@ class WordCompiler:
                     return evaluate_text(host, as_text(host))
                 try:
                     return evaluate(host, values)  # type: ignore[arg-type]
-                except ExpansionError:
+                except ExpansionError as error:
                     if not again:
+                        error.message = error.message.replace(written, _filled(parts, values), 1)
                         raise
                     return evaluate_text(host, as_text(host))
 
@@ -367,10 +378,9 @@ class WordCompiler:
 
         def operands_once(host: ExpansionHost) -> int:
             expanded = [text(host) for text in texts]
-            values = [int(text) if _INTEGER.fullmatch(text) else None for text in expanded]
+            values = [text if number in keys else int(text) if _INTEGER.fullmatch(text) else None for number, text in enumerate(expanded)]
             if None in values:
-                rest = iter(expanded)
-                return evaluate_text(host, "".join(p.text if isinstance(p, (Literal, Quoted)) else next(rest) for p in parts))
+                return evaluate_text(host, _filled(parts, expanded))
             return evaluate(host, values)  # type: ignore[arg-type]
 
         return operands_once
@@ -874,6 +884,12 @@ def _constant_expression(source: str) -> Number:
         return direct
     evaluate = compile_tree(tree, source)
     return lambda host: evaluate(host, ())
+
+
+def _filled(parts: tuple[Part, ...], values: Sequence[object]) -> str:
+    """An expression with the values of its expansions."""
+    rest = iter(values)
+    return "".join(part.text if isinstance(part, (Literal, Quoted)) else str(next(rest)) for part in parts)
 
 
 def _stands_alone(parts: tuple[Part, ...], number: int) -> bool:

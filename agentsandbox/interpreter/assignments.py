@@ -103,7 +103,7 @@ def assign_array(shell: Shell, name: str, elements: list[Element], append: bool)
     convert = flags & ~(1 << 7)
     for key, adds, text in elements:
         if key is not None:
-            wanted = variables.evaluate(key)
+            wanted = variables.evaluate(shell.subscript(key))
             if wanted < -array.end():
                 shell.complain(f"[{key}]={text}: bad array subscript")
                 continue

@@ -74,8 +74,8 @@ class ShellTests:
         subscript = subscript[:-1]
         if subscript in ("@", "*"):
             value = variables.lookup(base)
-            if isinstance(value, AssociativeArray) and subscript in value.items:
-                return True
+            if isinstance(value, AssociativeArray):
+                return subscript in value.items
             return len(variables.elements(base)) > 0
         if "$" in subscript or "'" in subscript or '"' in subscript:
             subscript = self.shell.expand_text(subscript)

@@ -482,10 +482,12 @@ class Shell:
         self.bytewise = locale in ("C", "POSIX")
 
     def arithmetic(self, text: str) -> int:
-        """The value of an arithmetic expression."""
-        if "$" in text or "`" in text or '"' in text or "\\" in text or "'" in text:
-            text = self.expand_text(text)
+        """The value of an arithmetic expression, whose expansions have been made."""
         return evaluate_text(self, text)
+
+    def subscript(self, text: str) -> str:
+        """What is between the brackets of a name that a builtin was given as text, or that a name reference holds."""
+        return self.expand_text(text) if any(char in text for char in "$`\"'\\") else text
 
     def expand_text(self, text: str) -> str:
         """A text expanded as inside double quotes: subscripts, PS4, here-documents built at run time."""

@@ -26,6 +26,7 @@ __all__ = ["ArithmeticSyntaxError", "parse_arithmetic"]
 
 OPERAND = "\ue000"
 """Stands in the text for an expansion, followed by its index as a character from U+E100 on."""
+FIRST_OPERAND = 0xE100
 
 _TOKEN = re.compile(
     r"[ \t\n\r]*(?:(?P<number>\d[0-9A-Za-z_@#]*)|(?P<name>[A-Za-z_][A-Za-z0-9_]*)|(?P<operand>\ue000.)|"
@@ -223,7 +224,7 @@ class _Parser:
             self.advance()
             return ("number", value)
         if self.kind == "operand":
-            index = ord(self.token[1]) - 0xE100
+            index = ord(self.token[1]) - FIRST_OPERAND
             self.advance()
             return ("operand", index)
         if self.kind == "name":

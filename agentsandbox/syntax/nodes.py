@@ -147,12 +147,13 @@ class Parameter(Part):
 
 
 class CommandSubstitution(Part):
-    """$(…) or `…`; the body is None where there is no command."""
+    """$(…) or `…`; the body is None where there is no command. `source` is how $(…) was written, "" for `…`."""
 
-    __slots__ = ("body",)
+    __slots__ = ("body", "source")
 
-    def __init__(self, body: Command | None) -> None:
+    def __init__(self, body: Command | None, source: str = "") -> None:
         self.body = body
+        self.source = source
 
 
 class ArithmeticSubstitution(Part):
@@ -167,11 +168,12 @@ class ArithmeticSubstitution(Part):
 class ProcessSubstitution(Part):
     """<(…) or >(…), by `direction`."""
 
-    __slots__ = ("body", "direction")
+    __slots__ = ("body", "direction", "source")
 
-    def __init__(self, body: Command | None, direction: str) -> None:
+    def __init__(self, body: Command | None, direction: str, source: str = "") -> None:
         self.body = body
         self.direction = direction
+        self.source = source
 
 
 # commands

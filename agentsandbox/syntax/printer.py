@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import re
+
 from agentsandbox.syntax.nodes import (
     AndOr,
     ArithmeticCommand,
     ArithmeticFor,
+    ArithmeticSubstitution,
+    ArrayLiteral,
+    Assignment,
     Background,
     Case,
     Command,
     CommandList,
+    CommandSubstitution,
     CondAnd,
     CondBinary,
     Conditional,
@@ -19,23 +25,29 @@ from agentsandbox.syntax.nodes import (
     CondUnary,
     CondWord,
     Coproc,
+    DoubleQuoted,
     For,
     FunctionDefinition,
     Group,
     HereDocument,
     If,
+    Parameter,
+    Part,
     Pipeline,
+    ProcessSubstitution,
     Redirection,
     Select,
     SimpleCommand,
     Subshell,
     Unreadable,
     While,
+    Word,
 )
+from agentsandbox.syntax.words import decode_ansi_c
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 __all__ = ["print_command", "print_function", "print_script"]
 
@@ -43,10 +55,16 @@ INDENT = "    "
 
 
 class _Printer:
-    """Collects text; here-documents wait until their line ends. `exact` text parses to an equal tree, other text is bash's."""
+    """Collects text; here-documents wait until their line ends. `exact` text parses to an equal tree, other text is bash's.
 
-    def __init__(self, *, exact: bool = False) -> None:
+    `inline` is bash's other way of printing, outside of functions: lists and groups stay on one line. In a `substitution`
+    commands that stood on different lines do so again.
+    """
+
+    def __init__(self, *, exact: bool = False, inline: bool = False, substitution: bool = False) -> None:
         self.exact = exact
+        self.inline = inline
+        self.substitution = substitution
         self.out: list[str] = []
         self.level = 0
         self.after_document = False
@@ -87,7 +105,7 @@ class _Printer:
         commands = command.commands if isinstance(command, CommandList) else (command,)
         for number, each in enumerate(commands):
             if number:
-                self.newline()
+                self.between(commands[number - 1], each)
             self.documented = False
             self.command(each)
             final = number == len(commands) - 1
@@ -99,6 +117,21 @@ class _Printer:
                     continue
                 self.write(ending)
         self.flush_line_documents()
+
+    def between(self, before: Command, after: Command) -> None:
+        """What stands between two commands of a list, the semicolon apart."""
+        if self.exact or (self.documents and not isinstance(before, Background)):
+            self.newline()
+        elif isinstance(before, Background):
+            self.write(" ")
+        elif not self.inline:
+            self.newline()
+        elif self.substitution and line_of(after) > line_of(before) > 0:
+            if self.out[-1] == ";":
+                self.out.pop()
+            self.write("\n")
+        else:
+            self.write(" ")
 
     def flush_line_documents(self) -> None:
         """A body must not go on on the line of a delimiter."""
@@ -141,13 +174,26 @@ class _Printer:
             if self.exact:
                 return f"{prefix}{node.operator}{target.source}"
             default = 1 if node.operator == ">&" else 0
-            shown = prefix or (str(default) if target.source.isdigit() or target.source.startswith("$") or target.source == "-" else "")
-            return f"{shown}{node.operator}{target.source}"
-        return f"{prefix}{node.operator} {target.source}"
+            plain = target.source.removesuffix("-")
+            shown = prefix or (str(default) if not plain or plain.isdigit() else "")
+            return f"{shown}{node.operator if plain else '>&'}{self.word(target)}"
+        if node.operator == "<>" and not self.exact:
+            prefix = prefix or "0"
+        return f"{prefix}{node.operator} {self.word(target)}"
+
+    def word(self, word: Word) -> str:
+        return word.source if self.exact else shown_word(word)
+
+    def assignment(self, node: Assignment) -> str:
+        if self.exact:
+            return node.source
+        operator = "+=" if node.append else "="
+        subscript = f"[{shown_word(node.subscript)}]" if node.subscript is not None else ""
+        return f"{node.name}{subscript}{operator}{_value(node.value)}"
 
     def simple(self, node: SimpleCommand) -> None:
-        pieces = [assignment.source for assignment in node.assignments]
-        pieces.extend(word.source for word in node.words)
+        pieces = [self.assignment(assignment) for assignment in node.assignments]
+        pieces.extend(self.word(word) if isinstance(word, Word) else self.assignment(word) for word in node.words)
         pieces.extend(self.redirection(redirection) for redirection in node.redirections)
         self.write(" ".join(pieces))
 
@@ -180,6 +226,9 @@ class _Printer:
         self.write(" &")
 
     def command_list(self, node: CommandList) -> None:
+        if not self.exact and self.inline:
+            self.sequence(node, last="")
+            return
         for number, each in enumerate(node.commands):
             if number:
                 self.write(" " if isinstance(node.commands[number - 1], Background) else "; ")
@@ -192,7 +241,11 @@ class _Printer:
 
     def group(self, node: Group) -> None:
         self.write("{ ")
-        self.body(node.body, last="")
+        if self.inline:
+            self.sequence(node.body)
+            self.write(" ")
+        else:
+            self.body(node.body, last="")
         self.write("}")
 
     def if_(self, node: If) -> None:
@@ -231,7 +284,7 @@ class _Printer:
 
     def for_(self, node: For) -> None:
         keyword = "select" if isinstance(node, Select) else "for"
-        words = ("" if self.exact else ' in "$@"') if node.words is None else " in " + " ".join(word.source for word in node.words)
+        words = ("" if self.exact else ' in "$@"') if node.words is None else " in " + " ".join(self.word(word) for word in node.words)
         self.write(f"{keyword} {node.name}{words};")
         self.newline()
         self.write("do")
@@ -239,19 +292,21 @@ class _Printer:
         self.write("done")
 
     def arithmetic_for(self, node: ArithmeticFor) -> None:
-        self.write(f"for (({node.start.source}; {node.condition.source}; {node.step.source}))")
+        parts = (node.start, node.condition, node.step)
+        shown = [part.source if self.exact else shown_word(part) or "1" for part in parts]
+        self.write(f"for (({'; '.join(shown)}))")
         self.newline()
         self.write("do")
         self.body(node.body)
         self.write("done")
 
     def case(self, node: Case) -> None:
-        self.write(f"case {node.word.source} in ")
+        self.write(f"case {self.word(node.word)} in ")
         self.level += 1
         for clause in node.clauses:
             self.newline()
             self.write("(" if self.exact else "")
-            self.write(" | ".join(pattern.source for pattern in clause.patterns) + ")")
+            self.write(" | ".join(self.word(pattern) for pattern in clause.patterns) + ")")
             self.level += 1
             if clause.body is not None:
                 self.newline()
@@ -276,6 +331,7 @@ class _Printer:
     def function_body(self, node: FunctionDefinition) -> None:
         """The body in braces, as `declare -f` shows any kind of body."""
         body = node.body
+        inline, self.inline = self.inline, False
         self.write("{ ")
         if isinstance(body, Group):
             self.body(body.body, last="")
@@ -288,9 +344,10 @@ class _Printer:
         self.write("}")
         if isinstance(body, Group):
             self.redirections(body.redirections)
+        self.inline = inline
 
     def arithmetic(self, node: ArithmeticCommand) -> None:
-        self.write(f"(({node.expression.source}))")
+        self.write(f"(({self.word(node.expression)}))")
 
     def conditional(self, node: Conditional) -> None:
         self.write(f"[[ {_condition(node.test, self.exact)} ]]")
@@ -299,18 +356,19 @@ class _Printer:
         self.write(node.source_line or "")
 
     def coproc(self, node: Coproc) -> None:
-        name = f"{node.name} " if node.name != "COPROC" or not isinstance(node.body, SimpleCommand) else ""
-        self.write(f"coproc {name}")
+        plain = self.exact and node.name == "COPROC" and isinstance(node.body, SimpleCommand)
+        self.write("coproc " if plain else f"coproc {node.name} ")
         self.command(node.body)
 
 
 def _condition(node: CondTest, exact: bool) -> str:
     if isinstance(node, CondWord):
-        return node.word.source if exact else f"-n {node.word.source}"
+        return node.word.source if exact else f"-n {shown_word(node.word)}"
     if isinstance(node, CondUnary):
-        return f"{node.operator} {node.operand.source}"
+        return f"{node.operator} {node.operand.source if exact else shown_word(node.operand)}"
     if isinstance(node, CondBinary):
-        return f"{node.left.source} {node.operator} {node.right.source}"
+        left, right = (word.source if exact else shown_word(word) for word in (node.left, node.right))
+        return f"{left} {node.operator} {right}"
     if isinstance(node, CondNot):
         inner = _condition(node.test, exact)
         return f"! ( {inner} )" if isinstance(node.test, (CondAnd, CondOr)) else f"! {inner}"
@@ -322,6 +380,101 @@ def _condition(node: CondTest, exact: bool) -> str:
         left = f"( {_condition(node.left, exact)} )" if isinstance(node.left, CondOr) else _condition(node.left, exact)
         return f"{left} || {_condition(node.right, exact)}"
     raise TypeError(node)
+
+
+def line_of(node: Command) -> int:
+    """The line of a command, 0 if it does not know."""
+    while isinstance(node, (AndOr, Pipeline, Background)):
+        node = node.first if isinstance(node, AndOr) else node.command if isinstance(node, Background) else node.commands[0]
+    line: int = getattr(node, "line", 0)
+    return line
+
+
+def _value(value: Word | ArrayLiteral) -> str:
+    if isinstance(value, Word):
+        return shown_word(value)
+    shown = []
+    for element in value.elements:
+        key = f"[{shown_word(element.subscript)}]{'+=' if element.append else '='}" if element.subscript is not None else ""
+        shown.append(key + shown_word(element.value))
+    return f"({' '.join(shown)})"
+
+
+_ANSI = re.compile(r"\\.|'[^']*'|\$'((?:[^'\\]|\\.)*)'|\$(?=\")|\"|\$?[({]|[)}]", re.DOTALL)
+
+
+def shown_word(word: Word) -> str:
+    """A word as bash keeps it: $'…' is '…' already, and $(…) and <(…) are printed from their trees."""
+    source = word.source
+    substitutions = list(_substitutions(word.parts)) if "(" in source else []
+    if "$'" not in source and '$"' not in source and not substitutions:
+        return source
+    pieces: list[str] = []
+    end = 0
+    for substitution in substitutions:
+        start = source.find(substitution.source, end)
+        if start < 0:
+            continue
+        pieces += [_without_ansi(source[end:start], "".join(pieces)), _substituted(substitution)]
+        end = start + len(substitution.source)
+    return "".join(pieces) + _without_ansi(source[end:], "".join(pieces))
+
+
+def _substitutions(parts: tuple[Part, ...]) -> Iterator[CommandSubstitution | ProcessSubstitution]:
+    """Those that have a source, in the order in which they stand in the text."""
+    for part in parts:
+        if isinstance(part, (CommandSubstitution, ProcessSubstitution)):
+            if part.source:
+                yield part
+        elif isinstance(part, DoubleQuoted):
+            yield from _substitutions(part.parts)
+        elif isinstance(part, ArithmeticSubstitution):
+            yield from _substitutions(part.expression.parts)
+        elif isinstance(part, Parameter):
+            for operand in (part.subscript, *part.operands):
+                if operand is not None:
+                    yield from _substitutions(operand.parts)
+
+
+def _substituted(node: CommandSubstitution | ProcessSubstitution) -> str:
+    start = "$(" if isinstance(node, CommandSubstitution) else f"{node.direction}("
+    if node.body is None or isinstance(node.body, Unreadable):
+        return f"{start})" if node.body is None else node.source
+    printer = _Printer(inline=True, substitution=True)
+    printer.command(node.body)
+    text = printer.text()
+    return f"{start}{' ' if text.startswith('(') else ''}{text})"
+
+
+def _without_ansi(text: str, before: str) -> str:
+    """The text with $'…' turned to '…' and $"…" to "…"; `before` tells in which quotes it begins."""
+    if "$'" not in text and '$"' not in text:
+        return text
+    quoted = len(re.findall(r'(?<!\\)"', before)) % 2 == 1
+    braces: list[bool] = []
+    pieces: list[str] = []
+    end = 0
+    for found in _ANSI.finditer(text):
+        token = found[0]
+        if quoted and not braces and token[0] == "'":
+            continue
+        pieces.append(text[end : found.start()])
+        end = found.end()
+        if token == '"':
+            quoted = not quoted
+            pieces.append(token)
+        elif found[1] is not None and (not quoted or braces):
+            value = decode_ansi_c(found[1])
+            pieces.append(value if quoted else "'" + value.replace("'", "'\\''") + "'")
+        elif token == "$" and not quoted:
+            continue
+        else:
+            if token == "${":
+                braces.append(quoted)
+            elif token == "}" and braces:
+                braces.pop()
+            pieces.append(token)
+    return "".join(pieces) + text[end:]
 
 
 _PRINTERS: dict[type, Callable[..., None]] = {
@@ -348,7 +501,7 @@ _PRINTERS: dict[type, Callable[..., None]] = {
 
 def print_command(node: Command) -> str:
     """A command as bash shows it."""
-    printer = _Printer()
+    printer = _Printer(inline=True)
     printer.command(node)
     return printer.text()
 

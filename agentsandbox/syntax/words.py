@@ -330,7 +330,8 @@ class WordReader(Lexer):
                 if arithmetic is not None:
                     return arithmetic
             self.position = start + 2
-            return CommandSubstitution(self.parse_substitution(start))
+            body = self.parse_substitution(start)
+            return CommandSubstitution(body, text[start : self.position])
         if following and following in _SPECIAL:
             self.position = start + 2
             return Parameter(following, source="$" + following)
@@ -385,7 +386,8 @@ class WordReader(Lexer):
         start = self.position
         direction = self.text[start]
         self.position += 2
-        return ProcessSubstitution(self.parse_substitution(start), direction)
+        body = self.parse_substitution(start)
+        return ProcessSubstitution(body, direction, self.text[start : self.position])
 
     def _arithmetic(self, start: int) -> ArithmeticSubstitution | None:
         """$((…)); None where the two parentheses turn out to begin a substitution of a subshell."""

@@ -84,14 +84,14 @@ def _unset_element(shell: Shell, name: str, subscript: str) -> None:
         if subscript in ("@", "*"):
             shell.variables.replace(name, IndexedArray())
             return
-        index = shell.arithmetic(subscript)
+        index = shell.arithmetic(shell.subscript(subscript))
         if index < 0:
             index += value.end()
             if index < 0:
                 raise CommandError(f"[{subscript}]: bad array subscript")
         value.remove(index)
         return
-    if shell.arithmetic(subscript) == 0:
+    if shell.arithmetic(shell.subscript(subscript)) == 0:
         shell.variables.unset(name)
         return
     raise CommandError(f"{name}: not an array variable")
