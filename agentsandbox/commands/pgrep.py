@@ -2,78 +2,181 @@
 
 from __future__ import annotations
 
-from agentsandbox.command import Arguments, CommandContext, command
-from agentsandbox.commands._processes import running
+import re
+
+from agentsandbox.command import Arguments, Command, CommandContext, command
+from agentsandbox.commands._processes import command_name, parent_pid, running
 from agentsandbox.errors import CommandError, UsageError
+from agentsandbox.languages.owners import Owners
 from agentsandbox.processes import SIGNAL_NUMBERS, SIGNALS
+from agentsandbox.releases import release_of
+from agentsandbox.streams import decode, encode
+from agentsandbox.usage import OptionParser
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from agentsandbox.processes import Process
 
+_MISUSED = 2
+_USER = 1000
 _OPTIONS = """
      -c, --count           count of matching processes
-     -f, --full            use full process name to match
+     -f, --full            match the whole command line
+     -g, --pgroup=PGID,... of these process groups
+     -G, --group=GID,...   of these groups
      -i, --ignore-case     match case insensitively
      -n, --newest          select most recently started
      -o, --oldest          select least recently started
-     -u, --euid=ID         accepted: there is one user
+     -P, --parent=PPID,... children of these processes
+     -s, --session=SID,... of these sessions
+     -t, --terminal=TTY,...  of these terminals
+     -u, --euid=ID,...     of these users
+     -U, --uid=ID,...      of these users
      -v, --inverse         negates the matching
      -x, --exact           match exactly with the command name
+     -F, --pidfile=FILE    read the process's number from FILE
+     -r, --runstates=STATES  in these states: S for all but the one that runs
 """
+
+
+class _Misuse(Exception):
+    """Wrong use: a message, and the hint that follows."""
+
+    def __init__(self, message: str, status: int = _MISUSED) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+def _numbers(text: str, wrong: str) -> list[int]:
+    found = text.split(",")
+    for part in found:
+        if not (part.isascii() and part.isdigit() and len(part) < 10):
+            raise CommandError(wrong.format(part), _MISUSED)
+    return [int(part) for part in found]
+
+
+def _criteria(ctx: CommandContext, args: Arguments) -> list[Callable[[Process], bool]]:
+    """What the options other than the pattern ask of a process."""
+    found: list[Callable[[Process], bool]] = []
+    owners = Owners(ctx)
+    main = ctx.host.scheduler.main.pid
+    for key, value in args.given:
+        text = value or ""
+        if key in ("euid", "uid", "group"):
+            number = owners.group_number if key == "group" else owners.user_number
+            what = "group" if key == "group" else "user"
+            unknown = next((part for part in text.split(",") if number(part) is None), None)
+            if unknown is not None:
+                raise CommandError(f"invalid {what} name: {unknown}", _MISUSED)
+            wanted = {number(part) for part in text.split(",")}
+            found.append(lambda _, wanted=wanted: _USER in wanted)  # type: ignore[misc]
+        elif key == "parent":
+            parents = _numbers(text, "not a number: {}")
+            found.append(lambda process, parents=parents: parent_pid(ctx, process) in parents)  # type: ignore[misc]
+        elif key in ("pgroup", "session"):
+            wrong = "invalid process group: {}" if key == "pgroup" else "invalid session id: {}"
+            groups = [each or main for each in _numbers(text, wrong)]
+            found.append(lambda process, groups=groups: process.pid in groups or main in groups)  # type: ignore[misc]
+        elif key == "terminal":
+            found.append(lambda _, text=text: "?" in text.split(","))  # type: ignore[misc]
+        elif key == "runstates":
+            found.append(lambda _, text=text: "S" in text)  # type: ignore[misc]
+        elif key == "pidfile":
+            pid = _read_pid(ctx, text)
+            found.append(lambda process, pid=pid: process.pid == pid)  # type: ignore[misc]
+    return found
+
+
+def _read_pid(ctx: CommandContext, name: str) -> int:
+    try:
+        found = re.match(r"\s*([0-9]{1,9})\s", decode(ctx.open_input(name).read(64)) + "\n")
+    except OSError:
+        found = None
+    if found is None:
+        raise _Misuse("pidfile not valid", 1)
+    return int(found[1])
 
 
 def _select(ctx: CommandContext, args: Arguments) -> list[Process]:
     from agentsandbox.regexps import RegexError, compile_posix
 
-    if not args.operands and not args.flag("euid"):
-        raise UsageError("no matching criteria specified", 2)
+    criteria = _criteria(ctx, args)
+    if not args.operands and not criteria:
+        raise _Misuse("no matching criteria specified")
     if len(args.operands) > 1:
-        raise UsageError("only one pattern can be provided", 2)
+        raise _Misuse("only one pattern can be provided")
     pattern = args.operands[0] if args.operands else ""
-    if args.flag("exact"):
-        pattern = f"^({pattern})$"
     try:
-        regex = compile_posix(pattern, ignore_case=args.flag("ignore-case"))
+        regex = compile_posix(f"^({pattern})$" if args.flag("exact") else pattern, ignore_case=args.flag("ignore-case"))
     except RegexError as error:
-        raise CommandError(error.message, 2) from None
+        raise CommandError(f"regex error: {error.message}", _MISUSED) from None
     current = ctx.host.scheduler.current
-    found = [
-        process
-        for process in running(ctx)
-        if (process is not current or process is ctx.host.scheduler.main)
-        and regex.test(process.name if args.flag("full") else process.name.rpartition("/")[2], ctx.budget) != args.flag("inverse")
-    ]
+    inverse = args.flag("inverse")
+    found = []
+    for process in running(ctx):
+        ctx.budget.step()
+        if process is current and process is not ctx.host.scheduler.main:
+            continue
+        text = process.name if args.flag("full") else command_name(process)
+        if (all(wants(process) for wants in criteria) and regex.test(text, ctx.budget)) != inverse:
+            found.append(process)
     if args.flag("newest"):
         return found[-1:]
     return found[:1] if args.flag("oldest") else found
 
 
+def _run(ctx: CommandContext, this: Command, words: Sequence[str], act: Callable[[CommandContext, Arguments], int]) -> int:
+    """Parse the words and act, in procps' words where they are wrong."""
+    try:
+        args = OptionParser(this.usage).parse(words)
+        if args.flag("help"):
+            ctx.print(this.usage, end="")
+            return 0
+        if args.flag("version"):
+            ctx.stdout.write(encode(release_of(ctx.name)))
+            return 0
+        if args.flag("newest") and (args.flag("oldest") or args.flag("inverse")):
+            raise UsageError("")
+        return act(ctx, args)
+    except UsageError as error:
+        message = f"{ctx.name}: {error.message}\n" if error.message else ""
+        ctx.stderr.write(encode(f"{message}\n{this.usage}"))
+        return _MISUSED
+    except _Misuse as error:
+        ctx.stderr.write(encode(f"{ctx.name}: {error}\nTry `{ctx.name} --help' for more information.\n"))
+        return error.status
+
+
 @command(
     "pgrep",
     usage=f"""
-    Usage: pgrep [options] <pattern>
+    Usage:
+     pgrep [options] <pattern>
     List the processes whose name matches an extended regular expression.
 
      -d, --delimiter=STRING  specify output delimiter
      -l, --list-name       list process name
-     -a, --list-full       list process name, in full
+     -a, --list-full       list the whole command line
     {_OPTIONS}
      -h, --help            display this help and exit
     """,
+    raw=True,
 )
 def pgrep(ctx: CommandContext, args: Arguments) -> int:
-    if args.flag("help"):
-        ctx.print(pgrep.usage, end="")
-        return 0
+    return _run(ctx, pgrep, args.operands, _list)
+
+
+def _list(ctx: CommandContext, args: Arguments) -> int:
     found = _select(ctx, args)
     if args.flag("count"):
         ctx.print(str(len(found)))
     elif found:
-        named = args.flag("list-name") or args.flag("list-full")
-        lines = [f"{process.pid} {process.name}" if named else str(process.pid) for process in found]
+        named, full = args.flag("list-name"), args.flag("list-full")
+        lines = [
+            f"{process.pid} {process.name if full else command_name(process)}" if named or full else str(process.pid) for process in found
+        ]
         ctx.print((args.value("delimiter", "\n") or "").join(lines))
     return 0 if found else 1
 
@@ -82,7 +185,7 @@ def _rewrite(words: Sequence[str]) -> Sequence[str]:
     """`-9` and `-TERM` as the first word."""
     if words and words[0].startswith("-") and len(words[0]) > 1:
         name = words[0][1:].removeprefix("SIG")
-        if name in SIGNAL_NUMBERS or (name.isdigit() and int(name[:4]) in SIGNALS):
+        if name in SIGNAL_NUMBERS or (name.isdigit() and (int(name[:4]) in SIGNALS or name == "0")):
             return [f"--signal={name}", *words[1:]]
     return words
 
@@ -90,28 +193,31 @@ def _rewrite(words: Sequence[str]) -> Sequence[str]:
 @command(
     "pkill",
     usage=f"""
-    Usage: pkill [options] <pattern>
+    Usage:
+     pkill [options] <pattern>
     Signal the processes whose name matches an extended regular expression.
 
-     -s, --signal=SIG      signal to send, by name or number; also -SIG as the first word
+         --signal=SIG      signal to send, by name or number; also -SIG as the first word
      -e, --echo            display what is killed
     {_OPTIONS}
      -h, --help            display this help and exit
     """,
-    rewrite=_rewrite,
+    raw=True,
 )
 def pkill(ctx: CommandContext, args: Arguments) -> int:
-    if args.flag("help"):
-        ctx.print(pkill.usage, end="")
-        return 0
+    return _run(ctx, pkill, _rewrite(args.operands), _send)
+
+
+def _send(ctx: CommandContext, args: Arguments) -> int:
     name = (args.value("signal", "TERM") or "").removeprefix("SIG")
     signal = int(name) if name.isdigit() and len(name) < 4 else SIGNAL_NUMBERS.get(name.upper(), -1)
-    if signal not in SIGNALS and signal != 0:
-        raise CommandError(f"unknown signal: {name}", 2)
     found = _select(ctx, args)
     for process in found:
+        if signal not in SIGNALS and signal != 0:
+            ctx.warn(f"killing pid {process.pid} failed: Invalid argument")
+            continue
         if args.flag("echo"):
-            ctx.print(f"{process.name} killed (pid {process.pid})")
+            ctx.print(f"{command_name(process)} killed (pid {process.pid})")
         if signal:
             process.kill(signal)
     if args.flag("count"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from agentsandbox.command import Arguments, CommandContext, command
-from agentsandbox.commands._processes import running
+from agentsandbox.commands._processes import command_name, parent_pid, running
 from agentsandbox.errors import CommandError
 from agentsandbox.languages.dates import strftime
 from agentsandbox.languages.owners import Owners
@@ -33,7 +33,7 @@ For more details see ps(1).
 
 
 def _parent(ctx: CommandContext, process: Process) -> str:
-    return str(1 if process is ctx.host.scheduler.main else ctx.host.scheduler.main.pid)
+    return str(parent_pid(ctx, process))
 
 
 def _pid(_: CommandContext, process: Process) -> str:
@@ -64,7 +64,7 @@ def _elapsed(ctx: CommandContext, _: Process) -> str:
 
 
 def _short_name(_: CommandContext, process: Process) -> str:
-    return process.name.partition(" ")[0].rpartition("/")[2][:15]
+    return command_name(process)
 
 
 _COLUMNS: dict[str, tuple[str, int, Show]] = {
