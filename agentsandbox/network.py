@@ -5,10 +5,13 @@ from __future__ import annotations
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from ipaddress import IPv4Address, IPv6Address
 
 __all__ = ["NetworkPolicy"]
 
 DEFAULT_PORTS = {"http": 80, "https": 443}
+NAT64 = "64:ff9b::/96"
+UNICAST = "2000::/3"
 
 
 class NetworkPolicy:
@@ -84,14 +87,27 @@ class NetworkPolicy:
             ip = ipaddress.ip_address(address.partition("%")[0])
         except ValueError:
             return f"{address!r} is not an IP address"
-        mapped = ip.ipv4_mapped if isinstance(ip, ipaddress.IPv6Address) else None
-        ip = mapped or ip
-        if self.allow_private or (ip.is_global and not ip.is_multicast):
+        if self.allow_private or _is_public(ip):
             return None
         return f"{address} is a private or reserved address"
 
     def __repr__(self) -> str:
         return f"NetworkPolicy(allow={list(self.allow)}, methods={sorted(self.methods)}, allow_private={self.allow_private})"
+
+
+def _is_public(ip: IPv4Address | IPv6Address) -> bool:
+    """Whether an address is one of the internet's; one that leads to an IPv4 address is as public as that is."""
+    import ipaddress
+
+    if isinstance(ip, ipaddress.IPv6Address):
+        inner = ip.ipv4_mapped or ip.sixtofour
+        if ip in ipaddress.IPv6Network(NAT64):
+            inner = ipaddress.IPv4Address(int(ip) & 0xFFFFFFFF)
+        if inner is not None:
+            return _is_public(inner)
+        if ip not in ipaddress.IPv6Network(UNICAST):
+            return False
+    return ip.is_global and not ip.is_multicast
 
 
 def _parts(url: str) -> tuple[str, str, int, str]:
