@@ -18,6 +18,7 @@ from agentsandbox.skills.rendering import render_body
         ("file $file in $mode", "x.py", "file x.py in "),
         (r"costs \$5 or \$ARGUMENTS", "", "costs $5 or $ARGUMENTS"),
         ("${CLAUDE_SKILL_DIR}/a {baseDir}/b ${CLAUDE_SESSION_ID} ${HOME} $HOME", "", "/s/a /s/b s1 ${HOME} $HOME"),
+        ("$ARGUMENTS, then $HOME", "a", "a, then $HOME"),
         ("nothing asked", "x y", "nothing asked\n\nARGUMENTS: x y"),
         ("unbalanced $0", "it's", "unbalanced it's"),
         ("$1st place", "a b", "$1st place\n\nARGUMENTS: a b"),

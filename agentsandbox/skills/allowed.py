@@ -12,7 +12,10 @@ import shlex
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Collection, Iterable, Sequence
+    from typing import Any
+
+    Rule = Callable[[Any], str | None]
 
 __all__ = ["AllowedTools"]
 
@@ -66,6 +69,21 @@ class AllowedTools:
         if name in self._readers and not WRITING.intersection(words):
             return None
         return f"not among the skill's allowed tools: {' '.join(self.tools) or 'none'}"
+
+    def rule(self, skill: str, own: Collection[str], note: Callable[[str], None] | None = None) -> Rule:
+        """What a sandbox asks before each command: why it must not run, or None. With `note` nothing is refused, but noted.
+
+        `own` are the commands that the host named to run scripts with.
+        """
+
+        def ask(request: Any) -> str | None:
+            refusal = None if request.argv[0] in own else self.refusal(request.argv, function=request.is_function)
+            if refusal is not None and note is not None:
+                note(f"{skill}: {request.argv[0]}: {refusal}")
+                return None
+            return refusal
+
+        return ask
 
     def _allow(self, tool: str) -> None:
         match = _BASH.fullmatch(tool)

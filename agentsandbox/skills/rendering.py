@@ -46,41 +46,55 @@ def render_body(
 
     Commands are run before anything is filled in: what an argument says is never executed.
     """
-    try:
-        words = shlex.split(arguments)
-    except ValueError:
-        words = arguments.split()
     places = dict.fromkeys(("CLAUDE_SKILL_DIR", "SKILL_DIR", "SKILL_ROOT"), directory)
     values = {**places, "CLAUDE_SESSION_ID": session_id, **(variables or {})}
     outputs: list[str] = []
     if run is not None:
         body = _run_commands(body, run, outputs)
-    asked = False
-
-    def fill(match: re.Match[str]) -> str:
-        nonlocal asked
-        if match["escaped"]:
-            return "$"
-        index = match["index"] or match["number"]
-        if index is not None:
-            asked = True
-            return words[int(index)] if int(index) < len(words) else match.group()
-        if match["directory"]:
-            return directory
-        name = match["braced"] or match["name"]
-        if match["name"] == "ARGUMENTS":
-            asked = True
-            return arguments
-        if match["name"] and name in names:
-            asked = True
-            position = names.index(name)
-            return words[position] if position < len(words) else ""
-        return values.get(name, match.group()) if match["braced"] else match.group()
-
-    filled = _PLACE.sub(fill, body)
-    if arguments and not asked:
+    filling = _Filling(arguments, names, directory, values)
+    filled = _PLACE.sub(filling, body)
+    if arguments and not filling.asked:
         filled = f"{filled}\n\nARGUMENTS: {arguments}"
     return re.sub("\ue000(\\d+)\ue001", lambda match: outputs[int(match.group(1))], filled) if outputs else filled
+
+
+class _Filling:
+    """What stands in each place."""
+
+    def __init__(self, arguments: str, names: tuple[str, ...], directory: str, values: Mapping[str, str]) -> None:
+        self.arguments = arguments
+        self.names = names
+        self.directory = directory
+        self.values = values
+        self.asked = False
+        """Whether any place was one for the arguments."""
+        try:
+            self.words = shlex.split(arguments)
+        except ValueError:
+            self.words = arguments.split()
+
+    def __call__(self, match: re.Match[str]) -> str:
+        if match["escaped"]:
+            return "$"
+        if match["directory"]:
+            return self.directory
+        if match["braced"]:
+            return self.values.get(match["braced"], match.group())
+        argument = self._argument(match)
+        self.asked |= argument is not None
+        return match.group() if argument is None else argument
+
+    def _argument(self, match: re.Match[str]) -> str | None:
+        """What stands for an argument; None where none is meant."""
+        number = match["index"] or match["number"]
+        if number is not None:
+            return self.words[int(number)] if int(number) < len(self.words) else match.group()
+        if match["name"] == "ARGUMENTS":
+            return self.arguments
+        if match["name"] not in self.names:
+            return None
+        at = self.names.index(match["name"])
+        return self.words[at] if at < len(self.words) else ""
 
 
 def _run_commands(body: str, run: Callable[[str], str], outputs: list[str]) -> str:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from typing import Any, Literal
 
     from agentsandbox.events import SkillInvoked
+    from agentsandbox.skills.allowed import Rule
     from agentsandbox.skills.catalog import CatalogView, SkillCatalog
     from agentsandbox.skills.proposals import Proposal, ProposalStore
     from agentsandbox.skills.reading import SkillContent
@@ -253,12 +254,8 @@ class SkillSession:
         timeout: float | None = None,
     ) -> ScriptResult:
         """Run a script of a skill in the sandbox, by its path below the skill's root."""
-        started = time.monotonic()
-        with self._telling(skill or self.active_skill_name or "", "run", path):
-            plan = self._plan(path, args, skill, env, workdir)
-        result = plan.execute(timeout) if isinstance(plan, ScriptRun) else plan
-        self._tell(self.skill(skill).name, "run", path, duration=time.monotonic() - started, success=result.exit_code == 0)
-        return result
+        run, ended = self._begin(path, args, skill, env, workdir)
+        return ended(run.execute(timeout) if isinstance(run, ScriptRun) else run)
 
     async def arun_script(
         self,
@@ -271,50 +268,51 @@ class SkillSession:
         timeout: float | None = None,
     ) -> ScriptResult:
         """As `run_script`, in the running event loop."""
+        run, ended = self._begin(path, args, skill, env, workdir)
+        return ended(await run.aexecute(timeout) if isinstance(run, ScriptRun) else run)
+
+    def _begin(
+        self, path: str, args: Sequence[str], skill: str | None, env: Mapping[str, str] | None, workdir: str
+    ) -> tuple[ScriptRun | ScriptResult, Callable[[ScriptResult], ScriptResult]]:
+        """A script about to run (or the result that nothing can run it), and what tells of its end."""
         started = time.monotonic()
         with self._telling(skill or self.active_skill_name or "", "run", path):
-            plan = self._plan(path, args, skill, env, workdir)
-        result = await plan.aexecute(timeout) if isinstance(plan, ScriptRun) else plan
-        self._tell(self.skill(skill).name, "run", path, duration=time.monotonic() - started, success=result.exit_code == 0)
-        return result
+            if self.place is None or not self.has_scripts:
+                raise SkillPolicyError("Scripts cannot be run here.")
+            chosen = self.skill(skill)
+            plan = self._plan(self.place, chosen, path, args, env, workdir)
+
+        def ended(result: ScriptResult) -> ScriptResult:
+            self._tell(chosen.name, "run", path, duration=time.monotonic() - started, success=result.exit_code == 0)
+            return result
+
+        return plan, ended
 
     def _plan(
-        self, path: str, args: Sequence[str], skill: str | None, env: Mapping[str, str] | None, workdir: str
+        self, place: Workplace, skill: AgentSkill, path: str, args: Sequence[str], env: Mapping[str, str] | None, workdir: str
     ) -> ScriptRun | ScriptResult:
-        if self.place is None or not self.has_scripts:
-            raise SkillPolicyError("Scripts cannot be run here.")
-        chosen = self.skill(skill)
-        root = self._mount(chosen)
-        if chosen.name in self._secrets:
-            check_files(self.place, chosen, root)
+        root = self._mount(skill)
+        if skill.name in self._secrets:
+            check_files(place, skill, root)
         return plan_script(
-            self.place,
-            chosen,
+            place,
+            skill,
             root,
             path,
             args=args,
-            env={**(env or {}), **self._secrets.get(chosen.name, {})},
+            env={**(env or {}), **self._secrets.get(skill.name, {})},
             workdir=workdir,
             from_skill=self.script_workdir == "skill",
             interpreters=self.interpreters,
-            policy=self._policy(chosen),
+            policy=self._policy(skill),
         )
 
-    def _policy(self, skill: AgentSkill) -> Callable[[Any], str | None] | None:
+    def _policy(self, skill: AgentSkill) -> Rule | None:
         """What is asked before each command of a script: the skill's `allowed-tools`, as the session takes them."""
         if self.allowed_tools == "ignore" or (self.script_allowlist is not None and skill.name in self.script_allowlist):
             return None
-        allowed = AllowedTools(skill.metadata.allowed_tools)
-        own = frozenset(self.interpreters.values())  # what the host named to run scripts with
-
-        def ask(request: Any) -> str | None:
-            refusal = None if request.argv[0] in own else allowed.refusal(request.argv, function=request.is_function)
-            if refusal is not None and self.allowed_tools == "warn":
-                self._warn(f"{skill.name}: {request.argv[0]}: {refusal}")
-                return None
-            return refusal
-
-        return ask
+        note = self._warn if self.allowed_tools == "warn" else None
+        return AllowedTools(skill.metadata.allowed_tools).rule(skill.name, frozenset(self.interpreters.values()), note)
 
     # prompts
 
