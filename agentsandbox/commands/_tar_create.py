@@ -126,7 +126,7 @@ class Creation:
             if kept is None:
                 return []
             below = kept
-        if self.newer_than is not None and not info.is_dir and not self.newer_than(name, int(info.mtime)):
+        if self.newer_than is not None and not self.newer_than(name.rstrip("/"), int(info.mtime)):
             return below
         member = self._member(name, path, info)
         if member is not None and self._write(member, name, path) and self.options.remove:

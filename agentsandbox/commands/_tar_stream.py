@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from agentsandbox.command import CommandContext
     from agentsandbox.commands._compression import Compressor
+    from agentsandbox.commands._tar_checkpoints import Checkpoints
     from agentsandbox.streams import ByteReader, ByteWriter
 
 __all__ = ["FORMAT_OF_SUFFIX", "ArchiveReader", "ArchiveWriter", "open_archive"]
@@ -42,8 +43,9 @@ _CHILD_ERRORS = {
 class ArchiveReader:
     """The plain bytes of an archive, and how much of the current member's content is still unread."""
 
-    def __init__(self, ctx: CommandContext, reader: ByteReader, format: str | None) -> None:
+    def __init__(self, ctx: CommandContext, reader: ByteReader, format: str | None, checkpoints: Checkpoints | None = None) -> None:
         self._ctx = ctx
+        self._checkpoints = checkpoints
         self._source = Source(reader)
         self._blocks: Iterator[bytes] | None = None
         if format is None:
@@ -89,6 +91,8 @@ class ArchiveReader:
             held = b"".join(parts)
         self._held = held[size:]
         self.position += min(size, len(held))
+        if self._checkpoints is not None:
+            self._checkpoints.reach(self.position)
         return held[:size]
 
     def take_content(self, size: int) -> bytes:
@@ -113,6 +117,8 @@ class ArchiveReader:
             self._held = self._held[len(block) :]
             self._content -= len(block)
             self.position += len(block)
+            if self._checkpoints is not None:
+                self._checkpoints.reach(self.position)
             yield block
 
     def skip_rest(self) -> None:
@@ -127,13 +133,16 @@ class ArchiveReader:
 class ArchiveWriter:
     """Takes the plain bytes of an archive, in records, and compresses them."""
 
-    def __init__(self, ctx: CommandContext, target: ByteWriter, format: str | None, record: int = 10240) -> None:
+    def __init__(
+        self, ctx: CommandContext, target: ByteWriter, format: str | None, record: int = 10240, checkpoints: Checkpoints | None = None
+    ) -> None:
         if format == "zstd":
             raise CommandError("zstd is not available in this sandbox: use gzip, bzip2 or xz", 2)
         self._ctx = ctx
         self._target = target
         self._compressor: Compressor | None = None if format is None else compressor(format)
         self._record = record
+        self._checkpoints = checkpoints
         self._held: list[bytes] = []
         self._waiting = 0
         self.size = 0
@@ -142,6 +151,8 @@ class ArchiveWriter:
         """Add bytes."""
         self._held.append(data)
         self._waiting += len(data)
+        if self._checkpoints is not None:
+            self._checkpoints.reach(self.size)
         self.size += len(data)
         if self._waiting >= 131072:
             self._flush()
@@ -163,6 +174,8 @@ class ArchiveWriter:
         self.write(bytes(2 * _BLOCK))
         if self.size % self._record:
             self.write(bytes(-self.size % self._record))
+        if self._checkpoints is not None:
+            self._checkpoints.reach(self.size)
         self._flush()
         if self._compressor is not None:
             self._target.write(self._compressor.flush())

@@ -31,6 +31,9 @@ Store files in an archive and get them back: `tar -cf archive.tar foo bar`, `tar
   -b, --blocking-factor=BLOCKS    512 times BLOCKS bytes for each record (20)
       --record-size=NUMBER        NUMBER of bytes for each record, a multiple of 512
   -B, --read-full-records         accepted: reads are always of full records
+      --checkpoint[=NUMBER]       a message for every NUMBERth record (10)
+      --checkpoint-action=ACTION  echo, echo=TEXT or dot (bell and ttyout=TEXT need a terminal)
+      --show-snapshot-field-ranges  print the ranges of fields in snapshots and exit
   -i, --ignore-zeros              ignore empty blocks in the archive
       --no-auto-compress          disable --auto-compress
   -H, --format=FORMAT             gnu (default), oldgnu, pax, posix, ustar or v7

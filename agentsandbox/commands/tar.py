@@ -8,6 +8,7 @@ from agentsandbox.command import CommandContext, command
 from agentsandbox.commands import _tar_names
 from agentsandbox.commands._block_sizes import SizeFormat
 from agentsandbox.commands._quoting import quote, quote_as
+from agentsandbox.commands._tar_checkpoints import Checkpoints
 from agentsandbox.commands._tar_comparison import compare_member
 from agentsandbox.commands._tar_create import Creation
 from agentsandbox.commands._tar_extract import Extraction
@@ -181,7 +182,7 @@ def _list(ctx: CommandContext, options: TarOptions) -> None:
 
 
 def _extract(ctx: CommandContext, options: TarOptions) -> None:
-    archive = ArchiveReader(ctx, open_archive(ctx, options.archive), options.format)
+    archive = ArchiveReader(ctx, open_archive(ctx, options.archive), options.format, Checkpoints(options, "Read"))
     choice = options.choice()
     wanted = options.extraction()
     extraction = Extraction(ctx, archive, wanted, options.directory)
@@ -284,7 +285,7 @@ def _create(ctx: CommandContext, options: TarOptions) -> None:
         raise CommandError(f"Cannot verify stdin/stdout archive\ntar: {_FATAL}", 2)
     wanted = options.creation()
     target, path = _open_target(ctx, options)
-    writer = ArchiveWriter(ctx, target, options.format, options.record)
+    writer = ArchiveWriter(ctx, target, options.format, options.record, Checkpoints(options, "Write"))
     creation = Creation(ctx, writer, wanted, path)
     _write_label(options, writer)
     _add_operands(ctx, options, creation)
@@ -319,7 +320,7 @@ def _append(ctx: CommandContext, options: TarOptions) -> None:
     times: dict[str, int] = {}
     end = 0
     for member in read_members(archive, lambda message: ctx.warn(message, ctx.status)):
-        times[member.name] = member.mtime // 1_000_000_000
+        times[member.name.rstrip("/")] = member.mtime // 1_000_000_000
         archive.skip_rest()
         end = archive.position
     wanted = options.creation()
@@ -368,6 +369,15 @@ def _delete(ctx: CommandContext, options: TarOptions) -> None:
     _finish_reading(options, archive, choice)
 
 
+_FIELD_RANGES = """This tar's snapshot file field ranges are
+   (field name      => [ min, max ]):
+
+    nfs             => [ 0, 1 ],
+    timestamp_sec   => [ -9223372036854775808, 9223372036854775807 ],
+    timestamp_nsec  => [ 0, 999999999 ],
+    dev             => [ 0, 18446744073709551615 ],
+    ino             => [ 0, 18446744073709551615 ],
+"""
 _DO = {"T": _test_label, "c": _create, "x": _extract, "t": _list, "r": _append, "u": _append, "A": _append, "d": _compare, "D": _delete}
 
 
@@ -378,6 +388,9 @@ def _run(ctx: CommandContext, words: Sequence[str]) -> int:
         return 0
     if args.flag("show-defaults"):
         ctx.print("--format=gnu -f- -b20 --quoting-style=escape --rmt-command=/usr/sbin/rmt --rsh-command=/usr/bin/rsh")
+        return 0
+    if args.flag("show-snapshot-field-ranges"):
+        ctx.print(_FIELD_RANGES)
         return 0
     if args.flag("usage"):
         ctx.print(_short_usage())

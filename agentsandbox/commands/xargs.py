@@ -241,6 +241,20 @@ def _gather(runner: _Runner, arguments: Iterator[Argument]) -> None:
         runner.flush()
 
 
+def _show_limits(ctx: CommandContext, options: _Options) -> None:
+    taken = sum(len(encode(f"{name}={value}")) + 1 for name, value in ctx.env.items())
+    most = 2097152 - 2048 - taken
+    lines = (
+        f"Your environment variables take up {taken} bytes",
+        f"POSIX upper limit on argument length (this system): {most}",
+        "POSIX smallest allowable upper limit on argument length (all systems): 4096",
+        f"Maximum length of command we could actually use: {most - taken}",
+        f"Size of command buffer we are actually using: {options.max_chars}",
+        "Maximum parallelism (--max-procs must be no greater): 2147483647",
+    )
+    ctx.stderr.write(encode("".join([f"{line}\n" for line in lines])))
+
+
 @command(
     "xargs",
     usage="""
@@ -261,6 +275,8 @@ def _gather(runner: _Runner, arguments: Iterator[Argument]) -> None:
       -p, --interactive         ask before each command line; there is no terminal to ask, so it is an error
           --process-slot-var=VAR  set the variable VAR in child processes to their slot
       -r, --no-run-if-empty     do not run COMMAND when there is no argument
+      -o, --open-tty            open the terminal for COMMAND's input; there is none, so it is an error
+          --show-limits         print the limits for command lines before anything is run
       -s, --max-chars=MAX       limit the length of a command line to MAX
       -t, --verbose             print each command line before it is run
       -x, --exit                exit if the size is exceeded
@@ -282,6 +298,10 @@ def xargs(ctx: CommandContext, args: Arguments) -> int:
         except OSError as error:
             raise CommandError(f"Cannot open input file {quote(name)}: {error.strerror}") from None
         child_stdin = ctx.stdin
+    if args.flag("show-limits"):
+        _show_limits(ctx, options)
+    if args.flag("open-tty"):
+        raise CommandError("‘/dev/tty’: No such device or address")
     if args.flag("interactive"):
         raise CommandError("failed to open /dev/tty for reading: No such device or address")
     runner = _Runner(ctx, options, args.operands or ["echo"], child_stdin)
