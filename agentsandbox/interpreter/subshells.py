@@ -69,6 +69,7 @@ def run_subshell(shell: Shell, run: Run, fds: dict[int, Stream], *, substitution
     child.fds = fds
     if substitution:
         child.trace_level += 1
+        child.loops = shell.loops  # `break` ends the substitution
         if child.errexit and not child.shopt["inherit_errexit"] and not child.posix:
             child.errexit = False
             child.update_flags()

@@ -188,6 +188,8 @@ def declare_one(
     elif to_global and _declare_global(shell, name, argument, on, off):
         return
     flags = shell.attributes.get(name, 0)
+    if on & NAMEREF and on & INTEGER and assignment is not None:
+        return  # bash declares nothing then
     if on & NAMEREF or off & NAMEREF:
         _reference(shell, name, assignment, on, off, command)
         return
