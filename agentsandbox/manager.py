@@ -35,6 +35,7 @@ class SandboxManager:
         self._lock = Lock()
         self._sandboxes: dict[str, Sandbox] = {}
         self._used: dict[str, float] = {}
+        self._executions: dict[str, int] = {}
 
     def create(self, id: str | None = None, options: SandboxOptions | None = None) -> Sandbox:
         """A new sandbox; `SandboxError` when the id is taken (the one that has it is untouched) or there are too many."""
@@ -56,8 +57,7 @@ class SandboxManager:
     def destroy(self, id: str) -> bool:
         """Close a sandbox and forget it; false when there is none of that id."""
         with self._lock:
-            sandbox = self._sandboxes.pop(id, None)
-            self._used.pop(id, None)
+            sandbox = self._forget(id) if id in self._sandboxes else None
         if sandbox is not None:
             sandbox.close()
         return sandbox is not None
@@ -76,12 +76,18 @@ class SandboxManager:
         return {id: sandbox.stats() for id, sandbox in sandboxes.items()}
 
     def cleanup_inactive(self) -> int:
-        """Close the sandboxes that nobody asked for within `inactivity_timeout`; how many they were."""
-        limit = monotonic() - self.inactivity_timeout
+        """Close the sandboxes that nobody asked for, and that ran nothing, within `inactivity_timeout`; how many they were."""
+        now = monotonic()
         with self._lock:
             self._forget_closed()
-            idle = [id for id, used in self._used.items() if used <= limit]
-        return sum(self.destroy(id) for id in idle)
+            for id, sandbox in self._sandboxes.items():
+                if sandbox.is_executing or sandbox.stats()["executions"] != self._executions[id]:
+                    self._note_use(id, sandbox)
+            idle = [id for id, used in self._used.items() if used <= now - self.inactivity_timeout and not self._sandboxes[id].is_executing]
+            gone = [self._forget(id) for id in idle]
+        for sandbox in gone:
+            sandbox.close()
+        return len(gone)
 
     def close(self) -> None:
         """Close all of them."""
@@ -106,16 +112,24 @@ class SandboxManager:
             raise SandboxError(f"there are {self.max_sandboxes} sandboxes already")
         sandbox = Sandbox(id, options if options is not None else self.options)
         self._sandboxes[sandbox.id] = sandbox
-        self._used[sandbox.id] = monotonic()
+        self._note_use(sandbox.id, sandbox)
         return sandbox
 
     def _touch(self, id: str) -> Sandbox | None:
         self._forget_closed()
         sandbox = self._sandboxes.get(id)
         if sandbox is not None:
-            self._used[id] = monotonic()
+            self._note_use(id, sandbox)
         return sandbox
+
+    def _note_use(self, id: str, sandbox: Sandbox) -> None:
+        self._used[id] = monotonic()
+        self._executions[id] = sandbox.stats()["executions"]
+
+    def _forget(self, id: str) -> Sandbox:
+        del self._used[id], self._executions[id]
+        return self._sandboxes.pop(id)
 
     def _forget_closed(self) -> None:
         for id in [id for id, sandbox in self._sandboxes.items() if sandbox.closed]:
-            del self._sandboxes[id], self._used[id]
+            self._forget(id)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 
 import pytest
 
@@ -48,6 +49,23 @@ def test_inactive_sandboxes_are_closed_on_request() -> None:
     assert manager.cleanup_inactive() == 1
     assert sandbox.closed
     assert SandboxManager().cleanup_inactive() == 0
+
+
+def test_a_sandbox_that_works_is_not_inactive() -> None:
+    manager = SandboxManager(inactivity_timeout=0.2)
+    sandbox, idle = manager.create("busy"), manager.create("idle")
+    time.sleep(0.25)
+    sandbox.execute("true")
+    assert manager.cleanup_inactive() == 1
+    assert (sandbox.closed, idle.closed) == (False, True)
+    thread = threading.Thread(target=lambda: sandbox.execute("sleep 0.6"))
+    thread.start()
+    time.sleep(0.3)
+    assert manager.cleanup_inactive() == 0
+    thread.join()
+    assert manager.cleanup_inactive() == 0
+    time.sleep(0.25)
+    assert manager.cleanup_inactive() == 1
 
 
 def test_there_may_be_a_cap() -> None:
