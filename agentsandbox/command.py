@@ -21,7 +21,7 @@ import textwrap
 
 from agentsandbox.errors import CommandError, UsageError
 from agentsandbox.releases import release_of, version_option
-from agentsandbox.streams import encode
+from agentsandbox.streams import ByteWriter, decode, encode
 from agentsandbox.usage import Arguments, OptionParser
 
 TYPE_CHECKING = False
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from agentsandbox.limits import Budget
     from agentsandbox.network import NetworkPolicy
     from agentsandbox.processes import Process, Scheduler
-    from agentsandbox.streams import ByteReader, ByteWriter, Stream
+    from agentsandbox.streams import ByteReader, Stream
 
     class RunCommand(Protocol):
         """Runs another command of the sandbox, as `execvp` would find it: a command, a script on the PATH, a path.
@@ -155,11 +155,18 @@ class CommandContext:
 
     def path(self, name: str) -> str:
         """The absolute path that an operand names. "" raises ENOENT, as every system call does."""
+        if not name.isascii():
+            name = decode(encode(name))  # it may come from a script read byte by byte
         if name.startswith("/"):
             return name
         if not name:
             raise FileNotFoundError(2, os.strerror(2), name)
         return f"{self.cwd}/{name}" if self.cwd != "/" else f"/{name}"
+
+    def is_bytewise(self, category: str = "LC_CTYPE") -> bool:
+        """Whether the environment chooses the locale C: characters are bytes. What names no locale is UTF-8, as in the shell."""
+        env = self.env
+        return (env.get("LC_ALL") or env.get(category) or env.get("LANG")) in ("C", "POSIX")
 
     def print(self, text: str = "", end: str = "\n") -> None:
         """Write text and `end` to stdout."""
@@ -196,6 +203,18 @@ def describe_os_error(error: OSError, name: str | None = None) -> str:
     shown = name if name is not None else error.filename
     reason = os.strerror(error.errno) if error.errno else (error.strerror or "Input/output error")
     return f"{shown}: {reason}" if shown else reason
+
+
+class _PlainQuotes(ByteWriter):
+    """Messages as the locale C has them: with the quotation marks of ASCII."""
+
+    __slots__ = ("target",)
+
+    def __init__(self, target: ByteWriter) -> None:
+        self.target = target
+
+    def write(self, data: bytes) -> None:
+        self.target.write(data.replace(b"\xe2\x80\x98", b"'").replace(b"\xe2\x80\x99", b"'"))
 
 
 class Command:
@@ -241,6 +260,8 @@ class Command:
 
     def run(self, ctx: CommandContext) -> int:
         """Run it; errors are worded here and nowhere else."""
+        if ctx.is_bytewise():
+            ctx.stderr = _PlainQuotes(ctx.stderr)
         try:
             if self.raw:
                 if ctx.words and ctx.words[0] == "--version" and self.tells_release:

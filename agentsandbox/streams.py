@@ -32,6 +32,7 @@ __all__ = [
     "Stream",
     "bytewise",
     "decode",
+    "decode_bytewise",
     "encode",
 ]
 
@@ -56,6 +57,11 @@ def encode(text: str) -> bytes:
 def decode(data: bytes | bytearray | memoryview) -> str:
     """Bytes as text: UTF-8, invalid bytes as lone surrogates that `encode` turns back."""
     return str(data, "utf-8", "surrogateescape")
+
+
+def decode_bytewise(data: bytes | bytearray | memoryview) -> str:
+    """Bytes as text with one character for each, as the locale C sees them: those above 127 as lone surrogates."""
+    return str(data, "ascii", "surrogateescape")
 
 
 def bytewise(text: str) -> str:

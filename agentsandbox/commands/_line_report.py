@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from agentsandbox.streams import decode, encode
+from agentsandbox.streams import decode, decode_bytewise, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -77,6 +77,8 @@ class Report:
         self.max_count: int | None = None
         self.colors: Colors | None = None
         self.binary = "binary"
+        self.bytewise = False
+        """Whether a byte is a character: the locale C."""
         self.something_written = False
         """Whether a group of lines has been written for any file."""
 
@@ -225,6 +227,8 @@ class FileSearch:
 
     def _decode(self, block: memoryview) -> tuple[str, bool]:
         """The block as text, and whether all of it is valid."""
+        if self.report.bytewise:
+            return decode_bytewise(block), True
         try:
             return str(block, "utf-8"), True
         except UnicodeDecodeError:

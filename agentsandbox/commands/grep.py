@@ -12,7 +12,7 @@ from agentsandbox.errors import CommandError, UsageError
 from agentsandbox.fs.base import File
 from agentsandbox.regexps import RegexError
 from agentsandbox.regexps.lines import LineSearch, compile_search
-from agentsandbox.streams import BytesReader, decode, encode
+from agentsandbox.streams import BytesReader, bytewise, decode, encode
 from agentsandbox.usage import OptionParser
 
 TYPE_CHECKING = False
@@ -119,7 +119,9 @@ class _Grep:
     def __init__(self, ctx: CommandContext, args: Arguments, matcher: str | None) -> None:
         self.ctx = ctx
         self.args = args
+        self.bytewise = ctx.is_bytewise()
         self.report = Report()
+        self.report.bytewise = self.bytewise
         self.filter = FileFilter()
         self.directories = "read"
         self.devices: str | None = None
@@ -260,6 +262,8 @@ class _Grep:
         patterns = self._patterns()
         if not patterns:
             return None
+        if self.bytewise:
+            patterns = [bytewise(pattern) for pattern in patterns]
         folding = args.last("ignore-case", "no-ignore-case")
         try:
             search = compile_search(
@@ -270,7 +274,8 @@ class _Grep:
                 whole_words=args.flag("word-regexp"),
                 whole_lines=args.flag("line-regexp"),
                 null_lines=args.flag("null-data"),
-                ascii_negations=True,
+                ascii_negations=not self.bytewise,
+                bytewise=self.bytewise,
             )
         except RegexError as error:
             raise CommandError(error.message, 2) from None

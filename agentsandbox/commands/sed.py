@@ -9,12 +9,12 @@ from agentsandbox.languages.sed import Editor, Parser, Script, SedError, Setting
 from agentsandbox.languages.sed.blocks import compile_blocks
 from agentsandbox.languages.sed.compiler import compile_script
 from agentsandbox.languages.sed.runtime import Input
-from agentsandbox.streams import decode, encode
+from agentsandbox.streams import bytewise, decode, encode
 from agentsandbox.usage import OptionParser
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from agentsandbox.streams import ByteReader
 
@@ -64,7 +64,7 @@ def sed(ctx: CommandContext, args: Arguments) -> int:
     files: Files | None = None
     try:
         script = _parse(ctx, args)
-        settings = _settings(args, quiet=script.quiet)
+        settings = _settings(args, quiet=script.quiet, bytewise=ctx.is_bytewise())
         files = Files(ctx, settings)
         files.open_outputs(script)
         if args.flag("in-place"):
@@ -80,7 +80,7 @@ def sed(ctx: CommandContext, args: Arguments) -> int:
             files.close()
 
 
-def _settings(args: Arguments, *, quiet: bool) -> Settings:
+def _settings(args: Arguments, *, quiet: bool, bytewise: bool) -> Settings:
     length = args.value("line-length", "70") or ""
     width = int(length[:9]) if length.isascii() and length.isdigit() else 0
     return Settings(
@@ -89,21 +89,23 @@ def _settings(args: Arguments, *, quiet: bool) -> Settings:
         posix=args.flag("posix"),
         unbuffered=args.flag("unbuffered"),
         line_length=0 if width == 1 else width,
+        bytewise=bytewise,
     )
 
 
 def _parse(ctx: CommandContext, args: Arguments) -> Script:
-    parser = Parser(extended=args.flag("regexp-extended"), sandbox=args.flag("sandbox"))
+    as_is: Callable[[str], str] = bytewise if ctx.is_bytewise() else str
+    parser = Parser(extended=args.flag("regexp-extended"), sandbox=args.flag("sandbox"), bytewise=ctx.is_bytewise())
     given = False
     for key, value in args.given:
         if key == "expression":
-            parser.feed(value or "")
+            parser.feed(as_is(value or ""))
             given = True
         elif key == "file":
-            parser.feed(_read_script(ctx, value or ""), value)
+            parser.feed(as_is(_read_script(ctx, value or "")), value)
             given = True
     if not given:
-        parser.feed(args.operands.pop(0))
+        parser.feed(as_is(args.operands.pop(0)))
     return parser.finish()
 
 
@@ -123,7 +125,7 @@ def _edit(ctx: CommandContext, args: Arguments, script: Script, settings: Settin
     """One stream of all operands, or one for each with -s; the status."""
     operands = args.operands or ["-"]
     output = files.standard_output
-    kernel = compile_blocks(script, settings, ctx.budget)
+    kernel = compile_blocks(script, settings, ctx.budget) if not settings.bytewise else None
     if kernel is not None and not args.flag("separate") and not settings.unbuffered:
         for _, source in files.sources(operands):
             for block in source.line_blocks():
@@ -150,7 +152,7 @@ def _edit_in_place(ctx: CommandContext, args: Arguments, script: Script, setting
         raise SedError("no input files", 4)
     suffix = args.value("in-place") or ""
     follow = args.flag("follow-symlinks")
-    kernel = compile_blocks(script, settings, ctx.budget)
+    kernel = compile_blocks(script, settings, ctx.budget) if not settings.bytewise else None
     editor: Editor | None = None
     for name in args.operands:
         ctx.budget.step()

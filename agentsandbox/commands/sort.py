@@ -10,7 +10,6 @@ from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.commands._choices import choose
 from agentsandbox.commands._files0 import listed_operands
 from agentsandbox.commands._lines import is_regular, line_blocks, lines, shown_name, split_lines
-from agentsandbox.commands._locales import is_bytewise
 from agentsandbox.commands._quoting import quote, quote_always
 from agentsandbox.commands._sort_keys import SortKey, parse_key
 from agentsandbox.commands._sort_runs import run_size, sorted_by_key, sorted_lines
@@ -111,7 +110,7 @@ class _Order:
     def values(self, ctx: CommandContext) -> Callable[[Sequence[bytes]], list[Any]]:
         """A function from lines to what they compare by, before the lines themselves."""
         salt = _salt(ctx, self.random_source) if self.random else b""
-        end = b"" if is_bytewise(ctx, "LC_COLLATE") else b"\0"
+        end = b"" if ctx.is_bytewise("LC_COLLATE") else b"\0"
         columns = [key.column(self.tab, (salt, end), invert=key.reverse != self.reverse, terminator=self.terminator) for key in self.keys]
         if len(columns) == 1:
             return columns[0]
@@ -353,7 +352,7 @@ def _start_debugging(ctx: CommandContext, args: Arguments, order: _Order, mode: 
     from agentsandbox.commands._sort_debug import annotated, key_warnings
 
     last_resort = not order.stable
-    rules = "simple byte comparison" if is_bytewise(ctx, "LC_COLLATE") else f"{quote('C.UTF-8')} sorting rules"
+    rules = "simple byte comparison" if ctx.is_bytewise("LC_COLLATE") else f"{quote('C.UTF-8')} sorting rules"
     ctx.warn(f"text ordering performed using {rules}", ctx.status)
     only_general = order.keys == [order.general]
     for message in key_warnings(order.keys, order.general, order.tab, only_general=only_general, last_resort=last_resort):

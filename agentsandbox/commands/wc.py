@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 _COLUMNS = ("lines", "words", "chars", "bytes", "max-line-length")
 _PRINTABLE_AND_SPACE = bytes(range(9, 14)) + bytes(range(32, 127))
+_NOT_GRAPHIC = bytes([*range(33), *range(127, 256)])
+_BEYOND = bytes(range(128, 256))
 _CONTINUATION = bytes(range(0x80, 0xC0))
 _SPACES = "\t\n\v\f\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u2060\u3000"
 _WORD = re.compile(f"[^{_SPACES}]+")
@@ -78,8 +80,18 @@ def _line_width(line: bytes) -> int:
     return max(widest, column)
 
 
+def _count_bytewise(block: bytes, wanted: Sequence[str], counts: _Counts) -> None:
+    """What depends on characters, in the locale C: only ASCII is printable."""
+    counts.chars += len(block)
+    if "words" in wanted:
+        counts.words += sum([bool(word.translate(None, _NOT_GRAPHIC)) for word in block.split()])
+    if "max-line-length" in wanted:
+        counts.longest = max(counts.longest, *[_line_width(line.translate(None, _BEYOND)) for line in block.split(b"\n")])
+
+
 def _count(ctx: CommandContext, source: ByteReader, wanted: Sequence[str]) -> _Counts:
     counts = _Counts()
+    bytewise = ctx.is_bytewise()
     if not {"words", "chars", "max-line-length"} & set(wanted):
         while block := source.read(4 * BLOCK):
             ctx.budget.step()
@@ -89,6 +101,10 @@ def _count(ctx: CommandContext, source: ByteReader, wanted: Sequence[str]) -> _C
     for block in line_blocks(ctx.budget, source):
         counts.bytes += len(block)
         counts.lines += block.count(b"\n")
+        if bytewise and not block.isascii():
+            ctx.budget.step(len(block) // 1024)
+            _count_bytewise(block, wanted, counts)
+            continue
         if "words" in wanted:
             counts.words += _count_words(block)
         if "chars" in wanted:

@@ -43,6 +43,7 @@ class _Program:
         self.sets: dict[str, int] = {}
         self.tests: list[re.Pattern[str]] = []
         self.flags = 0
+        self.bytewise = False
 
     def add(self, operation: int, argument: int | str, following: tuple[int, ...]) -> int:
         if len(self.operations) > 3 * MAX_PLACES:
@@ -82,10 +83,10 @@ class _Program:
         return place
 
     def _set(self, node: CharSet) -> int:
-        source = set_source(node, ascii_only=False)
+        source = set_source(node, ascii_only=self.bytewise)
         if source not in self.sets:
             self.sets[source] = len(self.tests)
-            self.tests.append(re.compile(source, self.flags))
+            self.tests.append(re.compile(source, self.flags | (re.ASCII if self.bytewise else 0)))
         return self.sets[source]
 
 
@@ -213,11 +214,12 @@ class _Machine:
 class Automaton:
     """Finds matches of a pattern without back-references in time linear in the text."""
 
-    def __init__(self, root: Node, flags: int, multiline: bool) -> None:
+    def __init__(self, root: Node, flags: int, multiline: bool, *, bytewise: bool = False) -> None:
         if root.size > MAX_PLACES:
             raise RegexError("Regular expression too big")
         self._root = root
         self._flags = flags
+        self._bytewise = bytewise
         self._multiline = multiline
         self._forwards: _Machine | None = None
         self._exists: _Machine | None = None
@@ -228,6 +230,7 @@ class Automaton:
     def _machine(self, *, backwards: bool, searching: bool) -> _Machine:
         program = _Program(backwards)
         program.flags = self._flags
+        program.bytewise = self._bytewise
         return _Machine(program, program.write(self._root, 0), searching, self._multiline)
 
     def matches(self, text: str, position: int = 0, budget: Budget | None = None) -> bool:

@@ -33,10 +33,11 @@ def compile_search(
     whole_lines: bool = False,
     null_lines: bool = False,
     ascii_negations: bool = False,
+    bytewise: bool = False,
 ) -> LineSearch:
     """Make a search for lines that match any of the patterns; `matcher` is G, E, F or P. Raises `RegexError`.
 
-    `ascii_negations` is `compile_perl`'s.
+    `ascii_negations` is `compile_perl`'s, `bytewise` is `compile_posix`'s.
     """
     if matcher != "P":
         regexes = compile_lines(
@@ -47,6 +48,7 @@ def compile_search(
             whole_words=whole_words,
             whole_lines=whole_lines,
             newline_safe=not null_lines,
+            bytewise=bytewise,
         )
         plain = list(dict.fromkeys(patterns)) if matcher == "F" and not (ignore_case or whole_words or whole_lines) else []
         return LineSearch(regexes, plain if len(plain) <= _FEW else [], budget, null_lines=null_lines)

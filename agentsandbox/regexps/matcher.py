@@ -161,14 +161,33 @@ class PosixRegex(Regex):
     """
 
     __slots__ = (
-        "_ascii", "_automaton", "_collect", "_flags", "_lines", "_longest", "_multiline", "_newline_safe", "_not_bol", "_options",
-        "_seekers", "_timed", "_tree", "_unicode", "alternatives", "literal", "plain", "prefix", "required",
+        "_ascii",
+        "_automaton",
+        "_collect",
+        "_flags",
+        "_lines",
+        "_longest",
+        "_multiline",
+        "_newline_safe",
+        "_not_bol",
+        "_options",
+        "_seekers",
+        "_timed",
+        "_tree",
+        "_unicode",
+        "alternatives",
+        "bytewise",
+        "literal",
+        "plain",
+        "prefix",
+        "required",
     )  # fmt: skip
 
     _never_bol = False
 
-    def __init__(self, source: str, tree: Tree, *, multiline: bool, newline_safe: bool) -> None:
+    def __init__(self, source: str, tree: Tree, *, multiline: bool, newline_safe: bool, bytewise: bool = False) -> None:
         super().__init__(source, tree.groups)
+        self.bytewise = bytewise
         self.warnings = tree.warnings
         self._tree = tree
         self._multiline = multiline or newline_safe
@@ -202,6 +221,7 @@ class PosixRegex(Regex):
         )
 
     def _compile(self, *, ascii_only: bool) -> re.Pattern[str]:
+        ascii_only = ascii_only or self.bytewise
         try:
             pattern = re.compile(self._source(ascii_only=ascii_only), self._flags | (re.ASCII if ascii_only else 0))
         except (re.error, OverflowError, RecursionError, MemoryError):
@@ -214,7 +234,7 @@ class PosixRegex(Regex):
 
     def for_text(self, text: str) -> re.Pattern[str]:
         """The `re.Pattern` for this text; whether it may be used is for `safe_length` and `exact` to say."""
-        if text.isascii():
+        if self.bytewise or text.isascii():
             return self._ascii or self._compile(ascii_only=True)
         return self._unicode or self._compile(ascii_only=False)
 
@@ -272,17 +292,23 @@ class PosixRegex(Regex):
 
     @property
     def fast(self) -> re.Pattern[str] | None:
-        return (self._unicode or self._compile(ascii_only=False)) if self._longest and self.safe_length == UNBOUNDED else None
+        return self._general() if self._longest and self.safe_length == UNBOUNDED else None
 
     @property
     def fast_test(self) -> re.Pattern[str] | None:
-        return (self._unicode or self._compile(ascii_only=False)) if self.safe_length == UNBOUNDED else None
+        return self._general() if self.safe_length == UNBOUNDED else None
+
+    def _general(self) -> re.Pattern[str]:
+        """The `re.Pattern` for any text."""
+        return self.for_text("\x80")
 
     def for_blocks(self) -> PosixRegex:
         """The same pattern, for a block of lines instead of each line."""
         assert self._options is not None
         extended, ignore_case, dialect = self._options
-        return compile_posix(self.pattern_source, extended=extended, ignore_case=ignore_case, newline_safe=True, dialect=dialect)
+        return compile_posix(
+            self.pattern_source, extended=extended, ignore_case=ignore_case, newline_safe=True, dialect=dialect, bytewise=self.bytewise
+        )
 
     def test(self, text: str, budget: Budget | None = None) -> bool:
         if len(text) <= self.safe_length:
@@ -311,7 +337,7 @@ class PosixRegex(Regex):
 
     def _machine(self) -> Automaton:
         if self._automaton is None:
-            self._automaton = Automaton(self._tree.root, self._flags, self._multiline)
+            self._automaton = Automaton(self._tree.root, self._flags, self._multiline, bytewise=self.bytewise)
         return self._automaton
 
     def _lengthen(self, text: str, found: re.Match[str], budget: Budget | None) -> Match:
@@ -334,9 +360,9 @@ class PosixRegex(Regex):
         if self._timed is None:
             import regex  # only the patterns that may explode need it
 
-            flags = (regex.I if self._tree.ignore_case else 0) | (regex.M if self._multiline else 0)
+            flags = (regex.I if self._tree.ignore_case else 0) | (regex.M if self._multiline else 0) | (regex.A if self.bytewise else 0)
             try:
-                self._timed = regex.compile(self._source(ascii_only=False), flags)
+                self._timed = regex.compile(self._source(ascii_only=self.bytewise), flags)
             except (regex.error, RecursionError, MemoryError, OverflowError):
                 raise LimitReached("value_bytes", "a regular expression is too big") from None
         return self._timed
@@ -357,7 +383,8 @@ class _NotBol(PosixRegex):
 
     def __init__(self, regex: PosixRegex) -> None:
         safe = regex._newline_safe
-        super().__init__(regex.pattern_source, regex._tree, multiline=regex._multiline and not safe, newline_safe=safe)
+        multiline = regex._multiline and not safe
+        super().__init__(regex.pattern_source, regex._tree, multiline=multiline, newline_safe=safe, bytewise=regex.bytewise)
 
     _never_bol = True
 
@@ -374,15 +401,17 @@ def compile_posix(
     newline_anchors: bool = False,
     newline_safe: bool = False,
     dialect: str = "posix",
+    bytewise: bool = False,
 ) -> PosixRegex:
     """Compile a POSIX pattern as GNU's tools do; raises `RegexError`.
 
     newline_anchors  ^ and $ also match at newlines inside the text.
     newline_safe     nothing matches a newline, ^ and $ match at each: a block of lines can be searched as one text.
+    bytewise         pattern and texts have one character for each byte (`streams.bytewise`): the locale C.
     dialect          "posix" (bash, expr, find -regextype posix-*), "grep", "sed", "awk", "emacs" (find's own).
     """
     tree = parse(pattern, extended=extended, dialect=dialect, ignore_case=ignore_case, newline_safe=newline_safe)
-    regex = PosixRegex(pattern, tree, multiline=newline_anchors, newline_safe=newline_safe)
+    regex = PosixRegex(pattern, tree, multiline=newline_anchors, newline_safe=newline_safe, bytewise=bytewise)
     regex._options = (extended, ignore_case, dialect)
     return regex
 
@@ -397,6 +426,7 @@ def compile_lines(
     whole_words: bool = False,
     whole_lines: bool = False,
     newline_safe: bool = True,
+    bytewise: bool = False,
 ) -> list[PosixRegex]:
     """Compile grep's patterns: one for all of them, or one for each when there are back-references.
 
@@ -414,7 +444,8 @@ def compile_lines(
         trees = [join_trees(trees)]
     if whole_lines or whole_words:
         trees = [bound_tree(tree, "^" if whole_lines else "(", "$" if whole_lines else ")") for tree in trees]
-    return [PosixRegex("\n".join(patterns), tree, multiline=False, newline_safe=newline_safe) for tree in trees]
+    source = "\n".join(patterns)
+    return [PosixRegex(source, tree, multiline=False, newline_safe=newline_safe, bytewise=bytewise) for tree in trees]
 
 
 class PerlRegex(Regex):

@@ -85,7 +85,7 @@ def set_source(node: CharSet, *, ascii_only: bool) -> str:
     """One character set. In text that is all ASCII `ascii_only` sets match the same and faster."""
     if node.negated and not node.ranges and not node.classes:
         if ascii_only:
-            return "[\\x00-\\x7f]" if node.newline else "."
+            return "(?s:.)" if node.newline else "."
         return f"[^{INVALID}]" if node.newline else f"[^\n{INVALID}]"
     literal = node.literal
     if literal is not None:
@@ -134,7 +134,7 @@ def _positive_set(pieces: list[str], beside: list[str]) -> str:
 
 def _negated_set(node: CharSet, pieces: list[str], beside: list[str], ascii_only: bool) -> str:
     excluded = "".join(pieces) + ("" if node.newline else "\n") + ("" if ascii_only else INVALID)
-    source = f"[^{excluded}]" if excluded else "[\\x00-\\x7f]"
+    source = f"[^{excluded}]" if excluded else "(?s:.)"
     if not beside:
         return source
     without = "".join([f"(?!{other})" for other in beside])

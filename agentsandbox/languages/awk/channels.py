@@ -112,7 +112,7 @@ class Channels:
             except OSError as error:
                 self.rt.ERRNO = os.strerror(error.errno or 5)
                 return -1.0
-            found = self.inputs[(name, False)] = _Input(RecordReader(source, self.ctx.budget), source)
+            found = self.inputs[(name, False)] = _Input(RecordReader(source, self.ctx.budget, bytewise=self.rt.bytewise), source)
         return self.rt.read_record(found.reader)
 
     def read_command(self, command: str) -> float:
@@ -122,7 +122,8 @@ class Channels:
             self.flush_everything()
             pipe = Pipe(self.ctx.host.scheduler)
             process = self.start(command, None, pipe, pipe.release)
-            found = self.inputs[(command, True)] = _Input(RecordReader(pipe, self.ctx.budget), None, process, pipe)
+            reader = RecordReader(pipe, self.ctx.budget, bytewise=self.rt.bytewise)
+            found = self.inputs[(command, True)] = _Input(reader, None, process, pipe)
         return self.rt.read_record(found.reader)
 
     def coprocess(self, command: str) -> _Coprocess:
@@ -138,7 +139,7 @@ class Channels:
                 sending.close_reader()
 
             process = self.start(command, sending, receiving, finish)
-            reader = RecordReader(receiving, self.ctx.budget)
+            reader = RecordReader(receiving, self.ctx.budget, bytewise=self.rt.bytewise)
             found = self.coprocesses[command] = _Coprocess(process, sending, receiving, reader)
         return found
 

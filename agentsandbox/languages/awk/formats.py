@@ -11,7 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-__all__ = ["Directive", "format_text", "format_values", "parse_format"]
+__all__ = ["Directive", "as_bytes", "format_text", "format_values", "parse_format"]
 
 _DIRECTIVE = re.compile(
     r"%(?:(?P<position>[0-9]+)\$)?(?P<flags>[-+ #0']*)(?P<width>\*(?:[0-9]+\$)?|[0-9]+)?(?:\.(?P<precision>\*(?:[0-9]+\$)?|[0-9]*))?"
@@ -135,6 +135,14 @@ def format_one(letter: str, flags: str, width: int, precision: int | None, value
     if letter in "diouxX":
         return _integer(letter, flags, width, precision, int(number))
     return _real(letter, flags, width, precision, number)
+
+
+def as_bytes(text: str) -> str:
+    """What `%c` made of numbers above 127, in the locale C: one byte each."""
+    if text.isascii():
+        return text
+    codes = [code if code < 128 or 0xDC80 <= code < 0xDD00 else code & 255 for code in map(ord, text)]
+    return "".join([chr(code if code < 128 or code > 255 else 0xDC00 + code) for code in codes])
 
 
 def format_text(text: str, flags: str, width: int) -> str:

@@ -6,7 +6,7 @@ import math
 import operator
 
 from agentsandbox.languages.awk.arrays import Array
-from agentsandbox.languages.awk.formats import format_one, format_values
+from agentsandbox.languages.awk.formats import as_bytes, format_one, format_values
 from agentsandbox.languages.awk.values import (
     UNSET,
     AwkExit,
@@ -230,7 +230,8 @@ def _strings(rt: Runtime, text: Callable[[object], str]) -> dict[str, Callable[.
 
     return {
         "checked": checked, "join": join, "substr": substr, "length_of": length_of, "upper": upper, "lower": lower,
-        "integer_text": integer_text, "real_text": real_text, "format_one": format_one, "charge": charge,
+        "integer_text": integer_text, "real_text": real_text, "charge": charge,
+        "format_one": (lambda *given: as_bytes(format_one(*given))) if rt.bytewise else format_one,
     }  # fmt: skip
 
 

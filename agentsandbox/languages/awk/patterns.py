@@ -27,9 +27,9 @@ class Pattern:
     search: Callable[..., Any]
     test: Callable[[str], object]
 
-    def __init__(self, source: str, ignore_case: bool, budget: Budget) -> None:
+    def __init__(self, source: str, ignore_case: bool, budget: Budget, *, bytewise: bool = False) -> None:
         try:
-            regex = compile_posix(source, ignore_case=ignore_case, dialect="awk")
+            regex = compile_posix(source, ignore_case=ignore_case, dialect="awk", bytewise=bytewise)
         except RegexError as error:
             raise AwkFatal(f"invalid regexp: {error.message}: /{source}/") from None
         fast, fast_test = regex.fast, regex.fast_test

@@ -13,7 +13,7 @@ from agentsandbox.languages.awk.lexer import AwkSyntaxError, Source, unescape
 from agentsandbox.languages.awk.parser import parse
 from agentsandbox.languages.awk.runtime import Runtime
 from agentsandbox.languages.awk.values import FILE, AwkFatal, AwkNext, AwkNextFile, from_input
-from agentsandbox.streams import decode, encode
+from agentsandbox.streams import bytewise, decode, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -136,6 +136,9 @@ def run_program(ctx: CommandContext, sources: list[tuple[bool, str]], variables:
     """Run a program. `sources` are (whether it is a file's name, text or name); the status comes back."""
     read = [_read_source(ctx, text) if is_file else Source("cmd. line", text) for is_file, text in sources]
     pairs = [_split_assignment(word) for word in variables]
+    if ctx.is_bytewise():
+        read = [Source(source.name, bytewise(source.text)) for source in read]
+        pairs = [(name, bytewise(value)) for name, value in pairs]
     by_operand = frozenset(found[1] for word in operands if (found := _ASSIGNMENT.match(word)))
     assigned = frozenset(name for name, _ in pairs) | by_operand
     try:
@@ -206,7 +209,7 @@ class _Run:
         if "v_ENVIRON" in source:
             environment = rt.array("ENVIRON")
             for name, value in ctx.env.items():
-                environment[name] = from_input(value)
+                environment[name] = from_input(bytewise(value) if rt.bytewise else value)
         if "v_PROCINFO" in source:
             information = rt.array("PROCINFO")
             information.update({"version": "5.2.1", "platform": "posix", "FS": "FS", "strftime": "%a %b %e %H:%M:%S %Z %Y"})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentsandbox.streams import decode
+from agentsandbox.streams import decode, decode_bytewise
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -86,14 +86,15 @@ class Separator:
 class RecordReader:
     """Records from one input. `terminator` is the text that ended the last one: RT."""
 
-    __slots__ = ("_budget", "_carry", "_ended", "_position", "_text", "block_text", "source", "terminator")
+    __slots__ = ("_budget", "_bytewise", "_carry", "_ended", "_position", "_text", "block_text", "source", "terminator")
 
-    def __init__(self, source: ByteReader, budget: Budget) -> None:
+    def __init__(self, source: ByteReader, budget: Budget, *, bytewise: bool = False) -> None:
         self.source = source
         self.terminator = ""
         self.block_text = ""
         """The text of the last `block`."""
         self._budget = budget
+        self._bytewise = bytewise
         self._text = ""
         self._position = 0
         self._carry = b""
@@ -109,12 +110,12 @@ class RecordReader:
             data, self._carry = self._carry, b""
         else:
             data = self._carry + data if self._carry else data
-            cut = _complete(data)
+            cut = len(data) if self._bytewise else _complete(data)
             data, self._carry = (data, b"") if cut == len(data) else (data[:cut], data[cut:])
         rest = self._text[self._position :]
         self._budget.charge(len(rest))
         self._budget.step(len(data) // 4096 + 1)
-        self._text = rest + decode(data)
+        self._text = rest + (decode_bytewise(data) if self._bytewise else decode(data))
         self._position = 0
         return bool(data) or not self._ended
 

@@ -10,7 +10,7 @@ from operator import length_hint
 from agentsandbox.errors import LimitReached
 from agentsandbox.languages.awk.arrays import Array, walk_order
 from agentsandbox.languages.awk.channels import Channels
-from agentsandbox.languages.awk.formats import format_values
+from agentsandbox.languages.awk.formats import as_bytes, format_values
 from agentsandbox.languages.awk.functions import namespace
 from agentsandbox.languages.awk.patterns import Pattern
 from agentsandbox.languages.awk.records import RecordReader, Separator, is_plain, split_by_pattern, split_words
@@ -84,6 +84,8 @@ class Runtime:
         self.LINT: Any = 0.0
         self.TEXTDOMAIN: Any = "messages"
         self.status = 0
+        self.bytewise = ctx.is_bytewise()
+        """Whether a byte is a character: the locale C."""
         self.got = ""
         self.variables: dict[str, Value] = {}
         self.arrays: dict[str, Array] = {}
@@ -289,7 +291,7 @@ class Runtime:
     # patterns
 
     def _compile(self, source: str) -> Pattern:
-        return Pattern(source, bool(self.IGNORECASE), self.budget)
+        return Pattern(source, bool(self.IGNORECASE), self.budget, bytewise=self.bytewise)
 
     def constant_pattern(self, source: str) -> Pattern:
         """The pattern of a regular expression constant."""
@@ -457,7 +459,7 @@ class Runtime:
         self.FNR = 0.0
         self._block_start, self._block_size = 0.0, 0
         self.records = iter(())
-        self._reader = RecordReader(source, self.budget)
+        self._reader = RecordReader(source, self.budget, bytewise=self.bytewise)
         if self.inplace and source is not ctx.stdin:
             self.flush_output()
             self._edited = (ctx.path(name), Buffer(self.budget.limits.file_bytes))
@@ -712,6 +714,8 @@ class Runtime:
     def sprintf(self, template: str, values: Sequence[object]) -> str:
         """`sprintf`."""
         made = format_values(template, values, self.text, self.budget.charge)
+        if self.bytewise:
+            made = as_bytes(made)
         if len(made) > ACCOUNTED:
             self.account(len(made))
         return made

@@ -5,7 +5,7 @@ from __future__ import annotations
 from agentsandbox.languages.sed.nodes import Address, Command, Script
 from agentsandbox.languages.sed.runtime import DELETE, DELETE_LINE, END, QUIT, QUIT_SILENTLY, Editor, Program, Settings
 from agentsandbox.languages.sed.substitution import build_replacer, replace
-from agentsandbox.streams import decode, encode
+from agentsandbox.streams import encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -234,9 +234,9 @@ def _execute(command: Command, _: Settings) -> Operation:
     def execute(editor: Editor) -> None:
         editor.flush_all()
         if text:
-            editor.output.text(decode(editor.run_shell(text)))
+            editor.output.text(editor.settings.decode(editor.run_shell(text)))
             return
-        result = decode(editor.run_shell(editor.space))
+        result = editor.settings.decode(editor.run_shell(editor.space))
         editor.space = result.removesuffix("\n")
 
     return execute
@@ -340,7 +340,7 @@ def _read(command: Command, _: Settings) -> Operation:
     def write(editor: Editor) -> None:
         content = editor.read_file(name)
         if content:
-            editor.output.text(decode(content))
+            editor.output.text(editor.settings.decode(content))
 
     def read(editor: Editor) -> None:
         editor.appended.append(write)
@@ -494,7 +494,7 @@ def _substitute(command: Command, _: Settings) -> Operation:
             editor.print_space()
         if evaluate:
             editor.flush_all()
-            editor.space = decode(editor.run_shell(editor.space)).removesuffix("\n")
+            editor.space = editor.settings.decode(editor.run_shell(editor.space)).removesuffix("\n")
         if prints == 2 or (prints and not evaluate):
             editor.print_space()
         if file is not None:

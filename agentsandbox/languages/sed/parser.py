@@ -17,8 +17,9 @@ _MISSING_FILE = "missing filename in r/R/w/W commands"
 class Parser:
     """Reads one piece after the other with `feed`, then `finish`."""
 
-    def __init__(self, *, extended: bool, sandbox: bool = False) -> None:
+    def __init__(self, *, extended: bool, sandbox: bool = False, bytewise: bool = False) -> None:
         self.extended = extended
+        self.bytewise = bytewise
         self.sandbox = sandbox
         self.commands: list[Command] = []
         self.blocks: list[tuple[int, str]] = []
@@ -330,7 +331,14 @@ class Parser:
         if not source:
             return None
         try:
-            return compile_posix(source, extended=self.extended, ignore_case=ignore_case, newline_anchors=multiline, dialect="sed")
+            return compile_posix(
+                source,
+                extended=self.extended,
+                ignore_case=ignore_case,
+                newline_anchors=multiline,
+                dialect="sed",
+                bytewise=self.bytewise,
+            )
         except RegexError as error:
             if error.message.startswith("character class syntax"):
                 raise SedError(error.message, 4) from None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agentsandbox.languages.sed.nodes import SedError
-from agentsandbox.streams import decode, encode
+from agentsandbox.streams import decode, decode_bytewise, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,11 +27,20 @@ _MANY = 1 << 14
 class Settings:
     """The options of one run that commands look at."""
 
-    __slots__ = ("line_length", "null_lines", "posix", "quiet", "unbuffered")
+    __slots__ = ("bytewise", "decode", "line_length", "null_lines", "posix", "quiet", "unbuffered")
 
     def __init__(
-        self, *, quiet: bool = False, null_lines: bool = False, posix: bool = False, unbuffered: bool = False, line_length: int = 70
+        self,
+        *,
+        quiet: bool = False,
+        null_lines: bool = False,
+        posix: bool = False,
+        unbuffered: bool = False,
+        line_length: int = 70,
+        bytewise: bool = False,
     ) -> None:
+        self.bytewise = bytewise
+        self.decode = decode_bytewise if bytewise else decode
         self.quiet = quiet
         self.null_lines = null_lines
         self.posix = posix
@@ -135,7 +144,7 @@ class Input:
                 continue
             self._complete = block.endswith(self._end_byte)
             view = memoryview(block)
-            self._lines = decode(view[:-1] if self._complete else view).split(self._end)
+            self._lines = self._settings.decode(view[:-1] if self._complete else view).split(self._end)
             self._next = 0
             self._budget.step(len(self._lines) // 16 + 1)
         return True
