@@ -10,7 +10,7 @@ from agentsandbox.interpreter.dispatch import compile_command, compiles
 from agentsandbox.interpreter.failures import command_failed
 from agentsandbox.interpreter.flow import compile_condition
 from agentsandbox.interpreter.specials import PipelineStatus
-from agentsandbox.interpreter.subshells import compile_stage, run_subshell, run_traps
+from agentsandbox.interpreter.subshells import compile_stage, run_subshell, run_traps, text_of
 from agentsandbox.streams import Pipe, PipeReader
 from agentsandbox.syntax.nodes import Command, Pipeline, SimpleCommand, Word
 
@@ -170,6 +170,8 @@ def _stages(node: Pipeline) -> Run:
         if shell.pending_traps:
             run_traps(shell)
         if status and shell.check:
+            if not shell.in_trap:
+                shell.command_text = text_of(node.commands[-1])
             command_failed(shell, int(status), line)
         return status
 

@@ -173,7 +173,7 @@ def _assignments_only(node: SimpleCommand) -> Run:
     if any(redirection.variable is not None for redirection in node.redirections):
         from agentsandbox.interpreter.subshells import in_subshell
 
-        return in_subshell(assign, line)  # `{fd}>file` alone: bash makes a child for it
+        return in_subshell(assign, line, node)  # `{fd}>file` alone: bash makes a child for it
     if only is not None and redirections is None and _runs_no_command(node.assignments[0].value):
         return _one_assignment(only, line, assign)
     return assign
@@ -285,7 +285,7 @@ def _general(node: SimpleCommand) -> Run:
                 except ExpansionError as error:
                     if not argv or argv[0] in shell.functions or find_builtin(argv[0]) is not None:
                         raise
-                    raise ExpansionError(error.message, fatal=False) from None  # only the child would have ended
+                    raise ExpansionError(error.message, fatal=False, status=error.status) from None  # only the child would have ended
             if not argv:
                 for bind in binders:
                     bind(shell).apply(shell)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import suppress
 
 from agentsandbox.errors import Break, Continue, Exit, Killed, PipeClosed, Return
@@ -11,7 +12,7 @@ from agentsandbox.interpreter.dispatch import compile_command, compiles
 from agentsandbox.interpreter.failures import command_failed
 from agentsandbox.interpreter.redirections import redirected
 from agentsandbox.streams import BytesReader, Pipe, PipeReader, Stream, encode
-from agentsandbox.syntax.nodes import AndOr, Background, Coproc, Pipeline, SimpleCommand, Subshell, Unreadable
+from agentsandbox.syntax.nodes import AndOr, Background, Coproc, Group, Pipeline, SimpleCommand, Subshell, Unreadable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 SIGKILL = 9
 
-__all__ = ["child_ended", "compile_stage", "in_subshell", "run_in_shell", "run_subshell", "run_traps", "start_subshell"]
+__all__ = ["child_ended", "compile_stage", "in_subshell", "run_in_shell", "run_subshell", "run_traps", "start_subshell", "text_of"]
 
 
 def run_in_shell(shell: Shell, run: Run, *, goes_on: bool = False) -> int:
@@ -142,14 +143,14 @@ def start_subshell(
 
 @compiles(Subshell)
 def _subshell(node: Subshell) -> Run:
-    return redirected(node.redirections, in_subshell(compile_command(node.body), node.line))
+    return redirected(node.redirections, in_subshell(compile_command(node.body), node.line, node))
 
 
 def compile_stage(command: Command) -> tuple[Run, Run]:
     """A command as a shell runs it, and as all that a process of its own runs: there ERR is for commands inside it, not for itself."""
     if isinstance(command, Subshell):
         child = redirected(command.redirections, compile_command(command.body))
-        return in_subshell(child, command.line), child
+        return in_subshell(child, command.line, command), child
     run = compile_command(command)
     if not isinstance(command, (SimpleCommand, Pipeline)):
         return run, run
@@ -161,12 +162,14 @@ def compile_stage(command: Command) -> tuple[Run, Run]:
     return run, run_alone
 
 
-def in_subshell(body: Run, line: int) -> Run:
-    """Something run in a subshell, as a command."""
+def in_subshell(body: Run, line: int, node: Command) -> Run:
+    """Something run in a subshell, as a command; `node` is what it is shown as."""
 
     def run_node(shell: Shell) -> int:
         status = run_subshell(shell, body, shell.fds)
         shell.status = status
+        if shell.slow and not shell.in_trap:
+            shell.command_text = text_of(node)
         if shell.pending_traps:
             run_traps(shell)
         if status and shell.check:
@@ -176,11 +179,14 @@ def in_subshell(body: Run, line: int) -> Run:
     return run_node
 
 
-def _text_of(node: Command) -> str:
-    """A command as `jobs` shows it."""
+def text_of(node: Command) -> str:
+    """A command as `jobs` shows it: groups and subshells on one line."""
     from agentsandbox.syntax.printer import print_command
 
-    return print_command(node)
+    text = print_command(node)
+    if not isinstance(node, (Group, Subshell)):
+        return text
+    return re.sub(r"(?<![;&{]) \}", "; }", re.sub(r"\s*\n\s*", " ", text))
 
 
 @compiles(Background)
@@ -191,7 +197,7 @@ def _background(node: Background) -> Run:
 
     def start(shell: Shell) -> int:
         if not text:
-            text.append(_text_of(node.command) if simple else "…")
+            text.append(text_of(node.command) if simple else "…")
         process = start_subshell(shell, run, shell.fds, text[0], detach_input=True)
         process.is_job = True
         shell.background = process
@@ -232,7 +238,7 @@ def _coproc(node: Coproc) -> Run:
         scheduler = shell.machine.scheduler
         to_child, from_child = Pipe(scheduler), Pipe(scheduler)
         child_input, our_input = PipeReader(to_child), PipeReader(from_child)
-        text = _text_of(node)
+        text = text_of(node)
         process = start_subshell(shell, run, {**shell.fds, 0: child_input, 1: from_child}, text, give_back=[child_input, from_child])
         reading, writing = 63, 60
         while reading in shell.fds or writing in shell.fds:
