@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentsandbox.commands._lines import read_all
+from agentsandbox.commands._lines import read_all, shown_name
 from agentsandbox.commands._quoting import quote_always
 from agentsandbox.errors import CommandError, UsageError
 from agentsandbox.streams import decode
@@ -26,6 +26,8 @@ def listed_operands(ctx: CommandContext, args: Arguments, *, status: int = 1) ->
     except IsADirectoryError as error:
         raise CommandError(f"{source_name}: read error: {error.strerror}", status) from None
     except OSError as error:
+        if ctx.name == "sort":
+            raise CommandError(f"open failed: {shown_name(source_name)}: {error.strerror}", status) from None
         raise CommandError(f"cannot open {quote_always(source_name)} for reading: {error.strerror}", status) from None
     names = decode(data).split("\0")
     if not names[-1]:

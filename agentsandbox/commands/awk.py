@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.errors import UsageError
 from agentsandbox.streams import encode
+from agentsandbox.usage import OptionParser
 
 _USAGE = """
 Usage: awk [OPTION]... 'PROGRAM' [FILE | VAR=VALUE]...
@@ -25,7 +28,25 @@ Run an awk program over each FILE, or over standard input.
 """
 
 
+_LETTERS = {"f": "file", "F": "field-separator", "v": "assign", "e": "source", "E": "exec", "i": "include"}
+_PARSER = OptionParser(_USAGE, permute=False, usage_status=1)
+_LETTER = re.compile(r"option (?:'--(?P<long>[a-z-]+)' requires an argument|requires an argument -- '(?P<letter>.)')")
+
+
 def _run(ctx: CommandContext, args: Arguments) -> int:
+    try:
+        return _run_words(ctx, _PARSER.parse(args.operands))
+    except UsageError as error:
+        message = error.message
+        found = _LETTER.match(message)
+        if found is not None:
+            letter = found["letter"] or next((known for known, name in _LETTERS.items() if name == found["long"]), "")
+            message = f"option requires an argument -- {letter}"
+        ctx.stderr.write(encode((f"{ctx.name}: {message}\n" if message else "") + _USAGE.lstrip("\n")))
+        return 1
+
+
+def _run_words(ctx: CommandContext, args: Arguments) -> int:
     from agentsandbox.languages.awk.program import run_program
 
     if args.flag("version"):
@@ -48,15 +69,17 @@ def _run(ctx: CommandContext, args: Arguments) -> int:
         elif key == "include":
             sources.insert(0, (True, text))
         elif key == "assign":
+            if "=" not in text:
+                raise UsageError(f"`{text}' argument to `-v' not in `var=value' form\n")
             variables.append(text)
         elif key == "field-separator":
             variables.append(f"FS={text}")
     operands = list(args.operands)
     if not any(key in ("file", "exec", "source") for key, _ in args.given):
         if not operands:
-            raise UsageError("no program text at all!")
+            raise UsageError("")
         sources.append((False, operands.pop(0)))
     return run_program(ctx, sources, variables, operands, inplace)
 
 
-awk = command("awk", _USAGE, permute=False, usage_status=1)(_run)
+awk = command("awk", _USAGE, raw=True)(_run)

@@ -106,11 +106,18 @@ def run_grep(ctx: CommandContext, words: list[str], matcher: str | None = None) 
             ctx.print("grep (GNU grep) 3.8")
             return 0
         return _Grep(ctx, args, matcher).run()
+    except _HelpWanted:
+        ctx.stdout.write(encode(_USAGE.lstrip("\n")))
+        return 0
     except UsageError as error:
         message = f"{ctx.name}: {error.message}\n" if error.message else ""
         usage = "Usage: grep [OPTION]... PATTERNS [FILE]...\n"
         ctx.stderr.write(encode(f"{message}{usage}Try '{ctx.name} --help' for more information.\n"))
         return error.status
+
+
+class _HelpWanted(Exception):
+    """A --color that grep answers with its help."""
 
 
 class _Grep:
@@ -218,7 +225,7 @@ class _Grep:
         if when in ("always", "yes", "force"):
             self.report.colors = Colors(self.ctx.env.get("GREP_COLORS", ""), inverted=self.report.invert)
         elif when not in (None, "", "auto", "tty", "if-tty", "never", "no", "none"):
-            raise UsageError("", 2)
+            raise _HelpWanted
 
     def _lines_of(self, name: str) -> list[str]:
         """The lines of a file of patterns."""

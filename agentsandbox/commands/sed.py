@@ -95,7 +95,12 @@ def _settings(args: Arguments, *, quiet: bool, bytewise: bool) -> Settings:
 
 def _parse(ctx: CommandContext, args: Arguments) -> Script:
     as_is: Callable[[str], str] = bytewise if ctx.is_bytewise() else str
-    parser = Parser(extended=args.flag("regexp-extended"), sandbox=args.flag("sandbox"), bytewise=ctx.is_bytewise())
+    parser = Parser(
+        extended=args.flag("regexp-extended"),
+        sandbox=args.flag("sandbox"),
+        bytewise=ctx.is_bytewise(),
+        null_lines=args.flag("null-data"),
+    )
     given = False
     for key, value in args.given:
         if key == "expression":

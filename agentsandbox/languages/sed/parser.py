@@ -17,9 +17,11 @@ _MISSING_FILE = "missing filename in r/R/w/W commands"
 class Parser:
     """Reads one piece after the other with `feed`, then `finish`."""
 
-    def __init__(self, *, extended: bool, sandbox: bool = False, bytewise: bool = False) -> None:
+    def __init__(self, *, extended: bool, sandbox: bool = False, bytewise: bool = False, null_lines: bool = False) -> None:
         self.extended = extended
         self.bytewise = bytewise
+        self.null_lines = null_lines
+        """Whether lines end in NUL, so that M finds no lines inside a text."""
         self.sandbox = sandbox
         self.commands: list[Command] = []
         self.blocks: list[tuple[int, str]] = []
@@ -335,7 +337,7 @@ class Parser:
                 source,
                 extended=self.extended,
                 ignore_case=ignore_case,
-                newline_anchors=multiline,
+                newline_anchors=multiline and not self.null_lines,
                 dialect="sed",
                 bytewise=self.bytewise,
             )
