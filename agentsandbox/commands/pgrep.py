@@ -53,7 +53,7 @@ def _numbers(text: str, wrong: str) -> list[int]:
     found = text.split(",")
     for part in found:
         if not (part.isascii() and part.isdigit() and len(part) < 10):
-            raise CommandError(wrong.format(part), _MISUSED)
+            raise CommandError(wrong.replace("{}", part), _MISUSED)
     return [int(part) for part in found]
 
 
