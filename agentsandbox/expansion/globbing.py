@@ -26,8 +26,9 @@ def glob_paths(
     dotglob: bool = False,
     globstar: bool = False,
     ignore_case: bool = False,
+    skipdots: bool = True,
 ) -> list[str]:
-    """Every path that the pattern matches, as it would be written from `cwd`."""
+    """Every path that the pattern matches, as it would be written from `cwd`; `.` and `..` only without `skipdots`."""
     absolute = pattern.startswith("/")
     components = _components(pattern)
     found = [("/" if absolute else "", "/" if absolute else cwd)]
@@ -42,7 +43,7 @@ def glob_paths(
         if globstar and component == "**":
             found = _descend(found, fs, budget, dotglob, last)
         elif _MAGIC.search(component):
-            found = _match_component(component, found, fs, budget, dotglob, ignore_case, last)
+            found = _match_component(component, found, fs, budget, dotglob, ignore_case, last, skipdots)
         else:
             name = _ESCAPE.sub(r"\1", component)
             found = [
@@ -79,6 +80,7 @@ def _match_component(
     dotglob: bool,
     ignore_case: bool,
     last: bool,
+    skipdots: bool,
 ) -> list[tuple[str, str]]:
     fullmatch = compile_glob(component, ignore_case=ignore_case).fullmatch
     dots = component.startswith((".", "\\."))
@@ -90,7 +92,7 @@ def _match_component(
             continue
         budget.step(1 + len(names) // 64)
         base = real.rstrip("/")
-        for name in names:
+        for name in names if skipdots or not dots else (".", "..", *names):
             if name.startswith(".") and not dots and not dotglob:
                 continue
             if fullmatch(name):

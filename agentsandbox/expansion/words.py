@@ -60,7 +60,14 @@ def expand_glob(host: ExpansionHost, pattern: str) -> list[str] | None:
     if not (_CLOSED_MAGIC if host.extglob else _CLOSED_BASIC_MAGIC).search(pattern):
         return None
     found = glob_paths(
-        pattern, host.fs, host.cwd, host.budget, dotglob=shopt["dotglob"], globstar=shopt["globstar"], ignore_case=shopt["nocaseglob"]
+        pattern,
+        host.fs,
+        host.cwd,
+        host.budget,
+        dotglob=shopt["dotglob"],
+        globstar=shopt["globstar"],
+        ignore_case=shopt["nocaseglob"],
+        skipdots=shopt["globskipdots"],
     )
     ignored = host.values.get("GLOBIGNORE")
     if ignored and isinstance(ignored, str):

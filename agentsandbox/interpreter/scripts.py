@@ -172,6 +172,8 @@ def child_shell(shell: Shell, environment: Mapping[str, str], name: str) -> Shel
     child.outer_traps = {}
     ignored = {signal: "" for signal, text in shell.traps.items() if not text}
     child.traps = ignored
+    for option in environment.get("SHELLOPTS", "").split(":"):
+        child.set_option(option, True)
     child.update_flags()
     return child
 

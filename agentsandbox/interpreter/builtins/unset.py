@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from agentsandbox.errors import CommandError
 from agentsandbox.expansion.errors import ExpansionError
-from agentsandbox.expansion.variables import AssociativeArray, IndexedArray, NameReference
+from agentsandbox.expansion.variables import UNSET, AssociativeArray, IndexedArray, NameReference
 from agentsandbox.interpreter.builtins import define, parse_letters
 
 TYPE_CHECKING = False
@@ -56,6 +56,9 @@ def _unset(shell: Shell, name: str, options: dict[str, str]) -> None:
     known = target in shell.values or target in shell.variables.readers or target in shell.attributes
     if not known and "v" not in options and name in shell.functions:
         _unset_function(shell, name)
+        return
+    if shell.shopt["localvar_unset"] and any(target in scope for scope in shell.variables.scopes[:-1]):
+        shell.values[target] = UNSET  # it stays the local variable of the function that called this one
         return
     shell.variables.unset(target)
 
