@@ -307,12 +307,16 @@ def test_skills_of_installed_packages(monkeypatch: pytest.MonkeyPatch) -> None:
     from importlib.metadata import EntryPoint
 
     from agentsandbox.skills import roots as module
+    from agentsandbox.skills.config import SkillsConfig
 
     found = [EntryPoint("ours", "skills_embedded", module.ENTRY_POINTS), EntryPoint("gone", "no_such_package:skills", module.ENTRY_POINTS)]
     monkeypatch.setattr(module, "entry_points", lambda group: found if group == module.ENTRY_POINTS else [])
     catalog = SkillCatalog.discover(*module.installed_roots())
     assert {record.scope for record in catalog.values()} == {"builtin"}
     assert "python-dev" in catalog
+    assert list(SkillsConfig(installed=True).discover()) == list(catalog)
+    assert not SkillsConfig().discover()
+    assert not SkillsConfig(installed=True, enabled=False).discover()
 
 
 @pytest.mark.row("S0-55", "S0-92", "S3-24", "V3-11")

@@ -15,7 +15,7 @@ from agentsandbox.skills.matching import SkillRouter
 from agentsandbox.skills.prompts import render_catalog
 from agentsandbox.skills.proposals import ProposalStore
 from agentsandbox.skills.reading import ReadingRules
-from agentsandbox.skills.roots import SkillRoot
+from agentsandbox.skills.roots import SkillRoot, installed_roots
 from agentsandbox.skills.search import SkillIndex
 from agentsandbox.skills.session import SkillSession
 
@@ -39,6 +39,8 @@ class SkillsConfig(BaseModel):
     directories: tuple[str, ...] = ()
     search_up: tuple[str, ...] = ()
     """Those of the directories that are looked for in the directories above, too."""
+    installed: bool = False
+    """Whether the skills of installed packages are offered as well, after those of the directories."""
     profile: Profile | tuple[Profile, ...] = "native"
     """The vocabulary of the tools, or several; the first is the one that prompts speak."""
     name_style: Literal["snake", "camel", "dotted"] | None = None
@@ -116,6 +118,7 @@ class SkillsConfig(BaseModel):
         """The catalog of the directories; an empty one when skills are off."""
         directories = self.directories if self.enabled else ()
         roots = [SkillRoot(directory, _scope(directory), directory in self.search_up) for directory in directories]
+        roots += installed_roots() if self.enabled and self.installed else []
         return SkillCatalog.discover(
             *roots,
             strict=self.validation == "strict",
