@@ -29,6 +29,8 @@ class RgReport(Report):
         self.replacement: str | None = None
         self.trim = False
         self.max_columns: int | None = None
+        self.preview = False
+        """Whether the beginning of a line that is too long is shown."""
         self.count_matches = False
         self.passthru = False
         self.multiline = False
@@ -48,6 +50,7 @@ class RgSearch(FileSearch):
         super().__init__(ctx, search, report, name)
         self.matches = 0
         self._null_at = 0
+        self.saw_binary = False
         if report.edits or report.count_matches or report.passthru or report.multiline:
             self.simple = self.plain_matches = False
 
@@ -73,6 +76,7 @@ class RgSearch(FileSearch):
         if not super()._looks_binary(block):
             return False
         self._null_at = self.bytes_before + block.index(b"\0")
+        self.saw_binary = True
         return True
 
     def _decode(self, block: memoryview) -> tuple[str, bool]:
@@ -136,6 +140,9 @@ class RgSearch(FileSearch):
         if report.trim:
             line = line.lstrip(" \t\r\n\f\v")
         if report.max_columns is not None and len(encode(line)) > report.max_columns:
+            if report.preview:
+                start = decode(encode(line)[: report.max_columns])
+                return f"{start} [... omitted end of long line]"
             count = sum(1 for _ in self.search.spans(line))
             return "[Omitted long matching line]" if not report.only_matching else f"[Omitted long line with {count} matches]"
         return line
@@ -177,6 +184,9 @@ class RgSearch(FileSearch):
         """The number of single matches (--count-matches)."""
         total = 0
         for block in source.line_blocks():
+            if b"\0" in block and self.report.binary == "without-match":
+                self.saw_binary = True
+                return 0
             text = decode(block).removesuffix("\n")
             for start, stop in self.search.places(text):
                 self.ctx.budget.step()

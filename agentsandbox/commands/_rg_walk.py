@@ -27,6 +27,11 @@ class Walk:
         self.hidden = False
         self.ignore_files = True
         self.git_ignore = True
+        self.dot_ignore = True
+        self.parents = True
+        self.needs_git = True
+        self.files_of_rules: list[str] = []
+        """Files with more rules, for the working directory."""
         self.follow = False
         self.max_depth: int | None = None
         self.globs: list[Rule] = []
@@ -57,10 +62,12 @@ class Walk:
             return None
         above: list[str] = []
         here = posixpath.normpath(path)
-        while here != "/":
+        while here != "/" and self.parents:
             here = posixpath.dirname(here)
             above.append(here)
         rules: IgnoreRules | None = None
+        for name in self.files_of_rules:
+            rules = IgnoreRules(self.ctx.cwd, read_rules(self.ctx.fs, name), rules)
         inside_git = self._in_repository(path)
         for directory in reversed(above):
             rules = self._rules_of(directory, rules, inside_git=inside_git)
@@ -77,9 +84,9 @@ class Walk:
 
     def _rules_of(self, directory: str, parent: IgnoreRules | None, *, inside_git: bool) -> IgnoreRules | None:
         found: list[Rule] = []
-        if self.git_ignore and inside_git:
+        if self.git_ignore and (inside_git or not self.needs_git):
             found.extend(read_rules(self.ctx.fs, posixpath.join(directory, ".gitignore")))
-        for name in (".ignore", ".rgignore"):
+        for name in (".ignore", ".rgignore") if self.dot_ignore else ():
             found.extend(read_rules(self.ctx.fs, posixpath.join(directory, name)))
         return IgnoreRules(directory, found, parent) if found else parent
 

@@ -6,6 +6,7 @@ import re
 
 from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
 from agentsandbox.commands._file_types import FILE_TYPES
+from agentsandbox.commands._rg_json import JsonPrinter
 from agentsandbox.commands._rg_report import RgReport, RgSearch
 from agentsandbox.commands._rg_walk import Walk
 from agentsandbox.errors import CommandError, UsageError
@@ -71,6 +72,24 @@ _META = re.compile(r"[\\^$.|?*+()\[\]{}]")
       --files                     print the files that would be searched
       --sort=KEY                  path or none: the order is always that of the paths
       --sortr=KEY                 path, backwards
+      --no-ignore-dot             do not read .ignore and .rgignore
+      --no-ignore-parent          do not read ignore files above the directories that are searched
+      --no-ignore-files           do not read what --ignore-file names
+      --no-ignore-exclude         accepted: .git/info/exclude is never read
+      --no-ignore-global          accepted: there is no ignore file for everything
+      --no-ignore-messages        accepted: nothing is said about ignore files
+      --no-require-git            read .gitignore outside of repositories too
+      --ignore-file=FILE          read more rules from FILE
+      --max-filesize=NUM          leave out files of more than NUM bytes; K, M, G for larger units
+      --glob-case-insensitive     -g ignores case
+      --type-clear=TYPE           forget the globs of TYPE
+      --one-file-system           accepted: there is only one
+      -j, --threads=NUM           accepted: files are searched one after the other
+      --mmap                      accepted: nothing depends on it here
+      --no-mmap                   accepted: nothing depends on it here
+      --dfa-size-limit=NUM        accepted: the sandbox has its own limits
+      --regex-size-limit=NUM      accepted: the sandbox has its own limits
+      --auto-hybrid-regex         accepted: the same as --engine=auto
       --no-messages               say nothing about files that cannot be read
 
     Output:
@@ -98,6 +117,12 @@ _META = re.compile(r"[\\^$.|?*+()\[\]{}]")
       --no-heading                print names before each line (the default)
       --trim                      print lines without the blanks at their beginning
       -M, --max-columns=NUM       do not print lines longer than NUM bytes
+      --max-columns-preview       print the first NUM bytes of such lines
+      --include-zero              -c tells of files without matches too
+      --path-separator=SEP        print SEP between the parts of file names
+      --line-buffered             accepted: output is never held back
+      --block-buffered            accepted: nothing depends on it here
+      --json                      print lines of JSON (all times in them are 0)
       --passthru                  print all lines
       -0, --null                  print a 0 byte after file names
       --color=WHEN                never or auto: output is never coloured
@@ -112,7 +137,14 @@ def rg(ctx: CommandContext, args: Arguments) -> int:
     if args.flag("version"):
         ctx.print("ripgrep 13.0.0")
         return 0
-    return _Rg(ctx, args).run()
+    try:
+        return _Rg(ctx, args).run()
+    except UsageError:
+        raise
+    except CommandError as error:
+        # its messages do not begin with its name
+        ctx.stderr.write(encode(f"{error.message}\n" if error.message else ""))
+        return error.status
 
 
 class _Rg:
@@ -125,6 +157,9 @@ class _Rg:
         self.found = False
         self.walk = Walk(ctx, self._complain)
         self.report = RgReport()
+        self.json: JsonPrinter | None = None
+        self.separator = args.value("path-separator") or "/"
+        self.max_size = self._size(args.value("max-filesize"))
         self.heading = args.last("heading", "no-heading") == "heading"
         self.first_heading = True
 
@@ -141,6 +176,11 @@ class _Rg:
         if args.flag("files"):
             return self._list_files()
         search = self._compile()
+        if args.flag("json"):
+            clash = args.last("count", "count-matches", "files-with-matches", "files-without-match")
+            if clash is not None:
+                raise CommandError(f"error: The argument '--{clash}' cannot be used with '--json'", 2)
+            self.json = JsonPrinter(self.ctx, search, self.report)
         paths = args.operands or [""]
         if not args.operands and _is_piped(self.ctx.stdin):
             paths = ["-"]
@@ -148,6 +188,8 @@ class _Rg:
         for path in paths:
             if self._operand(path, search) and self.report.quiet:
                 break
+        if self.json is not None:
+            self.json.finish()
         if self.failed and not (self.report.quiet and self.found):
             return 2
         return 0 if self.found else 1
@@ -163,6 +205,8 @@ class _Rg:
     def _read_types(self) -> None:
         args = self.args
         self.types = dict(FILE_TYPES)
+        for name in args.values("type-clear"):
+            self.types.pop(name, None)
         for spec in args.values("type-add"):
             name, colon, glob = spec.partition(":")
             if not colon or not name or not glob:
@@ -185,17 +229,30 @@ class _Rg:
         unrestricted = sum(key == "unrestricted" for key, _ in args.given)
         walk.ignore_files = not (args.flag("no-ignore") or unrestricted)
         walk.git_ignore = not args.flag("no-ignore-vcs")
+        walk.dot_ignore = not args.flag("no-ignore-dot")
+        walk.parents = not args.flag("no-ignore-parent")
+        walk.needs_git = not args.flag("no-require-git")
+        if walk.ignore_files and not args.flag("no-ignore-files"):
+            walk.files_of_rules = [self.ctx.path(name) for name in args.values("ignore-file")]
         walk.hidden = args.last("hidden", "no-hidden") == "hidden" or unrestricted > 1
         walk.follow = args.flag("follow")
         depth = args.value("max-depth")
         walk.max_depth = None if depth is None else self._number("max-depth")
         for key, value in args.given:
             if key in ("glob", "iglob"):
-                walk.add_glob(value or "", ignore_case=key == "iglob")
+                walk.add_glob(value or "", ignore_case=key == "iglob" or args.flag("glob-case-insensitive"))
         for key in ("sort", "sortr"):
             if args.value(key, "path") not in ("path", "none"):
                 raise UsageError(f"--{key} takes path or none here")
         self.binary = "text" if args.flag("text") else "binary" if args.flag("binary") or unrestricted > 2 else "without-match"
+
+    def _size(self, text: str | None) -> int | None:
+        if text is None:
+            return None
+        found = re.fullmatch(r"([0-9]{1,12})([KMG]?)", text)
+        if found is None:
+            raise CommandError(f"invalid format for size '{text}', which should be a sequence of digits followed by an optional suffix", 2)
+        return int(found[1]) << {"": 0, "K": 10, "M": 20, "G": 30}[found[2]]
 
     def _number(self, key: str) -> int:
         value = self.args.value(key) or ""
@@ -230,6 +287,7 @@ class _Rg:
             report.max_count = self._number("max-count")
         if args.flag("max-columns"):
             report.max_columns = self._number("max-columns") or None
+            report.preview = args.flag("max-columns-preview")
         for key, value in args.given:
             if key == "context-separator":
                 report.separator = value
@@ -336,7 +394,11 @@ class _Rg:
         return found
 
     def _file(self, name: str, path: str, search: LineSearch, *, explicit: bool) -> bool:
+        if self.separator != "/":
+            name = name.replace("/", self.separator)
         try:
+            if self.max_size is not None and not explicit and self.ctx.fs.stat(path).size > self.max_size:
+                return False
             source = self.ctx.fs.open(path, "r")
         except OSError as error:
             self._complain(error, name)
@@ -349,17 +411,21 @@ class _Rg:
     def _stream(self, source: ByteReader, name: str, search: LineSearch, *, explicit: bool) -> bool:
         report = self.report
         report.binary = "binary" if explicit and self.binary == "without-match" else self.binary
+        if self.json is not None:
+            found = self.json.file(source, name)
+            self.found = self.found or found
+            return found
         if self.heading and not (report.only_first or report.count or report.count_matches):
             return self._stream_under_heading(source, name, search)
         run = RgSearch(self.ctx, search, report, name)
         selected = run.count_all(source) if report.count_matches else run.run(source)
         self.found = self.found or selected > 0
-        if report.quiet:
+        if report.quiet or (run.saw_binary and not selected):
             return selected > 0
         if report.list_files is not None:
             if report.list_files == (selected > 0):
                 self.ctx.stdout.write(encode(report.name_suffix(name)))
-        elif (report.count or report.count_matches) and selected:
+        elif (report.count or report.count_matches) and (selected or self.args.flag("include-zero")):
             prefix = f"{name}{chr(0) if report.null_names else ':'}" if report.with_filename else ""
             self.ctx.print(f"{prefix}{selected}")
         return selected > 0
