@@ -7,7 +7,7 @@ import functools
 from agentsandbox.expansion.errors import ExpansionError
 from agentsandbox.expansion.words import WordCompiler
 from agentsandbox.interpreter.dispatch import compile_command
-from agentsandbox.streams import Buffer, Pipe, PipeReader, decode
+from agentsandbox.streams import Buffer, Pipe, PipeReader, decode, encode
 from agentsandbox.syntax.nodes import Command, HereDocument, SimpleCommand, Word
 
 TYPE_CHECKING = False
@@ -126,6 +126,35 @@ def _command_substitution(body: Command | None) -> Callable[[Shell], str]:
 
     def expand(shell: Shell) -> str:
         return substitute(shell, run, in_place=pure and name not in shell.functions and not shell.aliases)
+
+    return _echoed(body, expand) if name == "echo" else expand
+
+
+def _echoed(body: Command, general: Callable[[Shell], str]) -> Callable[[Shell], str]:
+    """$(echo …), whose output is its arguments: nothing needs to be written to be read again."""
+    assert isinstance(body, SimpleCommand)
+    fields = [WORDS.fields(word) for word in body.words[1:] if isinstance(word, Word)]
+
+    def expand(shell: Shell) -> str:
+        budget = shell.budget
+        if shell.slow or shell.traps or shell.check or shell.aliases or "echo" in shell.functions or budget.depth >= budget.max_depth:
+            return general(shell)
+        budget.left -= 1
+        if budget.left < 0:
+            budget.tick()
+        arguments: list[str] = []
+        try:
+            for word in fields:
+                word(shell, arguments)
+        except ExpansionError:
+            return general(shell)
+        if (arguments and arguments[0][:1] == "-") or shell.shopt["xpg_echo"]:
+            return general(shell)
+        text = " ".join(arguments)
+        if len(text) > 65536:
+            budget.make(len(text))
+        shell.substitution_status = shell.status = 0
+        return (text if text.isascii() else decode(encode(text))).rstrip("\n")
 
     return expand
 
