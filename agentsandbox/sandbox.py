@@ -102,7 +102,6 @@ class Sandbox:
             from agentsandbox.skills.mount import mount_skills
 
             self._mounted = mount_skills(self.fs, settings["skills"], settings["skills_mount_path"], settings["skills_writable"])
-
         if self._observation is not None:
             self._observation.lifecycle("created")
 
@@ -162,27 +161,14 @@ class Sandbox:
         return self._mounted
 
     def mount_skill(self, skill: AgentSkill, path: str | None = None, *, written: bool = False) -> str:
-        """Mount one more skill, read-only, at `path` or by its name below `skills_mount_path`; where it is.
-
-        What a script made in its way is moved aside; not if it is the skill itself, `written` in the sandbox. The shell knows the
-        skill as it knows those given at the start.
-        """
-        from agentsandbox.skills.mount import SkillInfo, clear_way
+        """Mount one more skill, read-only; where it is. What a script made in its way is moved aside, but not a skill `written` there."""
+        from agentsandbox.skills.mount import mount_another
 
         where = path or f"{self._settings['skills_mount_path'].rstrip('/')}/{skill.name}"
-        known = where in [info.mount_path for info in self._mounted]
-        if not known and not written:
-            clear_way(self.fs, where)
-        if not self.fs.exists(where):
-            self.fs.graft(where, skill.tree)
-        if not known:
-            self._mounted += (SkillInfo(skill.name, skill.description, where, skill.metadata),)
-            if self._shell is not None:
-                self._shell.machine.skill_mounts = self._skill_mounts()
+        self._mounted = mount_another(self.fs, self._mounted, skill, where, written=written)
+        if self._shell is not None:
+            self._shell.machine.skill_mounts = tuple((info.mount_path, info.name) for info in self._mounted)
         return where
-
-    def _skill_mounts(self) -> tuple[tuple[str, str], ...]:
-        return tuple((info.mount_path, info.name) for info in self._mounted)
 
     @property
     def skills(self) -> SkillSession:
@@ -422,7 +408,7 @@ class Sandbox:
         self.fs.open_fifo = machine.fifos.open
         if self._observation is not None:
             machine.on_skill_script = self._observation.skill_script
-        machine.skill_mounts = self._skill_mounts()
+        machine.skill_mounts = tuple((info.mount_path, info.name) for info in self._mounted)
         log = OutputLog(0)
         self._out, self._err = Capture(log, 1), Capture(log, 2)
         self._history: list[ExecutionResult] = []

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from agentsandbox.skills.metadata import SkillMetadata
     from agentsandbox.skills.skill import AgentSkill
 
-__all__ = ["SkillInfo", "clear_way", "mount_skills"]
+__all__ = ["SkillInfo", "mount_another", "mount_skills"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +49,18 @@ def mount_skills(fs: MemoryFileSystem, skills: Sequence[AgentSkill], mount_path:
         fs.graft(path, skill.tree, read_only=not writable)
         mounted.append(SkillInfo(skill.name, skill.description, path, skill.metadata))
     return tuple(mounted)
+
+
+def mount_another(
+    fs: MemoryFileSystem, mounted: tuple[SkillInfo, ...], skill: AgentSkill, path: str, *, written: bool
+) -> tuple[SkillInfo, ...]:
+    """Have one more skill at a path, read-only unless it is `written` there already; what is mounted then."""
+    known = path in [info.mount_path for info in mounted]
+    if not known and not written:
+        clear_way(fs, path)
+    if not fs.exists(path):
+        fs.graft(path, skill.tree)
+    return mounted if known else (*mounted, SkillInfo(skill.name, skill.description, path, skill.metadata))
 
 
 def clear_way(fs: MemoryFileSystem, path: str) -> None:
