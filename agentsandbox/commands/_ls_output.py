@@ -12,7 +12,7 @@ from agentsandbox.commands._times import LocalTime, nanoseconds
 from agentsandbox.commands._widths import text_width
 from agentsandbox.languages.modes import format_mode
 from agentsandbox.languages.owners import Owners
-from agentsandbox.streams import encode
+from agentsandbox.streams import bytewise, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,15 +33,23 @@ class Printer:
     def __init__(self, ctx: CommandContext, options: Options) -> None:
         self.ctx = ctx
         self.options = options
+        self.bytewise = ctx.is_bytewise()
         self.local = LocalTime(ctx)
         self._owners: Owners | None = None
         self._times: dict[tuple[str, float], str] = {}
 
     def quoted(self, name: str) -> str:
         """A name as it is shown, without colour and indicator."""
+        if self.bytewise and not name.isascii():
+            if self.options.quoting == "literal" and not self.options.hide_control:
+                return name
+            name = bytewise(name)  # as in the locale C, where these bytes do not print
         if self.options.quoting == "literal":
-            return printable(name) if self.options.hide_control else name
-        return quote_as(name, self.options.quoting)
+            if not self.options.hide_control:
+                return name
+            return printable("".join([character if character.isascii() else "\x7f" for character in name]) if self.bytewise else name)
+        shown = quote_as(name, self.options.quoting)
+        return f"'{shown[1:-1]}'" if self.bytewise and shown[0] == "‘" else shown
 
     def total(self, entries: Sequence[Entry]) -> str:
         """The sum of the blocks, as the line "total" shows it."""

@@ -81,20 +81,21 @@ def _ignored(keys: Sequence[SortKey], general: SortKey, *, last_resort: bool) ->
         yield "option '-r' only applies to last-resort comparison"
 
 
-def annotated(keys: Sequence[SortKey], tab: bytes | None, *, last_resort: bool) -> Callable[[bytes], bytes]:
+def annotated(keys: Sequence[SortKey], tab: bytes | None, *, last_resort: bool, bytewise: bool) -> Callable[[bytes], bytes]:
     """A function from a line to the line with its marks, each in a line of its own."""
+    measure = len if bytewise else _width
 
     def annotate(line: bytes) -> bytes:
-        marks = [_mark(line, *_extent(key, line, tab)) for key in keys]
+        marks = [_mark(line, *_extent(key, line, tab), measure) for key in keys]
         if last_resort or not keys:
-            marks.append(_mark(line, 0, len(line)))
+            marks.append(_mark(line, 0, len(line), measure))
         return b"\n".join([line.replace(b"\t", b">"), *marks])
 
     return annotate
 
 
-def _mark(line: bytes, begin: int, end: int) -> bytes:
-    return b" " * _width(line[:begin]) + (b"_" * _width(line[begin:end]) or b"^ no match for key")
+def _mark(line: bytes, begin: int, end: int, measure: Callable[[bytes], int]) -> bytes:
+    return b" " * measure(line[:begin]) + (b"_" * measure(line[begin:end]) or b"^ no match for key")
 
 
 def _width(text: bytes) -> int:

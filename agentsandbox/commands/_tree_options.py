@@ -40,7 +40,7 @@ class TreeOptions:
         self.output: str | None = None
         self.sort = "name"
         self.human = self.si = self.use_ctime = False
-        self.lines = "utf-8"
+        self.lines = ""
         self._patterns: list[str] = []
         self._ignored: list[str] = []
         self._words = list(words)

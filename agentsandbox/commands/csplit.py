@@ -248,7 +248,6 @@ def csplit(ctx: CommandContext, args: Arguments) -> int:
     words = args.operands
     if len(words) < 2:
         raise UsageError(f"missing operand after {quote(words[0])}" if words else "missing operand")
-    patterns = _parse_patterns(ctx, words[1:])
     name = words[0]
     try:
         data = read_all(ctx.budget, ctx.open_input(name))
@@ -258,6 +257,7 @@ def csplit(ctx: CommandContext, args: Arguments) -> int:
         raise CommandError(f"read error: {error.strerror}") from None
     except OSError as error:
         raise CommandError(f"cannot open {quote_always(name)} for reading: {error.strerror}") from None
+    patterns = _parse_patterns(ctx, words[1:])
     splitter = _Splitter(ctx, _lines(data), args)
     try:
         for pattern in patterns:

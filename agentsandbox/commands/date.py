@@ -93,7 +93,11 @@ def _show(ctx: CommandContext, moment: int, format: str, zone: str) -> None:
 
 
 def _show_lines(ctx: CommandContext, name: str, format: str, zone: str) -> int:
-    for line in ctx.open_input(name).lines():
+    try:
+        source = ctx.open_input(name)
+    except OSError as error:
+        raise CommandError(describe_os_error(error, shown_name(name))) from None
+    for line in source.lines():
         ctx.budget.step()
         text = decode(line[:-1] if line.endswith(b"\n") else line)
         try:

@@ -7,6 +7,7 @@ import re
 from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.commands._quoting import quote
 from agentsandbox.errors import CommandError, UsageError
+from agentsandbox.streams import bytewise
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -102,7 +103,8 @@ def _calculate(operator: str, left: int, right: int) -> int:
 class _Expression:
     """The words and a position among them. What is not to be evaluated is still parsed."""
 
-    def __init__(self, words: Sequence[str], budget: Budget) -> None:
+    def __init__(self, words: Sequence[str], budget: Budget, *, bytewise: bool) -> None:
+        self.bytewise = bytewise
         self.words = words
         self.budget = budget
         self.position = 0
@@ -194,7 +196,7 @@ class _Expression:
         from agentsandbox.regexps import RegexError, compile_posix  # only ":" and "match" need them
 
         try:
-            compiled = compile_posix(pattern, extended=False)
+            compiled = compile_posix(pattern, extended=False, bytewise=self.bytewise)
         except RegexError as error:
             raise CommandError(error.message, 2) from None
         found = compiled.match(text, 0, self.budget)
@@ -235,6 +237,9 @@ def expr(ctx: CommandContext, args: Arguments) -> int:
         words = words[1:]
     if not words:
         raise UsageError("missing operand", 2)
-    value = _Expression(words, ctx.budget).evaluate()
+    in_bytes = ctx.is_bytewise()
+    if in_bytes:
+        words = [bytewise(word) for word in words]
+    value = _Expression(words, ctx.budget, bytewise=in_bytes).evaluate()
     ctx.print(_text(value))
     return int(_is_null(value))

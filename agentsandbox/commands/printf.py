@@ -9,7 +9,7 @@ from agentsandbox.commands._quoting import quote, quote_as
 from agentsandbox.errors import CommandError, UsageError
 from agentsandbox.languages.long_double import LongDouble, parse_long_double
 from agentsandbox.languages.printf import Directive, Rendering, character_code, compile_format, pad, parse_integer
-from agentsandbox.streams import encode
+from agentsandbox.streams import bytewise, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,6 +31,8 @@ class _Rendering(Rendering):
     """
 
     wrong = ""
+    bytewise = False
+    """Whether characters are bytes, as in the locale C."""
 
     def _pass(self) -> None:
         super()._pass()
@@ -49,6 +51,8 @@ class _Rendering(Rendering):
             self.warn(f"{quote(text)}: value not completely converted")
 
     def _code(self, text: str) -> int:
+        if self.bytewise:
+            text = bytewise(text)
         if len(text) > 2:
             self.warn(f"warning: {text[2:]}: character(s) following character constant have been ignored")
         return character_code(text)
@@ -78,6 +82,8 @@ class _Rendering(Rendering):
         flags, width, precision = self.measures(directive)
         text = self.next_argument() or ""
         self.budget.charge(8 * len(text))
+        if self.bytewise:
+            text = bytewise(text)
         return pad(encode(quote_as(text, "shell-escape"))[:precision], flags, width)
 
 
@@ -148,6 +154,7 @@ def printf(ctx: CommandContext, args: Arguments) -> int:
     usable = arguments[: compiled.directives] if stop is not None else arguments if compiled.directives else ()
     rendering = _Rendering(compiled, usable, _complain(ctx), ctx.budget, zone=ctx.env.get("TZ", ""))
     rendering.wrong = wrong
+    rendering.bytewise = ctx.is_bytewise()
     try:
         output, status = rendering.run()
     except CommandError:

@@ -357,7 +357,7 @@ def _start_debugging(ctx: CommandContext, args: Arguments, order: _Order, mode: 
     only_general = order.keys == [order.general]
     for message in key_warnings(order.keys, order.general, order.tab, only_general=only_general, last_resort=last_resort):
         ctx.warn(message, ctx.status)
-    annotate = annotated(order.keys, order.tab, last_resort=last_resort)
+    annotate = annotated(order.keys, order.tab, last_resort=last_resort, bytewise=ctx.is_bytewise())
     return lambda line: annotate(line.encode("latin-1") if isinstance(line, str) else line)
 
 

@@ -14,7 +14,7 @@ from agentsandbox.commands._times import LocalTime, nanoseconds
 from agentsandbox.errors import CommandError, UsageError
 from agentsandbox.languages.modes import describe_type, format_mode
 from agentsandbox.languages.owners import Owners
-from agentsandbox.streams import decode, encode
+from agentsandbox.streams import bytewise, decode, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -125,6 +125,9 @@ class _Printer:
             format = format.replace("{device}", "     Device type: %Hr,%Lr" if special else "")
         ctx.stdout.write(encode(self._expand(format, name, path, info)) + (b"\n" if self.newline else b""))
 
+    def _quoted(self, name: str) -> str:
+        return quote_as(bytewise(name) if self.ctx.is_bytewise() else name, self.quoting)
+
     def _expand(self, format: str, name: str, path: str, info: Stat) -> str:
         parts: list[str] = []
         position = 0
@@ -199,8 +202,8 @@ class _Printer:
             self.ctx.warn(f"failed to get security context of {quote_always(name)}: No data available")
             return "?"
         if letter == "N":
-            shown = quote_as(name, self.quoting)
-            return f"{shown} -> {quote_as(self.ctx.fs.readlink(path), self.quoting)}" if info.is_link else shown
+            shown = self._quoted(name)
+            return f"{shown} -> {self._quoted(self.ctx.fs.readlink(path))}" if info.is_link else shown
         if letter == "m":
             return Space(self.ctx).mount_point(canonicalize(self.ctx, name, "missing"))
         if letter in "UG" and letter:

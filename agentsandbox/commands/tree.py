@@ -256,6 +256,7 @@ def tree(ctx: CommandContext, args: Arguments) -> int:
         ctx.print("tree v2.1.0 (as agentsandbox draws it)")
         return 0
     options = TreeOptions(args.operands)
+    options.lines = options.lines or ("ascii" if ctx.is_bytewise() else "utf-8")
     options.colors = options.colors and "TERM" in ctx.env
     form_type: type[Form] = Json if options.json else Xml if options.xml else Drawing
     file = None if options.output is None else ctx.fs.open(ctx.path(options.output), "w", permissions=0o666 & ~ctx.umask)
