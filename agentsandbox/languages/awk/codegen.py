@@ -38,9 +38,12 @@ _SECONDS = 1e-6
 class Compiled:
     """A program ready to run: `lines[n]` is the awk line of line n of the generated source."""
 
-    __slots__ = ("code", "lines", "source", "warnings")
+    __slots__ = ("begin_line", "code", "last_line", "lines", "source", "warnings")
 
-    def __init__(self, source: str, lines: list[int], warnings: list[str], budget: Budget) -> None:
+    def __init__(self, source: str, lines: list[int], warnings: list[str], rules: list[nodes.Rule], budget: Budget) -> None:
+        self.begin_line = max([_end_line(rule) for rule in rules if rule.kind == "BEGIN"], default=0)
+        self.last_line = max([_end_line(rule) for rule in rules if rule.kind in ("always", "pattern", "range")], default=0)
+        """The lines that are last at work when BEGIN, or a record, is done; 0 for none."""
         if len(source) * _SECONDS > budget.remaining():
             raise LimitReached("timeout")
         self.source = source
@@ -50,6 +53,10 @@ class Compiled:
             self.code: CodeType = compile(source, FILE, "exec", dont_inherit=True)
         except (RecursionError, MemoryError, SyntaxError):
             raise AwkSyntaxError("error: program too complex") from None
+
+
+def _end_line(rule: nodes.Rule) -> int:
+    return rule.action[-1].line if rule.action and rule.kind in ("always", "BEGIN") else rule.line
 
 
 def compile_program(program: Program, assigned: frozenset[str], operands: frozenset[str], budget: Budget) -> Compiled:
@@ -108,7 +115,7 @@ class _Generator(Expressions):
         for indent, line, awk_line in [*head, *functions, *self.hoisted, *body]:
             text.append(" " * indent + line)
             lines.append(awk_line)
-        return Compiled("\n".join(text) + "\n", lines, self.warnings, self.budget)
+        return Compiled("\n".join(text) + "\n", lines, self.warnings, self.program.rules, self.budget)
 
     def _head(self) -> None:
         self.line = 0

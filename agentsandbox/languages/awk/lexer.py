@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from agentsandbox.streams import decode, encode
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -72,7 +74,7 @@ def point_at(source: Source, position: int, message: str, later: int = 0) -> Awk
     start = text.rfind("\n", 0, position) + 1
     end = text.find("\n", position)
     shown = text[start : len(text) if end < 0 else end]
-    blanks = "".join("\t" if character == "\t" else " " for character in text[start:position])
+    blanks = "".join("\t" if character == "\t" else " " * len(encode(character)) for character in text[start:position])
     return AwkSyntaxError(f"{source.name}:{line}: {shown}", f"{source.name}:{line}: {blanks}^ {message}")
 
 
@@ -101,8 +103,6 @@ def unescape(text: str, warn: Callable[[str], None] | None = None) -> str:
 def _join_bytes(text: str) -> str:
     """Bytes that escapes put side by side may be one UTF-8 character."""
     if any("\udc80" <= character <= "\udcff" for character in text):
-        from agentsandbox.streams import decode, encode
-
         return decode(encode(text))
     return text
 

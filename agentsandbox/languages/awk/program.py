@@ -249,7 +249,8 @@ class _Run:
                 line = self._awk_line(traceback.tb_lineno) or line
             traceback = traceback.tb_next
         if message.startswith("cannot open file"):
-            return f"fatal: {message}"
+            line = self.compiled.last_line if self.rt.has_read else self.compiled.begin_line
+            return f"{self.source_name}:{line}: fatal: {message}" if line else f"fatal: {message}"
         return f"{self.source_name}:{line or 1}: {self.rt.place()}fatal: {message}"
 
     def _awk_line(self, line: int) -> int:

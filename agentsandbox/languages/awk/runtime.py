@@ -84,6 +84,8 @@ class Runtime:
         self.LINT: Any = 0.0
         self.TEXTDOMAIN: Any = "messages"
         self.status = 0
+        self.has_read = False
+        """Whether there was a record."""
         self.bytewise = ctx.is_bytewise()
         """Whether a byte is a character: the locale C."""
         self.got = ""
@@ -367,8 +369,8 @@ class Runtime:
 
     def next_block(self) -> bool:
         """Have more records in `records`; false at the end of the input."""
-        if self.out:
-            self.flush_output()
+        if self.out and (not self.channels.outputs or sum(map(len, self.out)) > FLUSH_CHARACTERS):
+            self.flush_output()  # while commands are written to, gawk keeps its own output until they have ended
         if length_hint(self.records):
             return True  # BEGIN has read a part of them
         while True:
@@ -385,6 +387,7 @@ class Runtime:
                 self._fresh = 0
                 self.audit(measure=True)
             self.records = iter(records)
+            self.has_read = True
             if self._splitting == "FS" and self.FS == " ":
                 self.q = is_plain(self._block_text)
                 self.sep = None
