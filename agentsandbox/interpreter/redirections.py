@@ -109,9 +109,11 @@ def compile_redirections(nodes: tuple[Redirection, ...]) -> Callable[[Shell], tu
     def apply(shell: Shell) -> tuple[Table, list[Stream]]:
         table = shell.fds.copy()
         opened: list[Stream] = []
+        budget = shell.budget
         saved = shell.fds
         try:
             for step in steps:
+                budget.step(8)
                 step(shell, table, opened)
         except (RedirectionError, ExpansionError, Unwind):
             release_all(opened)

@@ -398,13 +398,13 @@ class WordReader(Lexer):
 
     def _old_arithmetic(self, start: int) -> ArithmeticSubstitution:
         depth = 0
-        position = start + 1
-        while position < len(self.text):
-            char = self.text[position]
-            depth += (char == "[") - (char == "]")
+        for match in _BRACKETS.finditer(self.text, start + 1):
+            depth += 1 if match[0] == "[" else -1
             if not depth:
-                return ArithmeticSubstitution(self.arithmetic_word(start + 2, position, position + 1))
-            position += 1
+                end = match.start()
+                return ArithmeticSubstitution(self.arithmetic_word(start + 2, end, end + 1))
+            if depth > MAX_PARENTHESES:
+                raise LimitReached("depth", "the expression nests too deeply")
         raise self.unclosed("]", start)
 
     def arithmetic_end(self, start: int) -> int | None:
@@ -419,6 +419,8 @@ class WordReader(Lexer):
             position = match.end()
             if char == "(":
                 depth += 1
+                if depth > MAX_PARENTHESES:
+                    raise LimitReached("depth", "the expression nests too deeply")
             elif char == ")":
                 if depth == 0:
                     self.scanned += position - start
@@ -606,4 +608,6 @@ class WordReader(Lexer):
 
 _DIGITS = re.compile(r"[0-9]+")
 _NEEDS_SCAN = re.compile(r"[$`\\\"]")
+_BRACKETS = re.compile(r"[\[\]]")
+MAX_PARENTHESES = 10_000
 _ARITHMETIC_STOPS = re.compile(r"[()\\'\"`]")
