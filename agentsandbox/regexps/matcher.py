@@ -9,7 +9,7 @@ from agentsandbox.errors import LimitReached
 from agentsandbox.regexps.analysis import UNBOUNDED, analyze
 from agentsandbox.regexps.automaton import MAX_PLACES, Automaton
 from agentsandbox.regexps.parser import RegexError, Tree, bound_tree, fixed_tree, join_trees, parse
-from agentsandbox.regexps.seeking import match_collector, seeking_sources
+from agentsandbox.regexps.seeking import edge_run, match_collector, seeking_sources
 from agentsandbox.regexps.translate import alternative_texts, leading_text, literal_text, required_text, top_parts, translate
 from agentsandbox.regexps.tree import Assertion
 
@@ -262,6 +262,14 @@ class PosixRegex(Regex):
                 self._collect = match_collector(self._tree.root, ignore_case=self._tree.ignore_case) or _finder(self.for_text(text))
             return self._collect(text)
         return _finder(self.for_text(text))(text)
+
+    def edge_run(self) -> tuple[str, str] | None:
+        """The ASCII characters of a run at the beginning ("^") or the end ("$") of a line, and which of them it is; None for others."""
+        found = edge_run(self._tree.root)
+        if found is None:
+            return None
+        mask = found[0].first
+        return "".join([chr(code) for code in range(128) if mask >> code & 1 and code != 10]), found[1]
 
     @property
     def ignores_case(self) -> bool:

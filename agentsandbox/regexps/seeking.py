@@ -15,7 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["match_collector", "seeking_sources"]
+__all__ = ["edge_run", "match_collector", "seeking_sources"]
 
 _BLANKS = " \t\n\v\f\r\x1c\x1d\x1e\x1f"
 """At these `str.split` divides ASCII text."""
@@ -104,6 +104,22 @@ def _source(parts: list[Node]) -> str | None:
 
 def _write(node: Node) -> str:
     return translate(node, ascii_only=True, multiline=True, newline_safe=True)
+
+
+def edge_run(root: Node) -> tuple[CharSet, str] | None:
+    """The set and the anchor of a pattern for a run of characters at the beginning ("^") or the end ("$") of a line, which may be empty."""
+    parts = top_parts(root)
+    if len(parts) != 2:
+        return None
+    anchor, run = parts if isinstance(parts[0], Assertion) else parts[::-1]
+    if not isinstance(anchor, Assertion) or anchor.kind != ("^" if anchor is parts[0] else "$"):
+        return None
+    if not isinstance(run, Repeat) or run.least > 1 or run.most is not None:
+        return None
+    body = run.body
+    while isinstance(body, Group):
+        body = body.body
+    return (body, anchor.kind) if isinstance(body, CharSet) else None
 
 
 def match_collector(root: Node, *, ignore_case: bool) -> Callable[[str], list[str]] | None:

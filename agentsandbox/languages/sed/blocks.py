@@ -25,6 +25,8 @@ __all__ = ["compile_blocks"]
 _LONG = 1 << 20
 """A block is longer only because of a line, which is then changed match by match."""
 _SAMPLE = 1000
+_RARE = 3
+"""One line of so many matches at most where lines are looked for."""
 _GROWTH = 50
 """A block may become so many times as long."""
 
@@ -132,6 +134,9 @@ class _Compiler:
         if regex.pattern_source in ("^", "$") and text is not None:
             return self._add_text(text, before=regex.pattern_source == "^")
         blocks = self._line_regex(regex)
+        run = blocks.edge_run() if text == "" else None
+        if run is not None:
+            return self._strip(blocks, *run)
         if not blocks.exact or (not blocks.shortest and not blocks.empty):
             raise UnfitError
         replacer = build_replacer(substitution.replacement)
@@ -139,7 +144,21 @@ class _Compiler:
             raise UnfitError
         if substitution.everywhere or blocks.once_per_line:
             return self._replace_all(blocks, text, replacer)
-        return self._replace_first(blocks, replacer)
+        first = self._replace_first_text(literal, text) if literal and text is not None else self._replace_first(blocks, replacer)
+        return self._change_few(LineSearch([blocks], [], self.budget), first)
+
+    def _change_few(self, search: LineSearch, change: Step) -> Step:
+        """A change that other lines do not mind: where few lines match, only those are changed. The first block tells."""
+        selected = self._change_selected(search, change)
+        chosen: Step | None = None
+
+        def step(block: str) -> str | None:
+            nonlocal chosen
+            if chosen is None:
+                chosen = selected if len(search.places(block)) * _RARE < block.count("\n") else change
+            return chosen(block)
+
+        return step
 
     def _search(self, command: Command) -> LineSearch:
         address = command.first
@@ -149,8 +168,10 @@ class _Compiler:
 
     def _substitute_selected(self, command: Command) -> Step:
         """A substitution in the lines that match an address."""
-        search = self._search(command)
-        change = self._substitute(command)
+        return self._change_selected(self._search(command), self._substitute(command))
+
+    def _change_selected(self, search: LineSearch, change: Step) -> Step:
+        """A change of the lines that match."""
 
         def step(block: str) -> str:
             pieces: list[str] = []
@@ -161,6 +182,21 @@ class _Compiler:
                 position = stop
             pieces.append(block[position:])
             return "".join(pieces)
+
+        return step
+
+    def _strip(self, regex: PosixRegex, characters: str, anchor: str) -> Step:
+        """The run of characters at one end of each line goes."""
+        budget = self.budget
+
+        def step(block: str) -> str:
+            lines = block.split("\n")
+            budget.step(len(lines) // 16 + 1)
+            if not block.isascii():
+                return "\n".join([_replace_line(regex, lambda _match: "", line, budget, 1) for line in lines])
+            if anchor == "^":
+                return "\n".join([line.lstrip(characters) for line in lines])
+            return "\n".join([line.rstrip(characters) for line in lines])
 
         return step
 
@@ -180,6 +216,19 @@ class _Compiler:
             if len(text) > len(literal):
                 budget.charge(len(block) + (len(text) - len(literal)) * block.count(literal))
             return block.replace(literal, text)
+
+        return step
+
+    def _replace_first_text(self, literal: str, text: str) -> Step:
+        """As `_replace_text`, once in each line."""
+        budget = self.budget
+
+        def step(block: str) -> str:
+            lines = block.split("\n")
+            budget.step(len(lines) // 16 + 1)
+            if len(text) > len(literal):
+                budget.charge(len(block) + (len(text) - len(literal)) * len(lines))
+            return "\n".join([line.replace(literal, text, 1) for line in lines])
 
         return step
 
