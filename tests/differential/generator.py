@@ -56,7 +56,7 @@ FORMS: dict[str, list[str]] = {
         "${<name>#\"${<name>%%<pattern>}\"}", "${<name>?}", "${#}", "${#@}", "$-x",
     ],
     "operand": [
-        "<number>", "<name>", "a[0]", "a[n]", "b[-1]", "${#x}", "$n", "0x1f", "2#101", "(<number> <operator> <name>)", "n++", "--n", "a[1]++", "'3'",
+        "<number>", "<name>", "a[0]", "a[n]", "b[-1]", "${#x}", "$n", "0x1f", "2#101", "(<number> <operator> <name>)", "n++", "--n", "a[1]++",
         "$((<number>))", "m[k]", "m[$x]", "$1", "010", "${#a[@]}", "~<number>", "-n", "16#ff",
     ],
     "expression": [
@@ -72,11 +72,11 @@ FORMS: dict[str, list[str]] = {
         "<plain>{<inner>,<plain>}", "<quoted><parameter>\"<parameter>\"",
     ],
     "condition": [
-        "[[ <word> == <pattern> ]]", "[[ <word> != <word> ]]", "[[ -z <word> ]]", "[[ -n $<name> && <word> < b ]]", "[ <word> = x ]",
-        "[ -n <word> ]", "[[ $n -gt <number> ]]", "((<expression>))", "true", "false", "! <simple>", "[ -e f ]", "[[ <word> =~ [a-c]+(.)? ]]",
-        "[[ -v <name> ]]", "[ $# -gt 1 ]", "<simple>", "[[ <word> =~ <regex> ]]", "[[ -v <array>[<number>] ]]", "[[ -v m[<key>] ]]",
-        "[[ ( <word> == <pattern> || -n <word> ) && ! <word> == <pattern> ]]", "[[ <operand> -eq <operand> ]]", "[ <word> -lt <number> ]",
-        "[ <word> != <word> -a <word> ]", "test <word> = <word>", "[[ <word> ]]", "grep -q <plain> f", "[[ a -lt 3 || x ]]",
+        "[[ x<parameter> == <pattern> ]]", "[[ x<parameter> != <word> ]]", "[[ -z <word> ]]", "[[ -n $<name> && <word> < b ]]", "[ <word> = x ]",
+        "[ -n <word> ]", "[[ $n -gt <number> ]]", "((<expression>))", "true", "false", "! <simple>", "[ -e f ]", "[[ x<word> =~ [a-c]+(.)? ]]",
+        "[[ -v <name> ]]", "[ $# -gt 1 ]", "<simple>", "[[ x<word> =~ <regex> ]]", "[[ -v <array>[<number>] ]]", "[[ -v m[<key>] ]]",
+        "[[ ( x<word> == <pattern> || -n <word> ) && ! x<word> == <pattern> ]]", "[[ $n -eq <number> ]]", "[ <word> -lt <number> ]",
+        "[ <word> != <word> -a <word> ]", "test <word> = <word>", "[[ <word> ]]", "grep -q <plain> f", "[[ $n -lt 3 || x ]]",
     ],
     "target": ["> f", ">> f", "2> e", "> f 2>&1", "&> f", "2>&1", ">&2", "2>/dev/null", "< f", "<<< <word>", "3>&1 >&3", "> \"$x\"", ">| f", "2>&1 > f", "< nofile"],
     "simple": [
@@ -130,8 +130,8 @@ FORMS: dict[str, list[str]] = {
         "( trap 'echo err $LINENO' ERR; set -E; <function>() { <deeper>; }; <function> <word>; <condition>; <deeper> )",
         "( trap 'echo ret' RETURN; <function>() { <deeper>; }; <function>; f x )",
         "set -o pipefail; <simple> | cat; echo $? ${PIPESTATUS[@]}; set +o pipefail",
-        "( shopt -s extglob; <deeper>; echo ${<name>//@(a|b)/-} ${<name>##+([!.])} ${<name>%%*(c|d)}; [[ <word> == !(a*) ]]; echo $? )",
-        "( shopt -s nocasematch; [[ <word> == <pattern> ]]; echo $?; case <word> in ABC) echo up;; <pattern>) echo p;; esac )",
+        "( shopt -s extglob; <deeper>; echo ${<name>//@(a|b)/-} ${<name>##+([!.])} ${<name>%%*(c|d)}; [[ x<word> == !(a*) ]]; echo $? )",
+        "( shopt -s nocasematch; [[ x<word> == <pattern> ]]; echo $?; case <word> in ABC) echo up;; <pattern>) echo p;; esac )",
         "( shopt -s nullglob; echo <word> <pattern>; <deeper> )", "( shopt -s lastpipe; <simple> | read x; echo \"$x\" )",
         "( set -x; echo <word> <word> )", "( set -x; <simple>; <condition> )", "paste -d: <(<simple>) <(<simple>)", "time_=1; ! <simple>; echo $?",
         "<simple> & wait $!; echo $?", "{ <deeper>; } & wait; echo $?", "select s in <word> <word>; do echo \"$REPLY:$s\"; break; done <<< 2",
