@@ -1,4 +1,4 @@
-"""gzip, bzip2 and xz streams, block by block: what comes out is bounded before it is made, so that no bomb grows."""
+"""gzip, bzip2, xz and zstd streams, block by block: what comes out is bounded before it is made, so that no bomb grows."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ import bz2
 import lzma
 import zlib
 
+from agentsandbox.errors import CommandError
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from typing import Protocol
+    from typing import Any, Protocol
 
     from agentsandbox.limits import Budget
     from agentsandbox.streams import ByteReader
@@ -22,7 +24,17 @@ if TYPE_CHECKING:
         def flush(self) -> bytes: ...
 
 
-__all__ = ["FORMATS", "CompressionError", "GzipHeader", "Source", "compressor", "decompress", "detect", "read_gzip_header"]
+__all__ = [
+    "FORMATS",
+    "CompressionError",
+    "GzipHeader",
+    "Source",
+    "compressor",
+    "decompress",
+    "detect",
+    "load_zstandard",
+    "read_gzip_header",
+]
 
 BLOCK = 262144
 _MEMORY = 128 * 1024 * 1024
@@ -204,9 +216,45 @@ def decompress(source: Source, format: str, budget: Budget) -> Iterator[bytes]:
         return _gunzip(source, budget)
     if format == "bzip2":
         return _expand(source, budget, _MAGIC["bzip2"], bz2.BZ2Decompressor)
+    if format == "zstd":
+        return _unzstd(source, budget)
     if format == "xz":
         return _expand(source, budget, _MAGIC["xz"], lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ, _MEMORY))
     return _expand(source, budget, _MAGIC["lzma"], lambda: lzma.LZMADecompressor(lzma.FORMAT_ALONE, _MEMORY))
+
+
+def _unzstd(source: Source, budget: Budget) -> Iterator[bytes]:
+    """Frames one after the other. The library has no bound for what comes out: what goes in is small, the smaller the more it grows."""
+    zstandard = load_zstandard()
+    first = True
+    while first or source.peek(1):
+        if source.peek(4) != _MAGIC["zstd"]:
+            raise CompressionError("format" if source.peek(4) else "end")
+        first = False
+        frame = zstandard.ZstdDecompressor(max_window_size=_MEMORY).decompressobj()
+        portion = 64
+        while not frame.eof:
+            pending = source.take(portion)
+            if not pending:
+                raise CompressionError("end")
+            budget.step(10)
+            try:
+                data: bytes = frame.decompress(pending)
+            except zstandard.ZstdError:
+                raise CompressionError("data") from None
+            portion = min(2 * portion, 1024) if len(data) < 1 << 20 else 64
+            if data:
+                yield data
+        source.give_back(frame.unused_data)
+
+
+def load_zstandard() -> Any:
+    """The library that knows zstd, which the host may have installed: the extra `zstd`."""
+    try:
+        import zstandard
+    except ImportError:
+        raise CommandError("zstd is not available in this sandbox: use gzip, bzip2 or xz", 2) from None
+    return zstandard
 
 
 class _GzipCompressor:
@@ -232,12 +280,16 @@ class _GzipCompressor:
         return self._header + self._deflater.flush() + self._check.to_bytes(4, "little") + size
 
 
-def compressor(format: str, level: int | None = None, *, name: bytes = b"", mtime: int = 0) -> Compressor:
+def compressor(format: str, level: int | None = None, *, name: bytes = b"", mtime: int = 0, checksum: bool = True) -> Compressor:
     """Makes a stream of a format. The blocks given to it should not pass `BLOCK`."""
     if format == "gzip":
         return _GzipCompressor(6 if level is None else level, name, mtime)
     if format == "bzip2":
         return bz2.BZ2Compressor(9 if level is None else max(level, 1))
+    if format == "zstd":
+        settings = load_zstandard().ZstdCompressor(level=3 if level is None else level, write_checksum=checksum)
+        made: Compressor = settings.compressobj()
+        return made
     container = lzma.FORMAT_XZ if format == "xz" else lzma.FORMAT_ALONE
     check = lzma.CHECK_CRC64 if format == "xz" else -1
     preset = min(6 if level is None else level, 6)  # beyond 6 only the memory for the dictionary grows

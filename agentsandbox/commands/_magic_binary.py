@@ -30,7 +30,7 @@ _ELF_TYPES = {
 _SIMPLE = (
     (b"7z\xbc\xaf'\x1c", "7-zip archive data", "application/x-7z-compressed"),
     (b"Rar!\x1a\x07", "RAR archive data", "application/x-rar"),
-    (b"\x28\xb5\x2f\xfd", "Zstandard compressed data (v0.8+)", "application/zstd"),
+    (b"\x28\xb5\x2f\xfd", "Zstandard compressed data (v0.8+), Dictionary ID: None", "application/zstd"),
     (b"\x04\x22\x4d\x18", "LZ4 compressed data (v1.4+)", "application/x-lz4"),
     (b"\x1f\x9d", "compress'd data", "application/x-compress"),
     (b"OggS", "Ogg data", "application/ogg"),

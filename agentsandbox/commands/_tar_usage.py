@@ -25,7 +25,7 @@ Store files in an archive and get them back: `tar -cf archive.tar foo bar`, `tar
   -j, --bzip2                     … with bzip2
   -J, --xz                        … with xz
       --lzma                      … with lzma
-      --zstd                      refused: zstd is not available
+      --zstd                      through zstd, where the host has it
   -a, --auto-compress             compress by the archive's suffix
   -I, --use-compress-program=PROG  gzip, bzip2 or xz by the name of its program
   -b, --blocking-factor=BLOCKS    512 times BLOCKS bytes for each record (20)
@@ -115,7 +115,7 @@ Store files in an archive and get them back: `tar -cf archive.tar foo bar`, `tar
       --suffix=STRING             the suffix of backups, not "~"
       --keep-newer-files          leave files alone that are newer than the archive's
       --overwrite                 overwrite existing files in place
-  -U, --unlink-first              remove existing files first (default)
+  -U, --unlink-first              remove existing files and empty directories first
   -O, --to-stdout                 extract files to standard output
       --to-command=COMMAND        extract files to the standard input of COMMAND
       --ignore-command-error      ignore its status

@@ -34,7 +34,6 @@ GROUPS = {
     _GIT: "cvs git hg svn",
     "open files are not listed in this sandbox; jobs and ps show what runs": "fuser lsof strace ltrace gdb",
     "there are no terminals to divide; start a background job with '&'": "screen tmux script expect",
-    "zstd is not available in this sandbox; use gzip, bzip2 or xz": "zstd unzstd zstdcat zstdmt",
     "this format is not available in this sandbox; use tar or zip": "7z 7za rar unrar cpio ar lz4 lzop compress",
     "ps shows the processes": "top htop pstree atop iotop pidof vmstat",
     "commands run once here; repeat one with 'while sleep 2; do COMMAND; done' under timeout": "watch inotifywait entr",

@@ -1,0 +1,3 @@
+from agentsandbox.commands.zstd import unzstd
+
+__all__ = ["unzstd"]

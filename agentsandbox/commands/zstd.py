@@ -1,0 +1,238 @@
+"""`zstd`, `unzstd` and `zstdcat`: files compressed with Zstandard, where the host has installed the extra `zstd`."""
+
+from __future__ import annotations
+
+from agentsandbox.command import Arguments, CommandContext, command
+from agentsandbox.commands._compression import CompressionError, Source, compressor, decompress, detect, load_zstandard
+from agentsandbox.errors import CommandError, UsageError
+from agentsandbox.streams import encode
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from agentsandbox.streams import ByteReader, ByteWriter
+
+_SUFFIXES = {".zst": "", ".tzst": ".tar"}
+_PROBLEMS = {"end": "Read error (39) : premature end", "data": "Decoding error (36) : Data corruption detected"}
+_UNITS = ((1 << 30, " GiB"), (1 << 20, " MiB"), (1 << 10, " KiB"))
+
+
+class _Zstd:
+    """One run over all operands."""
+
+    def __init__(self, ctx: CommandContext, args: Arguments, *, expand: bool, stdout: bool) -> None:
+        load_zstandard()
+        self.ctx = ctx
+        mode = args.last("decompress", "compress", "test")
+        self.test = mode == "test"
+        self.expand = mode == "decompress" or (mode is None and expand)
+        self.output = args.value("output")
+        self.stdout = stdout or args.flag("stdout") or self.output == "-"
+        self.force = args.flag("force")
+        self.remove = args.last("rm", "keep") == "rm"
+        self.silent = args.flag("quiet")
+        self.quiet = self.stdout or self.silent
+        self.check = args.last("no-check", "check") != "no-check"
+        self.level = self._level(args)
+
+    @staticmethod
+    def _level(args: Arguments) -> int:
+        text = args.value("level") or "3"
+        if not text.isdigit() or len(text) > 3:
+            raise UsageError("Incorrect parameters")
+        return max(1, min(int(text), 22 if args.flag("ultra") else 19))
+
+    def warn(self, message: str) -> None:
+        self.ctx.stderr.write(encode(f"{message}\n"))
+        self.ctx.status = 1
+
+    def tell(self, message: str) -> None:
+        if not self.quiet:
+            self.ctx.stderr.write(encode(f"{message}\n"))
+
+    def run(self, operands: list[str]) -> int:
+        names = operands or ["-"]
+        sizes = [size for name in names if (size := self.operand(name, alone=len(names) == 1)) is not None]
+        if len(names) > 1 and not self.expand and not self.test:
+            before, after = (sum(column) for column in zip(*sizes, strict=True)) if sizes else (0, 0)
+            ratio = 100 * after / before if before else 0.0
+            self.tell(f"{len(sizes):3d} files compressed :{ratio:7.2f}% ({_size(before, 4)} => {_size(after, 4)})")
+        elif len(names) > 1:
+            self.tell(f"{len(sizes)} files decompressed :{sum(after for _, after in sizes):7d} bytes total ")
+        return self.ctx.status
+
+    def operand(self, name: str, *, alone: bool) -> tuple[int, int] | None:
+        """The sizes before and after; None where it did not go well."""
+        fs = self.ctx.fs
+        if name == "-":
+            return self.stream(self.ctx.stdin, None if self.test else self.ctx.stdout, "/*stdin*\\", "stdout", alone=False)
+        path = self.ctx.path(name)
+        try:
+            info = fs.stat(path)
+        except OSError as error:
+            self.warn(f"zstd: can't stat {name} : {error.strerror} -- ignored ")
+            return None
+        if info.is_dir:
+            self.warn(f"zstd: {name} is a directory -- ignored ")
+            return None
+        target = None if self.test or self.stdout else self.target_name(name)
+        if target is None and not (self.test or self.stdout):
+            return None
+        source = fs.open(path, "r")
+        try:
+            if target is None:
+                return self.stream(source, None if self.test else self.ctx.stdout, name, "stdout", alone=alone and self.test)
+            sizes = self.to_file(source, target, name, info.permissions, info.mtime, alone=alone)
+        finally:
+            source.release()
+        if sizes is not None and self.remove:
+            fs.unlink(path)
+        return sizes
+
+    def target_name(self, name: str) -> str | None:
+        if self.output is not None:
+            return self.output
+        if not self.expand:
+            return f"{name}.zst"
+        suffix = next((suffix for suffix in _SUFFIXES if name.endswith(suffix) and len(name) > len(suffix)), None)
+        if suffix is None:
+            self.warn(
+                f"zstd: {name}: unknown suffix (.zst/.tzst expected). Can't derive the output file name. "
+                "Specify it with -o dstFileName. Ignoring."
+            )
+            return None
+        return name[: -len(suffix)] + _SUFFIXES[suffix]
+
+    def to_file(self, source: ByteReader, target: str, name: str, permissions: int, mtime: float, *, alone: bool) -> tuple[int, int] | None:
+        fs = self.ctx.fs
+        path = self.ctx.path(target)
+        if fs.exists(path, follow=False):
+            if not self.force and not self.may_overwrite(target):
+                return None
+            fs.unlink(path)
+        file = fs.open(path, "x", permissions=permissions)
+        sizes = None
+        try:
+            sizes = self.stream(source, file, name, target, alone=alone)
+        finally:
+            file.release()
+            if sizes is None:
+                fs.unlink(path)
+        if sizes is not None:
+            fs.utime(path, mtime)
+        return sizes
+
+    def may_overwrite(self, target: str) -> bool:
+        if self.silent:
+            self.warn(f"zstd: {target} already exists; not overwritten  ")
+            return False
+        self.ctx.stderr.write(encode(f"zstd: {target} already exists; overwrite (y/n) ? "))
+        if self.ctx.stdin.readline()[:1] in (b"y", b"Y"):
+            return True
+        self.warn("Not overwritten  \n ")
+        return False
+
+    def stream(self, source: ByteReader, target: ByteWriter | None, name: str, shown: str, *, alone: bool) -> tuple[int, int] | None:
+        if self.expand or self.test:
+            return self.unpack(Source(source), target, name, alone=alone)
+        assert target is not None
+        packer = compressor("zstd", self.level, checksum=self.check)
+        before = after = 0
+        for block in source.blocks(65536):
+            self.ctx.budget.step(100 + 100 * self.level)
+            before += len(block)
+            data = packer.compress(block)
+            after += len(data)
+            target.write(data)
+        data = packer.flush()
+        after += len(data)
+        target.write(data)
+        if alone:
+            ratio = f"{100 * after / before:6.2f}%" if before else "  0.00%"
+            self.tell(f"{name:<20} :{ratio}   ({_size(before)} => {_size(after)}, {shown}) ")
+        return before, after
+
+    def unpack(self, source: Source, target: ByteWriter | None, name: str, *, alone: bool) -> tuple[int, int] | None:
+        size = 0
+        start = source.peek(6)
+        if self.force and self.stdout and detect(start) != "zstd" and target is not None:
+            while block := source.block():  # zstdcat -f passes on what is not compressed
+                target.write(block)
+            return 0, 0
+        try:
+            for block in decompress(source, "zstd", self.ctx.budget):
+                size += len(block)
+                if target is not None:
+                    target.write(block)
+        except CompressionError as error:
+            if error.problem == "format":
+                self.warn(f"zstd: {name}: unknown header ")
+            elif start:
+                self.warn(f"{name} : {_PROBLEMS['end' if error.problem == 'end' else 'data']} ")
+            else:
+                self.warn(f"zstd: {name}: unexpected end of file ")
+            return None
+        if alone:
+            self.tell(f"{name:<20}: {size} bytes ")
+        return source.taken, size
+
+
+def _size(size: int, unit_width: int = 0) -> str:
+    """A size as zstd shows it: six columns and a unit."""
+    for unit, name in _UNITS:
+        if size >= unit:
+            value = size / unit
+            digits = 0 if value >= 100 or value == size else 1 if value >= 10 else 2
+            return f"{value:6.{digits}f}{name:<{unit_width}}"
+    return f"{size:6d}{' B':>{unit_width}}"
+
+
+_OPTIONS = """
+      -z, --compress           compress (the default of zstd)
+      -d, --decompress, --uncompress  decompress
+      -t, --test               test compressed files
+      -o, --output=FILE        write to FILE
+      -c, --stdout             write to standard output
+      -k, --keep               keep input files (the default)
+          --rm                 remove input files that went well
+      -f, --force              overwrite without asking; with -dc pass on what is not compressed
+          --level=N            compress more (1 to 19, default 3), also as -N
+          --ultra              levels to 22
+      -T, --threads=N          accepted: a sandbox has one thread
+      -q, --quiet              no summary
+      -v, --verbose            accepted: the summary is all there is to say
+          --no-progress        accepted: no progress is shown
+          --check              add a checksum (the default)
+          --no-check           add none
+      -h, --help               display this help and exit
+
+    With no FILE, or when FILE is -, read standard input and write standard output.
+"""
+
+
+def _run(ctx: CommandContext, args: Arguments, usage: str, *, expand: bool, stdout: bool) -> int:
+    if args.flag("help"):
+        ctx.print(usage, end="")
+        return 0
+    try:
+        return _Zstd(ctx, args, expand=expand, stdout=stdout).run(args.operands)
+    except CommandError as error:
+        if error.status != 2:
+            raise
+        raise CommandError(error.message, 127) from None
+
+
+@command(
+    "zstd", usage=f"    Usage: zstd [OPTION]... [FILE]...\n    Compress or expand FILEs with Zstandard.\n{_OPTIONS}", digits="level"
+)
+def zstd(ctx: CommandContext, args: Arguments) -> int:
+    return _run(ctx, args, zstd.usage, expand=False, stdout=False)
+
+
+@command("unzstd", usage=f"    Usage: unzstd [OPTION]... [FILE]...\n    Decompress FILEs.\n{_OPTIONS}", digits="level")
+def unzstd(ctx: CommandContext, args: Arguments) -> int:
+    return _run(ctx, args, unzstd.usage, expand=True, stdout=False)
+
+
+@command("zstdcat", usage=f"    Usage: zstdcat [OPTION]... [FILE]...\n    Decompress FILEs to standard output.\n{_OPTIONS}", digits="level")
+def zstdcat(ctx: CommandContext, args: Arguments) -> int:
+    return _run(ctx, args, zstdcat.usage, expand=True, stdout=True)

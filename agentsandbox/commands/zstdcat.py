@@ -1,0 +1,3 @@
+from agentsandbox.commands.zstd import zstdcat
+
+__all__ = ["zstdcat"]
