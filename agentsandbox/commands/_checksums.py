@@ -147,6 +147,7 @@ class _Check:
     def run(self, source: ByteReader) -> bool:
         """Verify all files of the list; whether that went well."""
         number = 0
+        latest = ""
         for data in lines(self.ctx.budget, source):
             number += 1
             line = decode(data).removesuffix("\r")
@@ -156,11 +157,12 @@ class _Check:
             if parsed is None or (parsed[3] == "-" and self.name == "standard input"):
                 self.improper += 1
                 if self.args.flag("warn"):
-                    label = NAMES[self.algorithm] if self.algorithm is not None else "CRC"
+                    label = NAMES.get(self.algorithm or latest, "CRC")
                     shown = quote_as(self.name, "shell-escape")
                     self.ctx.warn(f"{shown}: {number}: improperly formatted {label} checksum line", self.ctx.status)
                 continue
             self.formatted += 1
+            latest = parsed[0]
             self._verify(*parsed)
         return self._summary()
 

@@ -84,8 +84,8 @@ class Encoding:
 
     def partial(self, body: bytes) -> bytes:
         """What the beginning of a group says: as many bytes as its characters fill."""
-        if self.letters != 4:  # as GNU's decoder: only base64 gives up the beginning of a group
-            return b""
+        if self.letters != 4 and (self.letters != 8 or not self.pads or len(body) < 8):
+            return b""  # as GNU's decoder: base64 gives up the beginning of any group, base32 that of a group of eight
         valid = re.compile(b"[" + re.escape(self.alphabet) + b"]*").match(body)
         return self._beginning(body[: valid.end()] if valid is not None else b"")
 
@@ -146,12 +146,8 @@ ENCODINGS = {
         lambda data: binascii.a2b_base64(data.translate(_FROM_URL)),
         pads=True,
     ),
-    "base32": Encoding(
-        _BASE32, 5, 8, base64.b32encode, lambda data: _decode_base32hex(data.translate(_TO_HEX32)), pads=True
-    ),
-    "base32hex": Encoding(
-        _BASE32HEX, 5, 8, lambda data: base64.b32encode(data).translate(_TO_HEX32), _decode_base32hex, pads=True
-    ),
+    "base32": Encoding(_BASE32, 5, 8, base64.b32encode, lambda data: _decode_base32hex(data.translate(_TO_HEX32)), pads=True),
+    "base32hex": Encoding(_BASE32HEX, 5, 8, lambda data: base64.b32encode(data).translate(_TO_HEX32), _decode_base32hex, pads=True),
     "base16": Encoding(b"0123456789ABCDEF", 1, 2, lambda data: binascii.b2a_hex(data).upper(), binascii.a2b_hex, pads=False),
     "base2msbf": Encoding(b"01", 1, 8, _encode_bits, _decode_bits, pads=False),
     "base2lsbf": Encoding(

@@ -63,14 +63,13 @@ def change_owners(ctx: CommandContext, args: Arguments, what: str) -> int:
     part = "group" if user is None and group is not None else what
     failure = f"failed to change {part} of {{}} to {wanted.removeprefix(':')}" if talk == "verbose" else ""
     for name, info in walk_operands(ctx, args, names, follow=follow, quiet=quiet, after=True, failure=failure):
-        if any(wanted not in (None, has) for wanted, has in zip(only, (info.uid, info.gid), strict=True)):
-            continue
         wanted_user = info.uid if user is None else user
         wanted_group = info.gid if group is None else group
         words = _name(owners, what, info.uid, info.gid, user, group), _name(owners, what, wanted_user, wanted_group, user, group)
         if names is not args.operands:  # as it was spelled
             words = words[0], args.operands[0]
-        if (wanted_user, wanted_group) == (info.uid, info.gid):
+        others = any(wanted not in (None, has) for wanted, has in zip(only, (info.uid, info.gid), strict=True))
+        if others or (wanted_user, wanted_group) == (info.uid, info.gid):
             if talk == "verbose":
                 kept = f" as {words[0].removeprefix(':')}" if user is not None or group is not None else ""
                 ctx.print(f"{part} of {quote_always(name)} retained{kept}")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.commands._quoting import quote
 from agentsandbox.errors import CommandError, UsageError
@@ -24,5 +26,16 @@ def nproc(ctx: CommandContext, args: Arguments) -> int:
         raise CommandError(f"invalid number: {quote(ignored)}")
     if args.operands:
         raise UsageError(f"extra operand {quote(args.operands[0])}")
-    ctx.print("1")
+    ctx.print("1" if args.flag("all") else str(max(1, _processors(ctx) - int((ignored or "0")[:18]))))
     return 0
+
+
+def _processors(ctx: CommandContext) -> int:
+    """One, unless OpenMP's variables say otherwise."""
+    wanted, limit = (_threads(ctx.env.get(name, "")) for name in ("OMP_NUM_THREADS", "OMP_THREAD_LIMIT"))
+    return min(wanted or 1, limit or wanted or 1)
+
+
+def _threads(text: str) -> int:
+    found = re.match(r"[ \t\n\v\f\r]*([0-9]{1,18})[ \t\n\v\f\r]*(?:,|\Z)", text)
+    return int(found[1]) if found is not None else 0

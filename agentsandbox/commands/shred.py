@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
 from agentsandbox.commands._block_sizes import BLOCK_SIZE
+from agentsandbox.commands._choices import choose
 from agentsandbox.commands._lines import shown_name
-from agentsandbox.commands._quoting import quote
 from agentsandbox.commands._sizes import parse_number, parse_size
 from agentsandbox.errors import UsageError
 
@@ -37,8 +37,8 @@ def shred(ctx: CommandContext, args: Arguments) -> int:
     text = args.value("size")
     size = None if text is None else parse_size(text, "file size", suffixes="cbBkMGTPEZY0")
     how = args.value("remove")
-    if how not in (None, "", "unlink", "wipe", "wipesync"):
-        raise UsageError(f"invalid argument {quote(how or '')} for {quote('--remove')}", 1)
+    if how:
+        choose(how, "--remove", (("unlink",), ("wipe",), ("wipesync",)))
     for name in args.operands:
         ctx.budget.step()
         _shred(ctx, args, name, passes, size)

@@ -39,7 +39,10 @@ SPELLING = re.compile(
     r"(?=[\s,=]|$)"
 )
 PREDICATE = re.compile(r"(?<![\w-])-[a-zA-Z][A-Za-z0-9]*\b")
-REFUSED = re.compile(r"unrecognized option|invalid option|unknown option|unknown predicate|[Uu]nknown argument|illegal option")
+REFUSED = re.compile(
+    r"unrecognized option|invalid option|unknown option|unknown predicate|[Uu]nknown argument|[Ii]llegal option|Invalid argument [-`]"
+    r"|kill: invalid argument"
+)
 NO_HELP = frozenset({"true", "false", "echo", "test", "printf", "pwd", "yq"})
 """Their help is no list of options, or (`yq`) that of another program of this name."""
 WORDS_OF_HELP = frozenset({"-D", "-O", "-N", "-M"})
