@@ -29,6 +29,7 @@ class ExtractionOptions:
     __slots__ = (
         "absolute", "archive", "backups", "command", "existing", "forgive_command", "keep_directories", "keep_links",
         "keep_mtime", "one_directory", "permissions", "record", "recursive_unlink", "strip", "to_stdout", "told", "transformation",
+        "unlink_first",
     )  # fmt: skip
 
     def __init__(self, transformation: Transformation) -> None:
@@ -43,6 +44,7 @@ class ExtractionOptions:
         self.backups: Backups | None = None
         self.told = False
         self.recursive_unlink = False
+        self.unlink_first = False
         self.keep_links = False
         self.keep_directories = False
         self.command: str | None = None
@@ -264,9 +266,21 @@ class Extraction:
                 return
             if not self._attempt(name, "mkdir", lambda: fs.mkdir(path, 0o755)):
                 return
+        elif self.options.unlink_first:
+            if not self._replace_directory(name, path):
+                return
         elif self.options.keep_directories or self.options.existing in ("keep", "skip", "newer"):
             return
         self.directories.append((path, member))
+
+    def _replace_directory(self, name: str, path: str) -> bool:
+        """`-U`: an existing directory is removed first, which fails unless it is empty."""
+        fs = self.ctx.fs
+        if fs.listdir(path):
+            self.ctx.warn(f"{show(name.rstrip('/'))}: Cannot unlink: Directory not empty", 2)
+            return False
+        fs.rmdir(path)
+        return self._attempt(name, "mkdir", lambda: fs.mkdir(path, 0o755))
 
     def _link(self, member: Member, name: str) -> None:
         fs, path = self.ctx.fs, self.path(name)

@@ -44,6 +44,11 @@ class Listing:
             line = f"block {member.offset // 512}: {line}"
         self._stream.write(encode(line + "\n"))
 
+    def end(self, offset: int) -> None:
+        """The archive's end has been reached."""
+        if self._block_numbers:
+            self._stream.write(encode(f"block {offset // 512}: ** Block of NULs **\n"))
+
     def _link(self, member: Member) -> str:
         if member.kind == "link":
             return f" -> {self._show(member.link)}"

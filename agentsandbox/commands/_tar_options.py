@@ -409,6 +409,7 @@ class TarOptions:
         policy = args.last(*_EXISTING)
         made.existing = _EXISTING[policy] if policy is not None else "replace"
         made.recursive_unlink = args.flag("recursive-unlink")
+        made.unlink_first = made.existing == "replace" and args.flag("unlink-first")
         made.keep_links = args.flag("keep-directory-symlink")
         made.keep_directories = args.last("overwrite-dir", "no-overwrite-dir") == "no-overwrite-dir"
         if args.last("backup", "suffix"):

@@ -85,7 +85,7 @@ class _Run:
         options, inputs = self.options, self.inputs
         if options.raw_input:
             return (inputs.text() for _ in range(1)) if options.slurp else inputs.lines()
-        values = inputs.values()
+        values = inputs.sequence(self.complain) if options.seq else inputs.values()
         if options.stream:
             from agentsandbox.languages.jq.streaming import events
 

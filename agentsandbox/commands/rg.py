@@ -299,6 +299,7 @@ class _Rg:
         several = len(paths) > 1 or paths[0] == "" or self._is_directory(paths[0])
         self.report.with_filename = (several or self.report.each_match) if shown is None else shown == "with-filename"
         if self.heading:
+            self.heading = self.report.with_filename
             self.report.with_filename = False
 
     def _is_directory(self, operand: str) -> bool:

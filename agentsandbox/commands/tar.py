@@ -177,6 +177,8 @@ def _list(ctx: CommandContext, options: TarOptions) -> None:
         names.strip(member.name)
         name = options.transformation.apply(member.name, ctx.budget) if options.transformation else member.name
         listing.write(member, name if options.args.flag("show-transformed-names") else member.name)
+    if archive.end:
+        listing.end(archive.end)
     _tell_totals(ctx, options, "read", _records(options, archive.position))
     _finish_reading(options, archive, choice)
 

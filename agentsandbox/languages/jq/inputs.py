@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 
 from agentsandbox.errors import LimitReached
-from agentsandbox.languages.jq.json_text import is_plain, next_value, parse_slowly, skip_blanks
+from agentsandbox.languages.jq.json_text import is_plain, next_value, parse_slowly, skip_blanks, text_place
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -132,6 +132,18 @@ class Inputs:
             self._position = end + 1
             self.budget.step()
             yield line
+
+    def sequence(self, complain: Callable[[str], None]) -> Iterator[Value]:
+        """The values of a text sequence (RFC 7464): nothing counts before the first record separator."""
+        while not self._ended:
+            self._fill(1 << 62)
+        start = self._text.find("\x1e", self._position)
+        if start >= 0:
+            self._position = start + 1
+            yield from self.values()
+            return
+        complain(f"jq: ignoring parse error: Unfinished abandoned text at EOF at {text_place(self._text, len(self._text))}\n")
+        self._position = len(self._text)
 
     def values(self) -> Iterator[Value]:
         """Each JSON value. Raises `JsonError` where the text goes wrong, after the values before."""

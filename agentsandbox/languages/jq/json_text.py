@@ -35,6 +35,7 @@ __all__ = [
     "parse_slowly",
     "quote",
     "skip_blanks",
+    "text_place",
 ]
 
 _PARSE_DEPTH = 10000
@@ -530,7 +531,7 @@ _TOKENS: dict[str, Callable[[_Stack], str | None]] = {
 }
 
 
-def _place(text: str, position: int, before: tuple[int, int] = (0, 0)) -> str:
+def text_place(text: str, position: int, before: tuple[int, int] = (0, 0)) -> str:
     """Where jq's parser stands after reading the character before `position`; columns count bytes.
 
     before  the lines before the text, and the bytes that its first line has before it
@@ -619,7 +620,7 @@ def parse_slowly(text: str, start: int, step: Callable[[], None], before: tuple[
         message: str | None = None
         if body is not None:
             if closed is None:
-                raise JsonError(f"Unfinished string at EOF at {_place(text, size, before)}")
+                raise JsonError(f"Unfinished string at EOF at {text_place(text, size, before)}")
             try:
                 message = stack.value(_unescape(body))
             except JsonError as error:
@@ -630,7 +631,7 @@ def parse_slowly(text: str, start: int, step: Callable[[], None], before: tuple[
             message = _literal(match[0], stack)
             if message is not None:
                 if position >= size:
-                    raise JsonError(f"{message} at EOF at {_place(text, size, before)}")
+                    raise JsonError(f"{message} at EOF at {text_place(text, size, before)}")
                 position += 1  # jq looks at a word when it sees what follows
             elif not stack.open and position < size:
                 if text[position] in " \t\n\r":
@@ -638,10 +639,10 @@ def parse_slowly(text: str, start: int, step: Callable[[], None], before: tuple[
                 elif text[position] in ",:]}":
                     stack.next = _NOTHING  # jq forgets a word that such a sign follows at once
         if message is not None:
-            raise JsonError(f"{message} at {_place(text, position, before)}")
+            raise JsonError(f"{message} at {text_place(text, position, before)}")
         if not stack.open and stack.next is not _NOTHING:
             yield stack.next, position
             stack.next = _NOTHING
     if stack.open or position < size:
-        raise JsonError(f"Unfinished JSON term at EOF at {_place(text, size, before)}")
+        raise JsonError(f"Unfinished JSON term at EOF at {text_place(text, size, before)}")
 
