@@ -54,9 +54,9 @@ def truncate(ctx: CommandContext, args: Arguments) -> int:
 
 def _read_size(text: str) -> tuple[str, int]:
     """(how the size changes, a number)."""
-    found = re.fullmatch(r"\s*([<>/%+-]?)\s*(.*)", text, re.DOTALL | re.ASCII)
+    found = re.fullmatch(r"\s*([+-]?(?=\S)|[<>/%]\s*|)(.*)", text, re.DOTALL | re.ASCII)
     assert found is not None
-    how, digits = found.groups()
+    how, digits = found[1].strip(), found[2]
     try:
         number = parse_scaled(digits, "KMGTPEZYkm") if digits[:1] not in ("+", "-") else None
     except OverflowError:
