@@ -54,7 +54,7 @@ def truncate(ctx: CommandContext, args: Arguments) -> int:
 
 def _read_size(text: str) -> tuple[str, int]:
     """(how the size changes, a number)."""
-    found = re.fullmatch(r"\s*([+-]?(?=\S)|[<>/%]\s*|)(.*)", text, re.DOTALL | re.ASCII)
+    found = re.fullmatch(r"\s*([<>/%]\s*|[+-](?=\S)|)(.*)", text, re.DOTALL | re.ASCII)
     assert found is not None
     how, digits = found[1].strip(), found[2]
     try:
