@@ -4,15 +4,24 @@ from __future__ import annotations
 
 from agentsandbox.command import Arguments, CommandContext, command
 
-_UNITS = {"bytes": 1, "kilo": 1000, "mega": 1000**2, "giga": 1000**3, "kibi": 1024, "mebi": 1024**2, "gibi": 1024**3}
+_UNITS = {
+    "bytes": (True, 0), "kilo": (False, 1), "mega": (False, 2), "giga": (False, 3), "tera": (False, 4), "peta": (False, 5),
+    "kibi": (True, 1), "mebi": (True, 2), "gibi": (True, 3), "tebi": (True, 4), "pebi": (True, 5),
+}  # fmt: skip
+"""Whether --si makes them powers of 1000, and which power."""
 
 
-def _human(size: int) -> str:
-    for unit in ("B", "Ki", "Mi", "Gi"):
-        if size < 1024 or unit == "Gi":
-            return f"{size}{unit}"
-        size //= 1024
-    raise AssertionError
+def _human(size: int, base: int) -> str:
+    """In at most five characters: "512B", "7.7Gi", "123Mi"."""
+    if size < base:
+        return f"{size}B"
+    for power, letter in enumerate("KMGTP", 1):
+        value = size / base**power
+        suffix = letter if base == 1000 else f"{letter}i"
+        for shown in (f"{value:.1f}{suffix}", f"{int(value)}{suffix}"):
+            if len(shown) <= (4 if base == 1000 else 5):
+                return shown
+    return f"{size}B"
 
 
 def _read(ctx: CommandContext) -> dict[str, int]:
@@ -35,11 +44,18 @@ def _read(ctx: CommandContext) -> dict[str, int]:
          --kilo   show output in kilobytes
          --mega   show output in megabytes
          --giga   show output in gigabytes
+         --tera   show output in terabytes
+         --peta   show output in petabytes
      -k, --kibi   show output in kibibytes (default)
      -m, --mebi   show output in mebibytes
      -g, --gibi   show output in gibibytes
+         --tebi   show output in tebibytes
+         --pebi   show output in pebibytes
      -h, --human  show human-readable output
+         --si     use powers of 1000
+     -l, --lohi   show low and high memory
      -t, --total  show total for RAM + swap
+     -w, --wide   show buffers and cache apart
          --help   display this help and exit
     """,
 )
@@ -47,14 +63,22 @@ def free(ctx: CommandContext, args: Arguments) -> int:
     values = _read(ctx)
     total, unused = values.get("MemTotal", 0), values.get("MemFree", 0)
     swap, unused_swap = values.get("SwapTotal", 0), values.get("SwapFree", 0)
-    divisor = _UNITS[args.last(*_UNITS) or "kibi"]
+    base = 1000 if args.flag("si") else 1024
+    name, power = _UNITS[args.last(*_UNITS) or "kibi"]
+    divisor = int((base if name else 1000) ** power)
 
-    def show(name: str, sizes: list[int]) -> None:
-        shown = [_human(size) if args.flag("human") else str(size // divisor) for size in sizes]
-        ctx.print(f"{name:<8}" + " ".join([f"{text:>11}" for text in shown]))
+    def show(title: str, sizes: list[int]) -> None:
+        shown = [_human(size, base) if args.flag("human") else str(size // divisor) for size in sizes]
+        ctx.print(f"{title:<9}" + " ".join([f"{text:>11}" for text in shown]))
 
-    ctx.print("               total        used        free      shared  buff/cache   available")
-    show("Mem:", [total, total - unused, unused, 0, 0, values.get("MemAvailable", unused)])
+    wide = args.flag("wide")
+    ctx.print(
+        f"               total        used        free      shared{'     buffers       cache' if wide else '  buff/cache'}   available"
+    )
+    show("Mem:", [total, total - unused, unused, 0, *([0, 0] if wide else [0]), values.get("MemAvailable", unused)])
+    if args.flag("lohi"):
+        show("Low:", [total, total - unused, unused])
+        show("High:", [0, 0, 0])
     show("Swap:", [swap, swap - unused_swap, unused_swap])
     if args.flag("total"):
         show("Total:", [total + swap, total - unused + swap - unused_swap, unused + unused_swap])
