@@ -125,7 +125,7 @@ def _split_blanks(text: bytes) -> list[bytes]:
 class _Input:
     """One file: lines with their fields, checked for order."""
 
-    __slots__ = ("complained", "ctx", "name", "number", "options", "previous", "source", "split", "which")
+    __slots__ = ("before_message", "complained", "ctx", "name", "number", "options", "previous", "source", "split", "which")
 
     def __init__(self, ctx: CommandContext, name: str, which: int, options: _Options) -> None:
         try:
@@ -141,6 +141,8 @@ class _Input:
         self.number = 0
         self.previous: _Line | None = None
         self.complained = False
+        self.before_message: Callable[[], None] = lambda: None
+        """Writes what was printed so far, as GNU's messages do."""
         self.split = self._splitter()
 
     def _splitter(self) -> Callable[[bytes], list[bytes]]:
@@ -171,6 +173,7 @@ class _Input:
         if checks is False or self.complained or not (checks or seen_unpairable) or previous.key <= line.key:
             return
         self.complained = True
+        self.before_message()
         message = encode(f"{self.ctx.name}: {self.name}:{self.number}: is not sorted: ") + line.text + b"\n"
         self.ctx.stderr.write(message)
         if checks:
@@ -189,6 +192,8 @@ class _Joiner:
         self.parts: list[bytes] = []
         self.counts = (0, 0)
         self.seen = False
+        for source in inputs:
+            source.before_message = self.flush
 
     def _fields(self, line: _Line | None, which: int) -> list[bytes]:
         """All fields but the one joined on."""

@@ -12,7 +12,7 @@ from agentsandbox.errors import CommandError, UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 _ALL = bytes(range(256))
 _BLOCK = 1 << 16
@@ -120,6 +120,13 @@ def _squeeze_one(block: bytes, byte: bytes) -> bytes:
     return block
 
 
+def _input(ctx: CommandContext) -> Iterator[bytes]:
+    try:
+        yield from blocks(ctx.budget, ctx.stdin, _BLOCK)
+    except IsADirectoryError as error:
+        raise CommandError(f"read error: {error.strerror}") from None
+
+
 @command(
     "tr",
     permute=False,
@@ -170,7 +177,7 @@ def tr(ctx: CommandContext, args: Arguments) -> int:
         if squeeze:
             squeezed = second.content()
     squeezer = _squeezer(squeezed) if squeeze else None
-    for block in blocks(ctx.budget, ctx.stdin, _BLOCK):
+    for block in _input(ctx):
         if table is not None or deleted:
             block = block.translate(table, deleted)
         if squeezer is not None:
