@@ -203,7 +203,7 @@ class _Run:
         rt, ctx = self.rt, self.ctx
         arguments = rt.array("ARGV")
         for number, word in enumerate([ctx.name, *operands]):
-            arguments[str(number)] = from_input(word)
+            arguments[str(number)] = from_input(bytewise(word) if rt.bytewise else word)
         rt.ARGC = float(len(operands) + 1)
         source = self.compiled.source
         if "v_ENVIRON" in source:
