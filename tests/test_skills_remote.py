@@ -10,6 +10,7 @@ import json
 import lzma
 import multiprocessing
 import os
+import socket
 import subprocess
 import tarfile
 import threading
@@ -262,6 +263,29 @@ def test_redirections_are_asked_about_too(server: Server, tmp_path: Path) -> Non
         source.archive(server.serve("/loop", b"", 302, Location="/loop"))
     with pytest.raises(SkillNotFoundError, match="404"):
         source.archive(f"{server.url}/gone")
+
+
+def test_a_server_that_never_comes_to_the_point(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def dribble() -> None:
+            connection, _ = listener.accept()
+            with connection:
+                connection.sendall(b"HTTP/1.1 200 OK\r\n")
+                try:
+                    for number in range(100):
+                        connection.sendall(b"X-%d: x\r\n" % number)
+                        time.sleep(0.05)
+                except OSError:
+                    pass
+
+        threading.Thread(target=dribble, daemon=True).start()
+        url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+        source = RemoteSkills(NetworkPolicy([url], allow_private=True, timeout=0.4), tmp_path / "cache")
+        started = time.monotonic()
+        with pytest.raises(SkillLimitError, match=r"took longer than 0\.4 seconds"):
+            source.archive(f"{url}/a.zip")
+        assert time.monotonic() - started < 3
 
 
 def test_size_and_time_are_limited(server: Server, tmp_path: Path) -> None:

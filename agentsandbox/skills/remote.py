@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-import time
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -130,7 +129,7 @@ class RemoteSkills:
         from agentsandbox.skills.transport import open_client
 
         with open_client(self.policy) as client:
-            _, answer, content = client.get(url, time.monotonic() + self.policy.timeout)
+            _, answer, content = client.get(url)
         if answer.status_code != 200:
             raise SkillNotFoundError(f"{url}: the server answered {answer.status_code}")
         return content

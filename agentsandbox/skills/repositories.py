@@ -9,7 +9,6 @@ from __future__ import annotations
 import io
 import os
 import stat
-import time
 import zipfile
 import zlib
 from typing import TYPE_CHECKING, Any
@@ -102,7 +101,6 @@ def _opened(path: str, ref: str) -> tuple[Any, Any]:
 
 def _fetched(url: str, ref: str, policy: NetworkPolicy) -> tuple[Any, Any]:
     """A repository in memory with that one commit, and what the reference is there."""
-    until = time.monotonic() + policy.timeout
     repo = dulwich.repo.MemoryRepo()
     pack = io.BytesIO()
     wanted: list[Any] = []
@@ -115,7 +113,7 @@ def _fetched(url: str, ref: str, policy: NetworkPolicy) -> tuple[Any, Any]:
         return wanted
 
     with open_client(policy) as http:
-        client = _GuardedGit(url, http, until)
+        client = _GuardedGit(url, http)
         client.fetch_pack(encode(urlsplit(url).path), choose, repo.get_graph_walker(), pack.write, depth=1)
     check_pack(pack.getvalue())
     file, commit, _ = repo.object_store.add_pack()
@@ -127,10 +125,9 @@ def _fetched(url: str, ref: str, policy: NetworkPolicy) -> tuple[Any, Any]:
 class _GuardedGit(dulwich.client.AbstractHttpGitClient):
     """Git over the client that keeps to the policy. The first request may be redirected, as git allows it; the rest goes there."""
 
-    def __init__(self, url: str, http: Any, until: float) -> None:
+    def __init__(self, url: str, http: Any) -> None:
         super().__init__(url, quiet=True)  # a thin pack needs what we have, which is nothing
         self._http = http
-        self._until = until
 
     def get_url(self, path: Any) -> str:
         return self._base_url
@@ -142,10 +139,10 @@ class _GuardedGit(dulwich.client.AbstractHttpGitClient):
         self, url: str, headers: Any = None, data: bytes | Iterator[bytes] | None = None, raise_for_status: bool = True
     ) -> tuple[Any, Callable[[int], bytes]]:
         if data is None:
-            found, answer, content = self._http.get(url, self._until, headers)
+            found, answer, content = self._http.get(url, headers)
         else:
             body = data if isinstance(data, bytes) else b"".join(data)
-            found, (answer, content) = url, self._http.ask(url, self._until, "POST", headers, body)
+            found, (answer, content) = url, self._http.ask(url, "POST", headers, body)
         if raise_for_status and answer.status_code != 200:
             raise dulwich.errors.GitProtocolError(f"the server answered {answer.status_code}")
         return _Answer(answer.headers.get("content-type"), found if found != url else ""), io.BytesIO(content).read
