@@ -104,6 +104,9 @@ def typeset(shell: Shell, words: list[Argument]) -> int:
 @define("local", "local [option] name[=value] ...", declares=True)
 def local(shell: Shell, words: list[Argument]) -> int:
     if not shell.variables.scopes:
+        for word in words[1:]:
+            if isinstance(word, BoundAssignment) and isinstance(word.value, list):
+                word.apply(shell)  # lists are assigned before the command looks where it is
         raise CommandError("can only be used in a function", 1)
     return _declare(shell, words, local=True)
 

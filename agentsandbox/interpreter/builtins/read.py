@@ -28,10 +28,8 @@ def read(shell: Shell, words: list[str]) -> int:
     else:
         options, position = parse_letters(words, "ersa:d:i:n:N:p:t:u:")
     names = words[position:]
-    for name in names:
-        base = name.partition("[")[0]
-        if not base.isidentifier() or not base.isascii():
-            raise CommandError(f"`{name}': not a valid identifier", 1)
+    if names:
+        _check(names[0])
     if "a" in options and (not options["a"].isidentifier() or not options["a"].isascii()):
         raise CommandError(f"`{options['a']}': not a valid identifier", 1)
     number = options.get("u", "0")
@@ -62,6 +60,12 @@ def read(shell: Shell, words: list[str]) -> int:
     else:
         _assign(shell, options, names, text, escaped)
     return 0 if complete else 1
+
+
+def _check(name: str) -> None:
+    base = name.partition("[")[0]
+    if not base.isidentifier() or not base.isascii():
+        raise CommandError(f"`{name}': not a valid identifier", 1)
 
 
 def _timeout(options: dict[str, str]) -> float | None:
@@ -221,4 +225,6 @@ def _assign(shell: Shell, options: dict[str, str], names: list[str], text: str, 
     else:
         fields = split_read(text, ifs, len(names), escaped)
     for number, name in enumerate(names):
+        if number:
+            _check(name)  # the names before it are assigned
         _set(shell, name, fields[number] if number < len(fields) else "")

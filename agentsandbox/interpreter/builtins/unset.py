@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from agentsandbox.errors import CommandError
 from agentsandbox.expansion.errors import ExpansionError
-from agentsandbox.expansion.variables import UNSET, AssociativeArray, IndexedArray, NameReference
+from agentsandbox.expansion.variables import ARRAY, ASSOCIATIVE, UNSET, AssociativeArray, IndexedArray, NameReference
 from agentsandbox.interpreter.builtins import define, parse_letters
 
 TYPE_CHECKING = False
@@ -75,6 +75,9 @@ def _unset_element(shell: Shell, name: str, subscript: str) -> None:
     name = shell.variables.resolve(name) or name
     value = shell.variables.lookup(name)
     if value is None:
+        declared = shell.variables.scopes and name in shell.values and not shell.attributes.get(name, 0) & (ARRAY | ASSOCIATIVE)
+        if declared and subscript not in ("0", "@", "*"):
+            raise CommandError(f"{name}: not an array variable")
         return
     if isinstance(value, (IndexedArray, AssociativeArray)):
         shell.variables.array_for_writing(name)  # a readonly array is not changed
