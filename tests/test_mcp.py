@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("mcp", reason="the extra `mcp` is not installed")
+pytest.importorskip("mcp.server.mcpserver", reason="the extra `mcp` is not installed")
 
 from mcp import Client, StdioServerParameters
 
