@@ -100,7 +100,8 @@ class _Compared:
         """A pattern for two or more equal lines with an end before each of them and one behind."""
         stop = b"\\x%02x" % end[0]
         blank, other = (b"[ \\t]", b"[^ \\t\n]") if end == b"\n" else (b"[ \\t\\n]", b"[^ \\t\\n\\x00]")
-        skipped = b"(?:%b*+%b*+){%d}+" % (blank, other, min(self.fields, _MANY_FIELDS)) if self.fields else b""
+        field = b"%b*+%b*+" % (blank, other)
+        skipped = field * self.fields if self.fields < 8 else b"(?:%b){%d}+" % (field, min(self.fields, _MANY_FIELDS))
         if self.chars:
             skipped += b"[^%b]{0,%d}+" % (stop, min(self.chars, _LONGEST))
         before = stop + skipped
