@@ -292,7 +292,7 @@ def _assignment(host: ExpansionHost, name: str, text: str | None, whole: bool) -
 
 def quote_key(key: str) -> str:
     """The subscript of an associative array as `declare -p` shows it."""
-    return declare_quote_double(key) if has_metacharacters(key) or needs_ansi(key) else key
+    return declare_quote_double(key) if key == "@" or has_metacharacters(key) or needs_ansi(key) else key
 
 
 def format_array(value: IndexedArray | AssociativeArray) -> str:
