@@ -30,7 +30,7 @@ def _text(text: str) -> dict[str, str]:
 
 
 def _line(kind: str, data: dict[str, object]) -> bytes:
-    return json.dumps({"type": kind, "data": data}, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+    return encode(json.dumps({"type": kind, "data": data}, ensure_ascii=False, separators=(",", ":")) + "\n")
 
 
 class JsonPrinter:
@@ -115,4 +115,4 @@ class JsonPrinter:
         elapsed = dict(sorted(_NO_TIME.items()))
         stats = dict(sorted({"elapsed": elapsed, **self.totals}.items()))
         summary = {"data": {"elapsed_total": elapsed, "stats": stats}, "type": "summary"}
-        self.ctx.stdout.write(json.dumps(summary, separators=(",", ":")).encode() + b"\n")
+        self.ctx.stdout.write(encode(json.dumps(summary, separators=(",", ":")) + "\n"))
