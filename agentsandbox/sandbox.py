@@ -11,7 +11,7 @@ import time
 from time import monotonic
 
 from agentsandbox.command import Host
-from agentsandbox.errors import ClosedError, Exit, Killed, LimitReached, PipeClosed, SandboxError
+from agentsandbox.errors import ClosedError, SandboxError
 from agentsandbox.fs.memory import MemoryFileSystem
 from agentsandbox.limits import Budget
 from agentsandbox.processes import Scheduler
@@ -36,12 +36,7 @@ if TYPE_CHECKING:
 __all__ = ["DEFAULTS", "Sandbox", "Snapshot"]
 
 HISTORY = 100
-"""Results and scripts that a sandbox remembers."""
-
-RECURSION = 24_000
-"""Python frames that the deepest script may need: `Limits.depth` levels of some twenty frames each."""
-
-_recursion_lock = threading.Lock()
+"""Results and scripts that a sandbox remembers, unless their output is very long."""
 
 
 class Snapshot:
@@ -88,6 +83,7 @@ class Sandbox:
         """What a fork takes over from the original's shell when it first needs one of its own."""
         self._closed = False
         self._mounted: tuple[SkillInfo, ...] = ()
+        self._active_skills: list[str] = []
         self._session: SkillSession | None = None
         self._clock: Callable[[], float] = settings["clock"] or time.time
         self._created = monotonic()
@@ -148,7 +144,7 @@ class Sandbox:
 
     @property
     def history(self) -> tuple[ExecutionResult, ...]:
-        """The results of the last executions, oldest first (at most 100)."""
+        """The results of the last executions, oldest first: at most 100, and fewer when their output is long."""
         return tuple(self._history)
 
     @property
@@ -168,6 +164,9 @@ class Sandbox:
         self._mounted = mount_another(self.fs, self._mounted, skill, where, written=written)
         if self._shell is not None:
             self._shell.machine.skill_mounts = tuple((info.mount_path, info.name) for info in self._mounted)
+        self._active_skills = [other for other in self._active_skills if other != where] + [where]
+        if self._shell is not None:
+            self._shell.machine.active_skills = self._active_skills
         return where
 
     @property
@@ -230,6 +229,8 @@ class Sandbox:
         if self.is_executing:
             raise SandboxError("this sandbox is executing a script; a command runs others with `ctx.run`")
         shell = self._main_shell()
+        from agentsandbox.interpreter.boundary import run_guarded
+
         began = monotonic()
         budget = Budget(self._settings["limits"], timeout=timeout)
         listener = None
@@ -249,7 +250,7 @@ class Sandbox:
         status: int = 130
         limit: str | None = "cancelled"
         try:
-            status, limit = _run_guarded(shell, script, self._settings["jobs"], goes_on=not isolated)
+            status, limit = run_guarded(shell, script, self._settings["jobs"], goes_on=not isolated)
         except BaseException as error:  # the host's task was cancelled: what there is must not be lost
             error.add_note(f"output of the script so far:\n{decode(b''.join(data for _, data in log.entries))}")
             raise
@@ -267,9 +268,21 @@ class Sandbox:
             self._executions += 1
             self._history.append(result)
             del self._history[:-HISTORY], machine.history[:-HISTORY]
+            if log.size > log.limit >> 6:
+                self._shorten_history(3 * log.limit)
         if observation is not None and before is not None:
             observation.executed(result, before)
         return result
+
+    def _shorten_history(self, most: int) -> None:
+        """Let go of the oldest results when all of them together have much output."""
+        kept = [sum(len(data) for _, data in result._entries) for result in self._history]
+        total = sum(kept)
+        drop = 0
+        while total > most and drop < len(kept) - 1:
+            total -= kept[drop]
+            drop += 1
+        del self._history[:drop]
 
     def _prepare(
         self,
@@ -409,6 +422,7 @@ class Sandbox:
         if self._observation is not None:
             machine.on_skill_script = self._observation.skill_script
         machine.skill_mounts = tuple((info.mount_path, info.name) for info in self._mounted)
+        machine.active_skills = self._active_skills
         log = OutputLog(0)
         self._out, self._err = Capture(log, 1), Capture(log, 2)
         self._history: list[ExecutionResult] = []
@@ -468,6 +482,7 @@ class Sandbox:
             twin.is_executing = False
             twin._closed = False
             twin._mounted = self._mounted
+            twin._active_skills = self._active_skills.copy()
             twin._session = None
             twin._clock = self._clock
             twin._created = monotonic()
@@ -511,6 +526,16 @@ class Sandbox:
             if self._observation is not None:
                 self._observation.lifecycle("closed")
 
+    def __del__(self) -> None:
+        # what waits in the middle of its work holds itself: the collector cannot see into it, so it is ended here
+        if not self.__dict__.get("_closed", True) and not sys.is_finalizing():
+            shell = self._shell
+            if shell is not None and (shell.machine.scheduler.processes or shell.machine.scheduler.elsewhere):
+                shell.machine.scheduler.kill_all()
+
+    def __reduce__(self) -> str:
+        raise TypeError("a sandbox can neither be pickled nor copied: `fork` makes a second one, `snapshot` keeps its files")
+
     def __enter__(self) -> Sandbox:
         return self
 
@@ -540,61 +565,3 @@ def _skeleton(user: str, hostname: str, custom: tuple[str, ...]) -> FrozenTree:
     from agentsandbox.fs.skeleton import debian_skeleton
 
     return debian_skeleton(user, hostname, sorted({*names(), *custom, "sh", "bash", "["}))
-
-
-def _run_guarded(shell: Shell, script: str, jobs: Jobs, *, goes_on: bool) -> tuple[int, str | None]:
-    """Run a script; (status, limit). Nothing that a script does comes out of here as an exception."""
-    from agentsandbox.interpreter.scripts import run_commands
-    from agentsandbox.interpreter.subshells import run_in_shell
-
-    scheduler = shell.machine.scheduler
-    limit: str | None = None
-    status = 1
-    deep = sys.getrecursionlimit()
-    if deep < RECURSION:
-        with _recursion_lock:
-            if sys.getrecursionlimit() < RECURSION:
-                sys.setrecursionlimit(RECURSION)
-    try:
-        if "BASH_EXECUTION_STRING" in script:
-            shell.values["BASH_EXECUTION_STRING"] = script
-        status = run_in_shell(shell, lambda inner: run_commands(inner, script, origin="-c: "), goes_on=goes_on)
-        if scheduler.processes:
-            _settle(shell, jobs)
-    except LimitReached as reached:
-        limit = reached.limit
-        status = 124 if limit == "timeout" else 137
-        shell.status = status
-    except Killed as end:
-        status = 128 + end.signal
-    except PipeClosed:
-        status = 141
-    except Exit as end:
-        status = end.status
-    except RecursionError:
-        limit, status = "depth", 137
-    except MemoryError:
-        limit, status = "value_bytes", 137
-    except Exception:
-        # The one boundary: an error of ours, or of a host's command, must not reach the program through a script.
-        import logging
-
-        logging.getLogger("agentsandbox").exception("internal error while executing a script")
-        status = 70
-        stream = shell.fds.get(2)
-        if stream is not None:
-            stream.write(b"bash: internal error; the host's log has the details\n")
-    if limit is not None:
-        shell.status = status
-    return int(status), limit
-
-
-def _settle(shell: Shell, jobs: Jobs) -> None:
-    """Background jobs at the end of an execution, as the option `jobs` says."""
-    scheduler = shell.machine.scheduler
-    if jobs == "kill":
-        scheduler.kill_all()
-    elif jobs == "wait":
-        scheduler.block(lambda: not scheduler.processes)
-    else:
-        scheduler.drain()

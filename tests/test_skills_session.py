@@ -486,3 +486,14 @@ def test_the_sandboxes_own_session() -> None:
         assert sandbox.skills.receipt()["active_skills"][0]["location"] == "/s/a/SKILL.md"
         assert sandbox.skills.run_script("scripts/run.sh").path == "/s/a/scripts/run.sh"
         assert sandbox.fork().skills.active == ()
+
+
+def test_a_relative_script_is_looked_for_in_the_skill_at_work() -> None:
+    probe = {"scripts/go.sh": "echo went\n"}
+    with Sandbox(skills=[make("x", **probe), make("y", **probe)]) as sandbox:
+        assert "did you mean" not in sandbox.execute("sh scripts/go.sh").stderr  # either could be meant
+        session = SkillSession(SkillCatalog(skills=[make("x", **probe), make("y", **probe)]), sandbox)
+        session.load(["y"])
+        assert "did you mean /.sandbox/skills/y/scripts/go.sh ?" in sandbox.execute("sh scripts/go.sh").stderr
+        session.load(["x"])
+        assert "did you mean /.sandbox/skills/x/scripts/go.sh ?" in sandbox.execute("./scripts/go.sh").stderr

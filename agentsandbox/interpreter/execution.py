@@ -126,6 +126,8 @@ def run_file(shell: Shell, path: str, argv: Sequence[str], environment: Mapping[
                 shell.fds[2].write(encode(f"{hint}\n"))
             return status
         raise CommandError(f"{path}: {os.strerror(error.errno or 5)}", status) from None
+    if _is_too_long(argv, environment):
+        raise CommandError(f"{path}: {os.strerror(7)}", 126)
     if content.startswith(COMMAND_MARK):
         name = command_of(content) or ""
         if name in SHELL_NAMES:
@@ -139,13 +141,32 @@ def run_file(shell: Shell, path: str, argv: Sequence[str], environment: Mapping[
     return _run_script(shell, path, full, content, argv, environment)
 
 
+LONGEST_WORD = 131_072
+"""Bytes of one argument or variable with the zero behind it: what Linux passes on to a program."""
+LONGEST_LIST = 2_097_152
+"""Bytes of all of them, each with a pointer to it."""
+
+
+def _is_too_long(argv: Sequence[str], environment: Mapping[str, str]) -> bool:
+    """Whether the kernel would not start a program with these words and variables."""
+    names, values, words = sum(map(len, environment)), sum(map(len, environment.values())), sum(map(len, argv))
+    if names + values + words < LONGEST_WORD // 4:
+        return False
+    sizes = [len(encode(word)) + 1 for word in argv]
+    sizes += [len(encode(name)) + len(encode(value)) + 2 for name, value in environment.items()]
+    return max(sizes) > LONGEST_WORD or sum(sizes) + 8 * len(sizes) > LONGEST_LIST
+
+
 def _skill_hint(shell: Shell, path: str) -> str | None:
     """Where the script is that a SKILL.md named relative to its own folder."""
     relative = path.removeprefix("./")
     if relative.startswith("/"):
         return None
-    found = [f"{mount}/{relative}" for mount, _ in shell.machine.skill_mounts if shell.fs.is_file(f"{mount}/{relative}")]
-    return f"bash: did you mean {found[0]} ?" if len(found) == 1 else None
+    machine = shell.machine
+    found = [mount for mount, _ in machine.skill_mounts if shell.fs.is_file(f"{mount}/{relative}")]
+    if len(found) > 1:  # the one that is at work
+        found = [mount for mount in machine.active_skills if mount in found][-1:]
+    return f"bash: did you mean {found[0]}/{relative} ?" if len(found) == 1 else None
 
 
 def _run_builtin_tool(shell: Shell, name: str, argv: Sequence[str], environment: Mapping[str, str]) -> int:

@@ -26,6 +26,7 @@ class Machine:
     """What all shells of a sandbox share."""
 
     __slots__ = (
+        "active_skills",
         "budget",
         "commands",
         "fifos",
@@ -65,6 +66,8 @@ class Machine:
         self.history: list[str] = []
         self.skill_mounts: tuple[tuple[str, str], ...] = ()
         """(path, name) of each mounted skill."""
+        self.active_skills: list[str] = []
+        """The mount paths of those that a session has mounted, the latest last."""
         self.on_skill_script: Callable[[str, str], None] | None = None
 
     def find_command(self, name: str) -> Command | None:
