@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from agentsandbox.regexps import PosixRegex
 
 _WINDOW = 1 << 18
+_PIECE = 1 << 12
+"""Characters that a pattern is looked for in at a time; more where it was not found."""
 
 
 def _windows(ctx: CommandContext, data: bytes, separator: bytes) -> Iterator[bytes]:
@@ -66,25 +68,49 @@ def _compile(text: str) -> PosixRegex:
         raise CommandError(message) from None
 
 
+def _starts(ctx: CommandContext, piece: str, first: int, stop: int, pattern: PosixRegex) -> list[int]:
+    """Every place from `first` up to `stop` where the pattern matches."""
+    starts: list[int] = []
+    found = pattern.search(piece, first, ctx.budget)
+    while found is not None and found.start() < stop:
+        ctx.budget.step()
+        starts.append(found.start())
+        found = pattern.search(piece, found.start() + 1, ctx.budget)
+    return starts
+
+
 def _by_pattern(ctx: CommandContext, text: str, pattern: PosixRegex, *, before: bool) -> None:
     """Backwards: the next separator is the match that begins last before the one found already."""
     out = ctx.stdout
     end = limit = at = len(text)
-    first = True
+    first, size = True, _PIECE
+    anchored = "$" in pattern.pattern_source or "\\" in pattern.pattern_source
     while at > 0:
-        at -= 1
-        ctx.budget.step()
-        found = pattern.match(text, at, ctx.budget)
-        if found is not None and found.end() > limit:  # it must not reach into the separator that follows
-            ctx.budget.step(limit // 4096 + 1)
-            found = pattern.match(text[:limit], at, ctx.budget)
-        if found is None:
-            continue
-        limit = at
-        cut = at if before else found.end()
-        if before or not first or cut != end:
-            out.write(encode(text[cut:end]))
-        end, first = cut, False
+        start = max(0, at - size)
+        base = max(0, start - 1)  # what stands before a match may matter to it
+        ctx.budget.step((limit - base) // 1024 + 1)
+        piece = text[base:limit]
+        starts = _starts(ctx, piece, start - base, at - base, pattern)
+        found_any = bool(starts)
+        while starts:
+            place = starts.pop()
+            found = pattern.match(piece, place, ctx.budget)
+            if found is not None and found.end() > limit - base:  # it must not reach into the separator that follows
+                ctx.budget.step(len(piece) // 1024 + 1)
+                found = pattern.match(piece[: limit - base], place, ctx.budget)
+            if found is None:
+                continue
+            limit = base + place
+            cut = limit if before else base + found.end()
+            if before or not first or cut != end:
+                out.write(encode(text[cut:end]))
+            end, first = cut, False
+            if anchored:  # the text ends here for what is before
+                piece = piece[:place]
+                ctx.budget.step(place // 1024 + 1)
+                starts = _starts(ctx, piece, start - base, place, pattern)
+        at = start
+        size = _PIECE if found_any else 2 * size
     out.write(encode(text[:end]))
 
 

@@ -212,6 +212,7 @@ class _ListReader(_Reader):
     def __init__(self, ctx: CommandContext, options: TreeOptions) -> None:
         super().__init__(ctx, options)
         self._listed: dict[str, dict[str, None]] = {}
+        self._held = 0
 
     def _stat_top(self, name: str) -> Stat | None:
         info = super()._stat_top(name)
@@ -228,6 +229,8 @@ class _ListReader(_Reader):
         for number, part in enumerate(parts, 1):
             self.ctx.budget.step()
             self._listed.setdefault(here, {})[part] = None
+            self._held += len(here) + len(part)  # every directory is kept by its whole path
+            self.ctx.budget.charge(self._held)
             here = join(here, part)
             if number == len(parts) and text.endswith("/"):
                 self._listed.setdefault(here, {})
