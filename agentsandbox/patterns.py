@@ -1,9 +1,7 @@
 """Shell patterns (POSIX 2.13, bash's extglob) as compiled matchers.
 
-What may take long takes `step`, a budget's method, and draws on it; without one it ends with a limit of its own.
-
-A pattern's `*` before fixed text becomes an atomic group, so that a pattern without extended operators takes time linear
-in its stars. In a pattern a backslash quotes the next character; what a script quoted arrives here so quoted.
+What may take long draws on `step`, a budget's method; without one it ends with a limit of its own. In a pattern a backslash
+quotes the next character; what a script quoted arrives here so quoted.
 """
 
 from __future__ import annotations
@@ -102,9 +100,15 @@ class ShellPattern:
             return text == self.literal
         if self._regex is not None:
             return self._regex.fullmatch(text) is not None
+        self._draw(step)
         if self.extended:
             return len(text) in ExtendedPattern.of(self.source, self.flags).ends(text, 0, step or Patience())
         return self.stars.match(text)
+
+    def _draw(self, step: Step | None) -> None:
+        """Count a long pattern, which is made anew for each use."""
+        if step is not None and len(self.source) > _SHORT:
+            step(len(self.source) >> 2)
 
     def is_miscounted(self) -> bool:
         """Whether ${x/…} never finds it, because bash takes a bracket expression in it for longer than a character."""
@@ -112,13 +116,15 @@ class ShellPattern:
 
     def spans(self, text: str, step: Step | None = None) -> Iterator[tuple[int, int]]:
         """Each longest match that is not empty, from left to right, as (start, end)."""
+        self._draw(step)
         if not self.extended:
             yield from self.stars.spans(text)
             return
         pattern, step = ExtendedPattern.of(self.source, self.flags), step or Patience()
         start = 0
         while start < len(text):
-            end = max(pattern.ends(text, start, step), default=start)
+            ends = pattern.ends(text, start, step)
+            end = start if not ends else ends[-1] if isinstance(ends, range) else max(ends)
             if end > start:
                 yield start, end
             start = max(end, start + 1)
@@ -127,8 +133,11 @@ class ShellPattern:
         """Where the shortest or longest beginning of `text` that matches ends; -1 for none."""
         if self.literal is not None:
             return len(self.literal) if text.startswith(self.literal) else -1
+        self._draw(step)
         if self.extended:
             ends = ExtendedPattern.of(self.source, self.flags).ends(text, 0, step or Patience())
+            if isinstance(ends, range):
+                return -1 if not ends else ends[-1] if longest else ends[0]
             return (max if longest else min)(ends, default=-1)
         return self.stars.prefix_end(text, longest=longest)
 
@@ -136,6 +145,7 @@ class ShellPattern:
         """Where the shortest or longest end of `text` that matches starts; -1 for none."""
         if self.literal is not None:
             return len(text) - len(self.literal) if text.endswith(self.literal) else -1
+        self._draw(step)
         if self.extended:
             pattern, step = ExtendedPattern.of(self.source, self.flags), step or Patience()
             starts = range(len(text) + 1) if longest else range(len(text), -1, -1)
@@ -145,6 +155,10 @@ class ShellPattern:
 
 MAX_STEPS = 500_000
 """What one use of an extended pattern may cost where nobody counts."""
+
+
+MAX_TEXT = 1 << 20
+"""Characters that a pattern with several extended operators is tried on: it keeps a set of places."""
 
 
 class Patience:
@@ -178,8 +192,17 @@ class ExtendedPattern:
         """The machine of a pattern."""
         return (_cached_machine if len(source) <= _SHORT else _make_machine)(source, flags)
 
-    def ends(self, text: str, start: int, step: Step) -> set[int]:
+    def ends(self, text: str, start: int, step: Step) -> set[int] | range:
         """Where a match that begins at `start` can end."""
+        if len(self.sequence) == 1 and isinstance(self.sequence[0], tuple):
+            operator, run = self.sequence[0]
+            if not isinstance(run, list):
+                match = run.match(text, start)
+                assert match is not None
+                step(1 + ((match.end() - start) >> 6))
+                return range(start + (operator == "+"), match.end() + 1)
+        if len(text) - start > MAX_TEXT:
+            raise LimitReached("value_bytes", "the text is too long for such a pattern")
         return _run(self.sequence, text, {start}, step)
 
 

@@ -402,10 +402,11 @@ class Scheduler:
         from greenlet import GreenletExit, getcurrent
 
         self.main._greenlet = getcurrent()
+        here = get_ident()
         self.closing = True
         try:
             for process in doomed:
-                if process._greenlet is not None and not process._greenlet.dead:
+                if process._greenlet is not None and not process._greenlet.dead and process.thread == here:
                     self.current = process
                     process._greenlet.throw(GreenletExit)
                 process.status = 137 if process.status is None else process.status

@@ -47,7 +47,7 @@ def _is_printable(character: str) -> bool:
 
 def needs_ansi(text: str) -> bool:
     """Whether only `$'…'` can show the text: it holds control characters or bytes that are not UTF-8."""
-    return not (text.isprintable() or all(map(_is_printable, text)))
+    return not (text.isprintable() or all(map(_is_printable, set(text))))
 
 
 def _ansi_character(character: str) -> str:
@@ -61,7 +61,7 @@ def _ansi_character(character: str) -> str:
 
 def ansi_quote(text: str) -> str:
     """The `$'…'` form."""
-    return f"$'{''.join(map(_ansi_character, text))}'"
+    return f"$'{text.translate({ord(character): _ansi_character(character) for character in set(text)})}'"
 
 
 def backslash_quote(text: str) -> str:

@@ -99,6 +99,7 @@ DYNAMIC_GETATTR = {
 
 
 BROAD_HANDLERS = {
+    "interpreter/boundary.py": "an error of ours does not reach the program through a script",
     "processes.py": "what ends a process is kept and raised in the first one",
     "driver.py": "what the event loop raises is raised where the script waits",
     "sandbox.py": "an observer's error is reported, not raised",

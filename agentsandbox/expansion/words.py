@@ -46,9 +46,9 @@ __all__ = ["WordCompiler", "expand_glob"]
 
 _ASSIGNED_TILDE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\+?=(?=~)")
 _TILDE = re.compile(r"~[^/:\\\"'$`]*")
-_CLOSED_MAGIC = re.compile(r"[*?]|\[[^/]*\]|[+@!]\(")
+_CLOSED_MAGIC = re.compile(r"[*?]|(?:^|/)[^/\[]*+\[[^/\]]*+\]|[+@!]\(")
 """What makes a word a pattern of pathname expansion: a bracket only when it is closed."""
-_CLOSED_BASIC_MAGIC = re.compile(r"[*?]|\[[^/]*\]")
+_CLOSED_BASIC_MAGIC = re.compile(r"[*?]|(?:^|/)[^/\[]*+\[[^/\]]*+\]")
 _MAGIC = re.compile(r"[*?\[]|[?*+@!]\(")
 _REGEX_SPECIAL = re.compile(r"[.\[\]{}()\\*+?^$|]")
 _IDENTIFIER_EDGE = re.compile(r"[A-Za-z0-9_#@.]")

@@ -35,7 +35,7 @@ _DEEP = 5
 _SMALL = ("agentsandbox.syntax.", "agentsandbox.usage", "agentsandbox.sandbox", "agentsandbox.command", "agentsandbox.fs.base")
 """Modules whose objects hold nothing large that is not held elsewhere."""
 _PACKAGE = __file__.removesuffix("census.py").removesuffix("interpreter/")
-_OUTERMOST = "_run_guarded"
+_OUTERMOST = "run_guarded"
 """The function of the sandbox that runs a script."""
 _ELSEWHERE = (Shell, Machine, Scheduler, Process, Budget, FileSystem, Capture)
 """Counted by themselves, or by a limit of their own."""

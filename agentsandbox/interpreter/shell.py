@@ -472,7 +472,7 @@ class Shell:
 
     def set_ifs(self, value: str | None) -> None:
         """Take over a new IFS; None is the default."""
-        self.ifs = " \t\n" if value is None else value
+        self.ifs = " \t\n" if value is None else value if len(value) < 256 else "".join(dict.fromkeys(value))
         self.default_ifs = self.ifs == " \t\n"
         self.plain_ifs = not any(char.isalnum() or char == "-" for char in self.ifs)
 

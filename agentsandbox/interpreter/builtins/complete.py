@@ -81,6 +81,8 @@ def _option_names() -> Iterable[str]:
 
 def _words(shell: Shell, text: str) -> list[str]:
     """The words of a -W list: split with regard to quotes, then expanded, but for file names."""
+    shell.budget.charge(64 * len(text))
+    shell.budget.step(len(text) >> 3)
     if shell.ifs != " \t\n":
         from agentsandbox.expansion.splitting import split_fields
 

@@ -1,0 +1,74 @@
+"""The one boundary: nothing that a script does comes out of an execution as an exception."""
+
+from __future__ import annotations
+
+import sys
+
+from agentsandbox.errors import Exit, Killed, LimitReached, PipeClosed
+from agentsandbox.interpreter.scripts import run_commands
+from agentsandbox.interpreter.subshells import run_in_shell
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Literal
+
+    from agentsandbox.interpreter.shell import Shell
+
+    Jobs = Literal["detach", "wait", "kill"]
+
+__all__ = ["run_guarded"]
+
+RECURSION = 24_000
+"""Python frames that the deepest script may need: `Limits.depth` levels of some twenty frames each."""
+
+
+def run_guarded(shell: Shell, script: str, jobs: Jobs, *, goes_on: bool) -> tuple[int, str | None]:
+    """Run a script; (status, limit). Nothing that a script does comes out of here as an exception."""
+    scheduler = shell.machine.scheduler
+    limit: str | None = None
+    status = 1
+    if sys.getrecursionlimit() < RECURSION:
+        sys.setrecursionlimit(RECURSION)
+    try:
+        if "BASH_EXECUTION_STRING" in script:
+            shell.values["BASH_EXECUTION_STRING"] = script
+        status = run_in_shell(shell, lambda inner: run_commands(inner, script, origin="-c: "), goes_on=goes_on)
+        if scheduler.processes:
+            _settle(shell, jobs)
+    except LimitReached as reached:
+        limit = reached.limit
+        status = 124 if limit == "timeout" else 137
+        shell.status = status
+    except Killed as end:
+        status = 128 + end.signal
+    except PipeClosed:
+        status = 141
+    except Exit as end:
+        status = end.status
+    except RecursionError:
+        limit, status = "depth", 137
+    except MemoryError:
+        limit, status = "value_bytes", 137
+    except Exception:
+        # The one boundary: an error of ours, or of a host's command, must not reach the program through a script.
+        import logging
+
+        logging.getLogger("agentsandbox").exception("internal error while executing a script")
+        status = 70
+        stream = shell.fds.get(2)
+        if stream is not None:
+            stream.write(b"bash: internal error; the host's log has the details\n")
+    if limit is not None:
+        shell.status = status
+    return int(status), limit
+
+
+def _settle(shell: Shell, jobs: Jobs) -> None:
+    """Background jobs at the end of an execution, as the option `jobs` says."""
+    scheduler = shell.machine.scheduler
+    if jobs == "kill":
+        scheduler.kill_all()
+    elif jobs == "wait":
+        scheduler.block(lambda: not scheduler.processes)
+    else:
+        scheduler.drain()
