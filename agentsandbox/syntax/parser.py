@@ -683,8 +683,8 @@ class Parser(WordReader):
             return self._cond_eof(start)
         token = self._token()
         operator = self._cond_closes() or _OPERATOR.match(self.text, self.position) is not None
-        message = f"{before}{about_operator.format('newline' if token == chr(10) else token) if operator else ''}{after}"
-        return self.error(message, start)
+        shown = about_operator.replace("{}", "newline" if token == "\n" else token) if operator else ""
+        return self.error(f"{before}{shown}{after}", start)
 
     def _cond_eof(self, start: int) -> ShellSyntaxError:
         del start
