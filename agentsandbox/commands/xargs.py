@@ -42,6 +42,7 @@ class _Options:
         self.exit_if_long = args.flag("exit") or bool(self.max_lines)
         self.verbose = args.flag("verbose") or args.flag("interactive")
         self.slot_variable = args.value("process-slot-var")
+        self.open_tty = args.flag("open-tty")
         if self.end is not None and args.last("delimiter", "null") is not None:
             ctx.warn("warning: the -E option has no effect if -0 or -d is used.\n", 0)
             self.end = None
@@ -158,6 +159,9 @@ class _Runner:
         ctx = self.ctx
         ctx.budget.step()
         self.executed = True
+        if self.options.open_tty:
+            ctx.warn("‘/dev/tty’: No such device or address")
+            raise CommandError(f"{self.command[0]}: terminated by signal 6", 125)
         if self.options.verbose:
             ctx.stderr.write(encode(" ".join([quote_as(word, "shell-escape") for word in line]) + "\n"))
         if self.problem:
@@ -300,8 +304,6 @@ def xargs(ctx: CommandContext, args: Arguments) -> int:
         child_stdin = ctx.stdin
     if args.flag("show-limits"):
         _show_limits(ctx, options)
-    if args.flag("open-tty"):
-        raise CommandError("‘/dev/tty’: No such device or address")
     if args.flag("interactive"):
         raise CommandError("failed to open /dev/tty for reading: No such device or address")
     runner = _Runner(ctx, options, args.operands or ["echo"], child_stdin)
