@@ -137,6 +137,8 @@ def _search_timed(pattern: Any, method: str, text: str, pos: int, end: int | Non
         found: Match | None = getattr(pattern, method)(text, pos, len(text) if end is None else end, timeout=_timeout(budget))
     except TimeoutError:
         raise LimitReached("timeout") from None
+    except MemoryError:
+        raise LimitReached("value_bytes", "the pattern takes too much to match") from None
     if budget is not None:
         budget.check_time()
     return found
