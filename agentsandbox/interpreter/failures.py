@@ -23,6 +23,10 @@ def command_failed(shell: Shell, status: int, line: int | None = None) -> None:
 
             run_trap(shell, "ERR", line)
     if shell.errexit:
+        if shell.level and "EXIT" in shell.traps:  # in a subshell it still sees the locals
+            from agentsandbox.interpreter.traps import run_exit_trap
+
+            status = run_exit_trap(shell, status)
         raise Exit(status)
 
 
