@@ -71,9 +71,7 @@ class ShellSyntaxError(SandboxError):
     in_array = False
     in_substitution = False
 
-    def __init__(
-        self, message: str, line: int = 1, column: int = 1, *, source_line: str | None = None, status: int | None = 2
-    ) -> None:
+    def __init__(self, message: str, line: int = 1, column: int = 1, *, source_line: str | None = None, status: int | None = 2) -> None:
         self.message = message
         self.line = line
         self.column = column

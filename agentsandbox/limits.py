@@ -129,7 +129,9 @@ class Budget:
         self.limits = limits
         self.value_bytes = limits.value_bytes
         self.max_depth = limits.depth
-        self.deadline = monotonic() + (limits.timeout if timeout is None else min(limits.timeout, timeout))  # in this order NaN does not count
+        self.deadline = monotonic() + (
+            limits.timeout if timeout is None else min(limits.timeout, timeout)
+        )  # in this order NaN does not count
         self.left = SLICE
         self.spent = 0
         self.depth = 0

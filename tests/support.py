@@ -60,8 +60,18 @@ def run_command(
 
     def context(name, operands, stdin, stdout, stderr, env, cwd):  # type: ignore[no-untyped-def]
         return CommandContext(
-            name, operands, stdin=stdin, stdout=stdout, stderr=stderr, fs=fs, cwd=cwd, env=env,
-            budget=budget, run=run, start=start, host=host,
+            name,
+            operands,
+            stdin=stdin,
+            stdout=stdout,
+            stderr=stderr,
+            fs=fs,
+            cwd=cwd,
+            env=env,
+            budget=budget,
+            run=run,
+            start=start,
+            host=host,
         )
 
     environment = {"HOME": "/home/agent", "PATH": "/usr/bin:/bin", **(env or {})}

@@ -12,7 +12,7 @@ def commands(script: str) -> list[tuple[str | None, tuple[str | None, ...]]]:
 
 
 def test_commands_and_their_arguments() -> None:
-    assert commands("ls -l 'a b' \"c\" d\\ e; rm -rf $x *.py ~/z pre\"$y\"") == [
+    assert commands('ls -l \'a b\' "c" d\\ e; rm -rf $x *.py ~/z pre"$y"') == [
         ("ls", ("-l", "a b", "c", "d e")),
         ("rm", ("-rf", None, None, None, None)),
     ]

@@ -64,7 +64,7 @@ RECURSIVE = {
     "functions in substitutions": "f() { echo $(f); }; f",
     "functions in pipes": "f() { f | cat; }; f",
     "subshells": "f() { (f); }; f",
-    "eval": "e='eval \"$e\"'; eval \"$e\"",
+    "eval": 'e=\'eval "$e"\'; eval "$e"',
     "sourced files": "echo '. ./s' > s; . ./s",
     "scripts": "echo 'bash s' > s; bash s",
     "traps": "f() { g; }; g() { f; }; trap f USR1; kill -USR1 $$",
@@ -142,8 +142,13 @@ def test_output() -> None:
 
 def test_values() -> None:
     with Sandbox(limits=Limits(value_bytes=10_000)) as sandbox:
-        for script in ("x=a; while :; do x+=$x$x; done", "printf -v x %99999d 1", "x=$(yes)", "echo {1..100000} > f",
-        "read -r x < /dev/zero"):
+        for script in (
+            "x=a; while :; do x+=$x$x; done",
+            "printf -v x %99999d 1",
+            "x=$(yes)",
+            "echo {1..100000} > f",
+            "read -r x < /dev/zero",
+        ):
             result = sandbox.execute(f"echo begun; {script}", timeout=10)
             assert (reached(result), result.stdout) == ((137, "value_bytes"), "begun\n"), script
         assert sandbox.execute("echo alive").stdout == "alive\n"

@@ -24,8 +24,9 @@ def test_an_isolated_call_leaves_no_trace_but_files() -> None:
 
 def test_what_is_for_one_call() -> None:
     with Sandbox() as sandbox:
-        result = sandbox.execute("read x; echo $x $Y $1 $#; pwd; env | grep ^Y", stdin=b"in\n", env={"Y": "y"}, cwd="/tmp",
-        args=["a b", "c"])
+        result = sandbox.execute(
+            "read x; echo $x $Y $1 $#; pwd; env | grep ^Y", stdin=b"in\n", env={"Y": "y"}, cwd="/tmp", args=["a b", "c"]
+        )
         assert result.stdout == "in y a b 2\n/tmp\nY=y\n"
         assert sandbox.execute("echo ${Y-none} $#; pwd; read x; echo $?").stdout == "none 0\n/workspace\n1\n"
         with pytest.raises(FileNotFoundError):

@@ -43,9 +43,7 @@ def _arrange(widths: Sequence[int], line: int, *, by_columns: bool, budget: Budg
     return [max(widths, default=0)]
 
 
-def lay_out(
-    cells: Sequence[str], widths: Sequence[int], *, line: int, tab: int, by_columns: bool, budget: Budget
-) -> Iterator[str]:
+def lay_out(cells: Sequence[str], widths: Sequence[int], *, line: int, tab: int, by_columns: bool, budget: Budget) -> Iterator[str]:
     """Lines without their ends. `widths` are what the cells take on a terminal; `line` 0 means that all fit on one."""
     if not line:
         yield from separate(cells, widths, " ", line=0)

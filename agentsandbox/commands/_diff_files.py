@@ -83,9 +83,7 @@ def escape_name(name: str) -> str:
 class Comparer:
     """Compares two operands. `show` prints the changes of a pair of files, after `heading` if that is not empty."""
 
-    def __init__(
-        self, ctx: CommandContext, rules: Rules, show: Callable[[Pair, list[Change]], None], options: str
-    ) -> None:
+    def __init__(self, ctx: CommandContext, rules: Rules, show: Callable[[Pair, list[Change]], None], options: str) -> None:
         self.ctx = ctx
         self.rules = rules
         self.show = show

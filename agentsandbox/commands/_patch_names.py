@@ -29,6 +29,7 @@ def _raw_name(header: bytes) -> bytes:
     text = header[4:].lstrip()
     quoted = _QUOTED.match(text)
     if quoted is not None:
+
         def unescape(found: re.Match[bytes]) -> bytes:
             code = found[1]
             return bytes([int(code, 8) & 255]) if len(code) == 3 else _LETTERS.get(code, code)

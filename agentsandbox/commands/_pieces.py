@@ -105,8 +105,6 @@ class Pieces:
         elif self.filter_command is not None and self.name is not None:
             data, name = b"".join(self.parts), self.name
             self.parts, self.size, self.name = [], 0, None
-            status = self.ctx.run(
-                ["sh", "-c", self.filter_command], stdin=BytesReader(data), env={**self.ctx.env, "FILE": name}
-            )
+            status = self.ctx.run(["sh", "-c", self.filter_command], stdin=BytesReader(data), env={**self.ctx.env, "FILE": name})
             if status:
                 raise CommandError(f"with FILE={name}, exit {status} from command: {self.filter_command}", status)

@@ -192,5 +192,3 @@ class RgSearch(FileSearch):
                 self.ctx.budget.step()
                 total += sum(1 for _ in self.search.spans(text[start:stop]))
         return total
-
-

@@ -234,9 +234,7 @@ class Printer:
         if not rows:
             return
         quoted = self.mode == "qbox"
-        cells = [
-            [self._split_cell(sql_literal(value) if quoted else self.text(value), at) for at, value in enumerate(row)] for row in rows
-        ]
+        cells = [[self._split_cell(sql_literal(value) if quoted else self.text(value), at) for at, value in enumerate(row)] for row in rows]
         heads = [self._split_cell(name, at) for at, name in enumerate(names)]
         widths: list[int] = []
         for at in range(len(names)):
@@ -303,4 +301,3 @@ class Printer:
                 self.write(rules[1])
             self._rows(row, widths, f"{bar} ", f" {bar} ", f" {bar}")
         self.write(rules[2])
-

@@ -460,7 +460,7 @@ class Shell:
             else:
                 names.append(word)
         if len(names) != 2:
-            raise DotError('ERROR: missing FILE argument. Usage:' if not names else 'ERROR: missing TABLE argument. Usage:')
+            raise DotError("ERROR: missing FILE argument. Usage:" if not names else "ERROR: missing TABLE argument. Usage:")
         try:
             text = decode(self.ctx.fs.read_bytes(self.ctx.path(names[0])))
         except OSError:

@@ -22,7 +22,15 @@ class Listing:
     """Writes one line a member; the columns widen as they must and stay wide."""
 
     def __init__(
-        self, ctx: CommandContext, stream: ByteWriter, verbose: int, *, zone: str, full_time: bool, numeric: bool, block_numbers: bool,
+        self,
+        ctx: CommandContext,
+        stream: ByteWriter,
+        verbose: int,
+        *,
+        zone: str,
+        full_time: bool,
+        numeric: bool,
+        block_numbers: bool,
         show: Callable[[str], str] = show,
     ) -> None:
         self._ctx = ctx

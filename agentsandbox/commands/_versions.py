@@ -19,7 +19,7 @@ _MANY = 32
 
 
 def _ranks() -> bytes:
-    """"~" comes before the end of a text, letters come before all other characters."""
+    """ "~" comes before the end of a text, letters come before all other characters."""
     letters = [byte for byte in range(128) if chr(byte).isalpha()]
     others = [byte for byte in range(256) if byte not in letters and byte != ord("~")]
     order = [ord("~"), -1, *letters, *[byte for byte in others if not 48 <= byte <= 57]]

@@ -253,9 +253,7 @@ def cmp(ctx: CommandContext, args: Arguments) -> int:
     if len(words) > 4:
         raise _usage_error(f"extra operand '{words[4]}'")
     names = (words[0], words[1] if len(words) > 1 else "-")
-    comparison = _Comparison(
-        ctx, names, skips, min(limits) if limits else None, show_bytes=args.flag("print-bytes"), quiet=quiet
-    )
+    comparison = _Comparison(ctx, names, skips, min(limits) if limits else None, show_bytes=args.flag("print-bytes"), quiet=quiet)
     if quiet:
         return comparison.quiet()
     return comparison.all_differences() if verbose else comparison.first_difference()

@@ -160,7 +160,7 @@ def _print_table(ctx: CommandContext, table: _Table, separator: str, *, headings
 
 def _print_json(ctx: CommandContext, table: _Table, name: str) -> None:
     columns = table.columns()
-    ctx.print(f'{{\n   {json.dumps(name, ensure_ascii=False)}: [')
+    ctx.print(f"{{\n   {json.dumps(name, ensure_ascii=False)}: [")
     for number, row in enumerate(table.rows):
         ctx.budget.step(len(columns) + 1)
         cells = []

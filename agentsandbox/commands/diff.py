@@ -154,9 +154,7 @@ def _rules(ctx: CommandContext, args: Arguments, tab_size: int) -> Rules:
     return rules
 
 
-def _printer(
-    ctx: CommandContext, args: Arguments, name: str, style: formats.Style, tab_size: int
-) -> Callable[[Pair, list[Change]], None]:
+def _printer(ctx: CommandContext, args: Arguments, name: str, style: formats.Style, tab_size: int) -> Callable[[Pair, list[Change]], None]:
     budget = ctx.budget
     if name == "unified":
         return lambda pair, changes: formats.print_unified(pair, changes, style, budget)

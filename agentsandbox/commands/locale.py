@@ -47,7 +47,7 @@ def locale(ctx: CommandContext, args: Arguments) -> int:
         for name in args.operands:
             value = _KEYWORDS.get(name)
             if value is None:
-                ctx.stderr.write(encode(f"locale: unknown name \"{name}\"\n"))
+                ctx.stderr.write(encode(f'locale: unknown name "{name}"\n'))
                 ctx.status = 1
             else:
                 ctx.print(f'{name}="{value}"' if args.flag("keyword-name") else value)

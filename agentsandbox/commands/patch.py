@@ -213,8 +213,10 @@ class _Job:
 
     def _not_found(self) -> int:
         self.say(f"can't find file to patch at input line {self.patch.line}\n")
-        hint = "Perhaps you used the wrong -p or --strip option?" if self.options.strip >= 0 else (
-            "Perhaps you should have used the -p or --strip option?"
+        hint = (
+            "Perhaps you used the wrong -p or --strip option?"
+            if self.options.strip >= 0
+            else ("Perhaps you should have used the -p or --strip option?")
         )
         if self.patch.old_header or self.patch.new_header:
             self.say(hint + "\n")
@@ -468,4 +470,3 @@ class _Job:
 def _shown(name: str) -> str:
     """A file name in a message: in quotes when the shell would need them."""
     return quote_if_needed(name)
-

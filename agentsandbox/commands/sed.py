@@ -190,5 +190,3 @@ def _edit_in_place(ctx: CommandContext, args: Arguments, script: Script, setting
 
 def _one(name: str, reader: ByteReader) -> Iterator[tuple[str, ByteReader]]:
     yield name, reader
-
-

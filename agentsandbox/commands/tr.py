@@ -39,9 +39,7 @@ def _operands(args: Arguments, *, delete: bool, squeeze: bool) -> list[str]:
 def _translation(first: ByteSet, second: ByteSet, *, complement: bool, truncate: bool) -> tuple[bytes, bytes]:
     """(from, to) of equal length."""
     if second.other_classes:
-        raise CommandError(
-            "when translating, the only character classes that may appear in\nstring2 are 'upper' and 'lower'"
-        )
+        raise CommandError("when translating, the only character classes that may appear in\nstring2 are 'upper' and 'lower'")
     source = bytes([byte for byte in range(256) if byte not in first.content()]) if complement else first.content()
     second.fill(len(source))
     if complement:

@@ -221,9 +221,7 @@ def _run(ctx: CommandContext, args: Arguments, usage: str, *, expand: bool, stdo
         raise CommandError(error.message, 127) from None
 
 
-@command(
-    "zstd", usage=f"    Usage: zstd [OPTION]... [FILE]...\n    Compress or expand FILEs with Zstandard.\n{_OPTIONS}", digits="level"
-)
+@command("zstd", usage=f"    Usage: zstd [OPTION]... [FILE]...\n    Compress or expand FILEs with Zstandard.\n{_OPTIONS}", digits="level")
 def zstd(ctx: CommandContext, args: Arguments) -> int:
     return _run(ctx, args, zstd.usage, expand=False, stdout=False)
 

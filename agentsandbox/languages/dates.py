@@ -42,11 +42,7 @@ _ORDINALS = {
     "LAST": -1,
     "THIS": 0,
     "NEXT": 1,
-    **{
-        name: number
-        for number, name in enumerate(_ORDINAL_WORDS.split(), 1)
-        if name != "-"
-    },
+    **{name: number for number, name in enumerate(_ORDINAL_WORDS.split(), 1) if name != "-"},
 }
 _SHIFTS = {"TOMORROW": 1, "YESTERDAY": -1, "TODAY": 0, "NOW": 0}
 _MERIDIANS = {"AM": 0, "A.M.": 0, "PM": 12, "P.M.": 12}
@@ -266,9 +262,7 @@ class _Parser:
             if reader is None:
                 raise DateError
             reader()
-        if any(
-            count > 1 for count in (self.times, self.dates, self.days, self.dsts, self.zones + self.locals)
-        ):
+        if any(count > 1 for count in (self.times, self.dates, self.days, self.dsts, self.zones + self.locals)):
             raise DateError
 
     def number_item(self) -> None:

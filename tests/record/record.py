@@ -88,8 +88,13 @@ def run(case: Case) -> tuple[bytes, bytes, int]:
                     os.chown(os.path.join(here, name), USER, USER, follow_symlinks=False)
         process = subprocess.Popen(
             ["bash", "-c", case.script, "bash", *case.args],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-            cwd=root, env={**ENVIRONMENT, "PWD": root, **case.env}, umask=0o022, start_new_session=True,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            cwd=root,
+            env={**ENVIRONMENT, "PWD": root, **case.env},
+            umask=0o022,
+            start_new_session=True,
             **({"user": USER, "group": USER, "extra_groups": []} if as_root else {}),
         )
         try:

@@ -50,7 +50,33 @@ TEXTS = """a b hello x , : ; | \\ / \\n \\t \\0 \\x \\u \\ud800 \\U110000 %s %d 
 BEGIN{while(1);} BEGIN{getline;print} NR%2 $0~/a/ . .a .[] .a[0] keys length .. 'map(.)' [.[]] .a=1 'range(5)' @tsv @base64d input $x 1+1 2^99999 9/0 sqrt(-1) 1<<70 u8 x1 d4 c utf-8 latin1 utf-16 ascii
 md5 sha256 none all auto always never other default words existing nil numbered full long iso +%Y +%s%N %a @0 @99999999999999 now yesterday 2020-02-30 1970-01-01 2024-01-01T00:00:00Z next-week -1day
 u+x a=rwx 7777 0000 +x g-s X,Y root user 1000:1000 name size time none hup KILL 9 -9 SIGTERM 0 99 echo cat true nosuchcommand sh A=1 A -name -type f -size +1 -exec {} ; + -o ! -prune -print0 -printf -delete = != -eq -lt < > -n -z -e -a""".split()
-TEXTS += ["", " ", "a b", "a\nb", "\n", "\udcff\udcfe", "é", "\u202e", "\U0001f600", "a" * 5000, "(" * 300, "[" * 300, "-" * 300, "'", '"', "$(id)", "`id`", "*" * 40, "\\" * 41, "%" * 99, "{" * 200, "\x1b[31m", "__class__", "{0.__class__}", "%(x)s"]
+TEXTS += [
+    "",
+    " ",
+    "a b",
+    "a\nb",
+    "\n",
+    "\udcff\udcfe",
+    "é",
+    "\u202e",
+    "\U0001f600",
+    "a" * 5000,
+    "(" * 300,
+    "[" * 300,
+    "-" * 300,
+    "'",
+    '"',
+    "$(id)",
+    "`id`",
+    "*" * 40,
+    "\\" * 41,
+    "%" * 99,
+    "{" * 200,
+    "\x1b[31m",
+    "__class__",
+    "{0.__class__}",
+    "%(x)s",
+]
 BUILTINS = """alias bg bind break builtin caller cd command compgen complete compopt continue declare dirs disown echo enable eval exec exit export false fc fg getopts hash help history jobs kill
 let local logout mapfile popd printf pushd pwd read readarray readonly return set shift shopt source . suspend test [ times trap true type typeset ulimit umask unalias unset wait :""".split()
 LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
@@ -77,7 +103,11 @@ def options_of(name: str) -> tuple[tuple[tuple[str, ...], bool, str], ...]:
 def operand(rng: Random, hint: str = "") -> str:
     kinds = [FILES, NUMBERS, TEXTS]
     if rng.random() < 0.7:
-        for pattern, kind in ((r"FILE|DIR|PATH", FILES), (r"NUM|SIZE|BYTES|N\b|COUNT|WIDTH|COLS|LIST|POS|MODE", NUMBERS), (r"SEP|STRING|FORMAT|CHAR|PATTERN|REGEX|WHEN|STYLE|WORD|EXPR|PROGRAM", TEXTS)):
+        for pattern, kind in (
+            (r"FILE|DIR|PATH", FILES),
+            (r"NUM|SIZE|BYTES|N\b|COUNT|WIDTH|COLS|LIST|POS|MODE", NUMBERS),
+            (r"SEP|STRING|FORMAT|CHAR|PATTERN|REGEX|WHEN|STYLE|WORD|EXPR|PROGRAM", TEXTS),
+        ):
             if re.search(pattern, hint):
                 kinds = [kind]
                 break
@@ -112,7 +142,20 @@ def invocation(rng: Random, name: str) -> str:
             words += [spelling, operand(rng, line)]
         else:
             words.append(spelling + ("=" if spelling.startswith("--") else "") + operand(rng, line))
-    first = {"awk": TEXTS, "sed": TEXTS, "grep": TEXTS, "jq": TEXTS, "tr": TEXTS, "expr": TEXTS, "date": TEXTS, "seq": NUMBERS, "rg": TEXTS, "find": FILES, "yq": TEXTS, "printf": TEXTS}.get(name)
+    first = {
+        "awk": TEXTS,
+        "sed": TEXTS,
+        "grep": TEXTS,
+        "jq": TEXTS,
+        "tr": TEXTS,
+        "expr": TEXTS,
+        "date": TEXTS,
+        "seq": NUMBERS,
+        "rg": TEXTS,
+        "find": FILES,
+        "yq": TEXTS,
+        "printf": TEXTS,
+    }.get(name)
     if first is not None and rng.random() < 0.8:
         words.append(rng.choice(first))
         if name in ("tr", "seq", "expr", "printf"):
@@ -166,8 +209,40 @@ def builtin_case(number: int) -> Case:
             if rng.random() < 0.4:
                 words.append("-" + "".join(rng.choice(LETTERS) for _ in range(rng.choice((1, 1, 2)))))
             else:
-                words.append(rng.choice((operand(rng), rng.choice(("x", "a", "a[0]", "a[@]", "m[k]", "m", "f", "x=2", "a=(3)", "1", "$x", "EXIT", "DEBUG", "USR1", "a[-9]", "a[x", "PATH", "IFS= ", "RANDOM")))))
-        lines.append(" ".join(words[0:1] + [quote(word) for word in words[1:]]) + rng.choice(("", "", "", " &", " | cat", " > new", " < a.txt", " 2>&1", "; echo $?")))
+                words.append(
+                    rng.choice(
+                        (
+                            operand(rng),
+                            rng.choice(
+                                (
+                                    "x",
+                                    "a",
+                                    "a[0]",
+                                    "a[@]",
+                                    "m[k]",
+                                    "m",
+                                    "f",
+                                    "x=2",
+                                    "a=(3)",
+                                    "1",
+                                    "$x",
+                                    "EXIT",
+                                    "DEBUG",
+                                    "USR1",
+                                    "a[-9]",
+                                    "a[x",
+                                    "PATH",
+                                    "IFS= ",
+                                    "RANDOM",
+                                )
+                            ),
+                        )
+                    )
+                )
+        lines.append(
+            " ".join(words[0:1] + [quote(word) for word in words[1:]])
+            + rng.choice(("", "", "", " &", " | cat", " > new", " < a.txt", " 2>&1", "; echo $?"))
+        )
     return Case(SETTING + "\n".join(f"( {line}\n)" if rng.random() < 0.7 else line for line in lines), stdin_of(rng))
 
 
@@ -223,7 +298,10 @@ def noise_case(number: int) -> Case:
     rng = Random(f"noise {number}")
     if rng.random() < 0.4:
         return Case(noise(rng, rng.randrange(1, 200)), stdin_of(rng))
-    return Case("".join(rng.choice(FRAGMENTS) + rng.choice((" ", " ", " ", "\n", "", "\t", ";")) for _ in range(rng.randrange(2, 50))), stdin_of(rng))
+    return Case(
+        "".join(rng.choice(FRAGMENTS) + rng.choice((" ", " ", " ", "\n", "", "\t", ";")) for _ in range(rng.randrange(2, 50))),
+        stdin_of(rng),
+    )
 
 
 KINDS = {"command": command_case, "builtin": builtin_case, "mutated": mutated_case, "noise": noise_case}

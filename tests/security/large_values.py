@@ -66,4 +66,7 @@ DENSE = [
 """One round of a loop that counts as few steps."""
 
 for round_ in DENSE:
-    attack("dense", f"p=$(head -c 15000 /dev/zero | tr '\\0' b); q=$(yes 1+ | head -c 20000 | tr -d '\\n'); for ((i = 0; i < 100000; i++)); do {round_}; done > /dev/null 2>&1")
+    attack(
+        "dense",
+        f"p=$(head -c 15000 /dev/zero | tr '\\0' b); q=$(yes 1+ | head -c 20000 | tr -d '\\n'); for ((i = 0; i < 100000; i++)); do {round_}; done > /dev/null 2>&1",
+    )

@@ -38,7 +38,9 @@ class Worker:
     def try_number(self, number: int) -> Finding:
         if self.process is None:
             command = [sys.executable, "-m", "tests.security.trial", str(self.timeout)]
-            self.process = subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+            self.process = subprocess.Popen(
+                command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+            )
         process = self.process
         assert process.stdin is not None
         assert process.stdout is not None

@@ -54,7 +54,9 @@ def test_the_environment_of_the_host_is_not_visible(monkeypatch) -> None:  # typ
     monkeypatch.setenv("AS_SECRET", "canary-7431")
     monkeypatch.setenv("TZ", "Pacific/Kiritimati")
     with Sandbox() as sandbox:
-        result = sandbox.execute("env; set; declare -p; date +%Z; pwd; whoami; hostname; awk 'BEGIN{for(k in ENVIRON)print k,ENVIRON[k]}'; jq -n env; ps aux")
+        result = sandbox.execute(
+            "env; set; declare -p; date +%Z; pwd; whoami; hostname; awk 'BEGIN{for(k in ENVIRON)print k,ENVIRON[k]}'; jq -n env; ps aux"
+        )
     assert "canary-7431" not in result.stdout
     assert "UTC" in result.stdout
     assert str(Path.cwd()) not in result.stdout

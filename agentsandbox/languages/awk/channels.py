@@ -172,7 +172,7 @@ class Channels:
         try:
             channel.sending.write(encode(text))
         except PipeClosed:
-            self.rt.warn(f"print to \"{command}\" failed: Broken pipe")
+            self.rt.warn(f'print to "{command}" failed: Broken pipe')
 
     def _open_output(self, kind: str, name: str) -> _Output:
         ctx = self.ctx
@@ -207,7 +207,7 @@ class Channels:
         try:
             output.stream.write(data)
         except OSError as error:
-            raise AwkFatal(f"print to \"{output.name}\" failed: {os.strerror(error.errno or 5)}") from None
+            raise AwkFatal(f'print to "{output.name}" failed: {os.strerror(error.errno or 5)}') from None
 
     def _feed(self, output: _Output, data: bytes) -> None:
         """Write to a command's input, starting it when it does not run yet."""

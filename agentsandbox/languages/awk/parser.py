@@ -72,9 +72,7 @@ _ARGUMENT_COUNTS = {
 }  # fmt: skip
 
 
-def parse(
-    sources: Sequence[Source], warn: Callable[[str], None], include: Callable[[str, str], Source], budget: Budget
-) -> Program:
+def parse(sources: Sequence[Source], warn: Callable[[str], None], include: Callable[[str, str], Source], budget: Budget) -> Program:
     """The program that the pieces form together; `include` reads what `@include` names, at a place. Raises `AwkSyntaxError`."""
     rules: list[Rule] = []
     functions: dict[str, Function] = {}
@@ -239,8 +237,10 @@ class _Parser:
             if parameter == name:
                 raise self.error(f"error: function `{name}': cannot use function name as parameter name")
             if parameter in parameters:
-                raise self.error(f"error: function `{name}': parameter #{len(parameters) + 1}, `{parameter}', duplicates parameter "
-                                 f"#{parameters[parameter]}")
+                raise self.error(
+                    f"error: function `{name}': parameter #{len(parameters) + 1}, `{parameter}', duplicates parameter "
+                    f"#{parameters[parameter]}"
+                )
             parameters[parameter] = len(parameters) + 1
             self.newlines()
             if self.token.kind == ",":

@@ -113,8 +113,11 @@ def _read_source(ctx: CommandContext, name: str, included_at: str = "") -> Sourc
     """The text of a program file; included ones are sought along AWKPATH, too."""
     candidates = [name]
     if "/" not in name:
-        candidates = [f"{directory or '.'}/{name}{ending}" for directory in ctx.env.get("AWKPATH", ".:/usr/share/awk").split(":")
-                      for ending in ("", ".awk")]
+        candidates = [
+            f"{directory or '.'}/{name}{ending}"
+            for directory in ctx.env.get("AWKPATH", ".:/usr/share/awk").split(":")
+            for ending in ("", ".awk")
+        ]
         candidates.insert(0, name)
     error: OSError | None = None
     for candidate in candidates:

@@ -980,5 +980,3 @@ def _width_splitter(widths: str) -> Callable[[str], list[str]]:
         return fields
 
     return split
-
-

@@ -118,8 +118,10 @@ class Scopes:
             return not self.is_array(function, expression.name) and self.key(function, expression.name) not in self.texts
         if isinstance(expression, nodes.Index):
             base = expression.base
-            return isinstance(base, nodes.Name) and self.key(function, base.name) not in self.mixed_elements and (
-                self.key(function, base.name) in self.arrays
+            return (
+                isinstance(base, nodes.Name)
+                and self.key(function, base.name) not in self.mixed_elements
+                and (self.key(function, base.name) in self.arrays)
             )
         if isinstance(expression, nodes.Call):
             return expression.name in NUMERIC_CALLS

@@ -16,9 +16,10 @@ if TYPE_CHECKING:
 
 __all__ = ["sort_elements", "sorted_keys"]
 
-_ORDERS = frozenset(
-    f"@{what}_{how}_{way}" for what in ("ind", "val") for how in ("str", "num", "type") for way in ("asc", "desc")
-) - {"@ind_type_asc", "@ind_type_desc"}
+_ORDERS = frozenset(f"@{what}_{how}_{way}" for what in ("ind", "val") for how in ("str", "num", "type") for way in ("asc", "desc")) - {
+    "@ind_type_asc",
+    "@ind_type_desc",
+}
 
 
 def sorted_keys(rt: Runtime, array: Array, how: str) -> list[str]:

@@ -24,7 +24,7 @@ def format_time(template: str, seconds: float, utc: bool, env: Mapping[str, str]
 
 
 def make_time(text: str, utc: bool, env: Mapping[str, str]) -> float:
-    """"YYYY MM DD HH MM SS [DST]" as seconds since the epoch; -1 when it is no such thing."""
+    """ "YYYY MM DD HH MM SS [DST]" as seconds since the epoch; -1 when it is no such thing."""
     words = text.split()
     numbers: list[int] = []
     for word in words[:7]:

@@ -12,7 +12,17 @@ if TYPE_CHECKING:
 
 __all__ = [
     "FILE",
-    "UNSET", "AwkExit", "AwkFatal", "AwkNext", "AwkNextFile", "RegexValue", "Strnum", "Unset", "from_input", "integral_text", "to_number",
+    "UNSET",
+    "AwkExit",
+    "AwkFatal",
+    "AwkNext",
+    "AwkNextFile",
+    "RegexValue",
+    "Strnum",
+    "Unset",
+    "from_input",
+    "integral_text",
+    "to_number",
 ]
 
 FILE = "<awk>"

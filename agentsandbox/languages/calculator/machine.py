@@ -405,8 +405,10 @@ class Machine:
         self.stack.append(Decimal(self.ctx.host.random.getrandbits(31)))
 
     def show_limits(self, _: object) -> None:
-        self.write("BC_BASE_MAX     = 2147483647\nBC_DIM_MAX      = 16777215\nBC_SCALE_MAX    = 2147483647\nBC_STRING_MAX   = 2147483647\n"
-                   "MAX Exponent    = 9223372036854775807\nNumber of vars  = 32767\n")
+        self.write(
+            "BC_BASE_MAX     = 2147483647\nBC_DIM_MAX      = 16777215\nBC_SCALE_MAX    = 2147483647\nBC_STRING_MAX   = 2147483647\n"
+            "MAX Exponent    = 9223372036854775807\nNumber of vars  = 32767\n"
+        )
 
     def halt(self, _: object) -> None:
         raise _Halt

@@ -36,9 +36,7 @@ class Change:
         self.ignored = False
 
 
-def compare(
-    left: Sequence[object], right: Sequence[object], budget: Budget, *, minimal: bool = False, horizon: int = 0
-) -> list[Change]:
+def compare(left: Sequence[object], right: Sequence[object], budget: Budget, *, minimal: bool = False, horizon: int = 0) -> list[Change]:
     """The changes from `left` to `right`, in order. Equal items compare equal and hash alike.
 
     horizon  how many of the common lines at both ends take part in the analysis.
@@ -307,9 +305,7 @@ class _Analysis:
             if not exact and cost >= self.patience:
                 return self._best_so_far((x_low, x_high, y_low, y_high), (ahead_low, ahead_high), (back_low, back_high))
 
-    def _best_so_far(
-        self, bounds: tuple[int, int, int, int], ahead: tuple[int, int], back: tuple[int, int]
-    ) -> tuple[int, int, bool, bool]:
+    def _best_so_far(self, bounds: tuple[int, int, int, int], ahead: tuple[int, int], back: tuple[int, int]) -> tuple[int, int, bool, bool]:
         """The point farthest along, forwards or backwards."""
         x_low, x_high, y_low, y_high = bounds
         shift = self.shift

@@ -63,9 +63,7 @@ def compare_three(files: list[list[bytes]], common: int, budget: Budget) -> list
     return blocks
 
 
-def _odd_one(
-    files: list[list[bytes]], ranges: list[tuple[int, int]], taken: list[list[Change]], others: list[int], common: int
-) -> int:
+def _odd_one(files: list[list[bytes]], ranges: list[tuple[int, int]], taken: list[list[Change]], others: list[int], common: int) -> int:
     if not taken[1]:
         return others[0]
     if not taken[0]:
@@ -112,9 +110,7 @@ class MergeRules:
         return None
 
 
-def merge(
-    files: list[list[bytes]], blocks: list[Block], rules: MergeRules, labels: list[bytes], write: Callable[[bytes], None]
-) -> bool:
+def merge(files: list[list[bytes]], blocks: list[Block], rules: MergeRules, labels: list[bytes], write: Callable[[bytes], None]) -> bool:
     """Write the first file with the changes from the second to the third; whether there were conflicts."""
     done = 0
     conflicts = False

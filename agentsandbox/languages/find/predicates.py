@@ -367,7 +367,7 @@ class Predicates:
                 if not directory:
                     what = (
                         "The current directory is included in the PATH environment variable, which is insecure in combination with the "
-                        f"{name} action of find.  Please remove the current directory from your $PATH (that is, remove \".\", doubled "
+                        f'{name} action of find.  Please remove the current directory from your $PATH (that is, remove ".", doubled '
                         "colons, or leading or trailing colons)"
                     )
                 raise CommandError(what)

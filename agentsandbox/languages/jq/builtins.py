@@ -291,9 +291,7 @@ def _path(compiler: Compiler, codes: list[Code]) -> Code:
 @_form("del/1")
 def _del(compiler: Compiler, codes: list[Code]) -> Code:
     body = codes[0]
-    return Code(
-        lambda value, environment: delete_paths(value, list(compiler.path_list(body, value, environment)), compiler.budget)
-    )
+    return Code(lambda value, environment: delete_paths(value, list(compiler.path_list(body, value, environment)), compiler.budget))
 
 
 @_form("getpath/1")
@@ -1005,4 +1003,3 @@ def _sub(compiler: Compiler, codes: list[Code]) -> Code:
 @_form("builtins/0")
 def _builtins(compiler: Compiler, codes: list[Code]) -> Code:
     return Code(lambda value, environment: list(all_names()))
-

@@ -451,9 +451,7 @@ class Compiler:
         first, second = left.one, right.one
         if first is not None:
             if left.total and second is not None:
-                return Code(
-                    lambda value, environment: second(first(value, environment), environment), total=right.total, paths=paths
-                )
+                return Code(lambda value, environment: second(first(value, environment), environment), total=right.total, paths=paths)
             if second is not None:
 
                 def maybe(value: Value, environment: Environment) -> Value:
@@ -1251,11 +1249,7 @@ class Compiler:
         single = source.one
         if single is not None and source.total:
             return Code(lambda value, environment: set_all(value, environment, single(value, environment)))
-        return Code(
-            many=lambda value, environment: (
-                set_all(value, environment, operand) for operand in source.many(value, environment)
-            )
-        )
+        return Code(many=lambda value, environment: (set_all(value, environment, operand) for operand in source.many(value, environment)))
 
     def _changed(self, change: Change, update: One) -> Code:
         """`left |= right` for a left side that is changed on the way down."""

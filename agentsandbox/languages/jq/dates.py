@@ -268,7 +268,6 @@ class _Reader:
         else:
             raise ValueError
 
-
     def two_digit_year(self) -> None:
         value = self.digits(0, 99, 2)
         self.year = (1900 if value >= 69 else 2000) + value if self.century is None else self.century * 100 + value

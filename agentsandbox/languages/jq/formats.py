@@ -171,4 +171,3 @@ def find_format(name: str) -> Callable[[Value], str]:
         raise JqError(f"{name} is not a valid format")
 
     return unknown
-

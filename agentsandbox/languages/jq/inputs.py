@@ -232,6 +232,6 @@ class Inputs:
         return count if ended_line else count + ("\n" in self._text[self._position : self._position + _BLOCK])
 
     def place(self) -> str:
-        """"file:line" for messages."""
+        """ "file:line" for messages."""
         name = self.filename()
         return f"{'<stdin>' if name is None else name}:{self.line()}"

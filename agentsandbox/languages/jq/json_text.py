@@ -50,7 +50,7 @@ _NAN = re.compile(r"[+-]?s?nan[0-9]*", re.IGNORECASE)
 _BLANK = re.compile(r"[ \t\n\r]*")
 _MINUS_ZERO = re.compile(r"-0(?<![^\[,:\s]-0)(?![.0-9eE])")
 _HALF_PAIR = re.compile(r"\\u[dD][89abAB]..(?!\\u[dD][c-fC-F])|(?<!\\u[dD][89abAB]..)\\u[dD][c-fC-F]", re.DOTALL)
-_AFTER_WORD = " \t\n\r[{\""
+_AFTER_WORD = ' \t\n\r[{"'
 _LONG = 300
 _STRICT = re.compile(r"-?(?:0|[1-9][0-9]*)\.[0-9]+")
 _SMALL = ("0.00000", "-0.00000")
@@ -645,4 +645,3 @@ def parse_slowly(text: str, start: int, step: Callable[[], None], before: tuple[
             stack.next = _NOTHING
     if stack.open or position < size:
         raise JsonError(f"Unfinished JSON term at EOF at {text_place(text, size, before)}")
-

@@ -127,8 +127,7 @@ def _string(source: str, position: int, depth: int) -> tuple[list[str | list[Tok
             position = plain.end()
         if position >= size:
             raise JqSyntaxError(
-                "syntax error, unexpected end of file, "
-                "expecting QQSTRING_TEXT or QQSTRING_INTERP_START or QQSTRING_END",
+                "syntax error, unexpected end of file, expecting QQSTRING_TEXT or QQSTRING_INTERP_START or QQSTRING_END",
                 start,
                 max(1, size - start),
             )

@@ -440,9 +440,7 @@ class Program:
 
     __slots__ = ("definitions", "imports", "main", "metadata", "source")
 
-    def __init__(
-        self, source: str, metadata: Value, imports: list[Import], definitions: list[Definition], main: Node | None
-    ) -> None:
+    def __init__(self, source: str, metadata: Value, imports: list[Import], definitions: list[Definition], main: Node | None) -> None:
         self.source = source
         self.metadata = metadata
         self.imports = imports

@@ -179,9 +179,7 @@ def put_path(target: Value, path: Sequence[Value], value: Value, budget: Budget)
     return put_path_owned(target, path, value, budget, None)
 
 
-def put_path_owned(
-    target: Value, path: Sequence[Value], value: Value, budget: Budget, owned: dict[int, Value] | None
-) -> Value:
+def put_path_owned(target: Value, path: Sequence[Value], value: Value, budget: Budget, owned: dict[int, Value] | None) -> Value:
     """As `put_path`, changing containers in place that are among `owned`."""
     parents: list[Value] = []
     here = target

@@ -101,9 +101,7 @@ class Binder:
             return (self._extracted(bound, environment),)
         return self.run(bound, value, environment, lambda inner: (inner,))
 
-    def run(
-        self, bound: Value, value: Value, environment: Environment, body: Callable[[Environment], Iterable[Any]]
-    ) -> Iterator[Any]:
+    def run(self, bound: Value, value: Value, environment: Environment, body: Callable[[Environment], Iterable[Any]]) -> Iterator[Any]:
         """All outputs of `body` in the environments that the first fitting pattern makes."""
         if self.simple:
             yield from body((*environment, bound))
@@ -143,9 +141,7 @@ class Binder:
         elif isinstance(pattern, nodes.ObjectPattern):
             yield from self._match_entries(pattern.entries, 0, bound, value, environment)
 
-    def _match_items(
-        self, items: list[Pattern], at: int, bound: Value, value: Value, environment: Environment
-    ) -> Iterator[Environment]:
+    def _match_items(self, items: list[Pattern], at: int, bound: Value, value: Value, environment: Environment) -> Iterator[Environment]:
         if at == len(items):
             yield environment
             return

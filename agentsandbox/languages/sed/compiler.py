@@ -429,9 +429,7 @@ def _branch_unless(command: Command, _: Settings) -> Operation:
 
 
 _NAMED = {7: "a", 8: "b", 12: "f", 10: "n", 13: "r", 9: "t", 11: "v", 92: "\\"}
-_LISTED = [
-    f"\\{_NAMED[byte]}" if byte in _NAMED else chr(byte) if 32 <= byte < 127 else f"\\{byte:03o}" for byte in range(256)
-]
+_LISTED = [f"\\{_NAMED[byte]}" if byte in _NAMED else chr(byte) if 32 <= byte < 127 else f"\\{byte:03o}" for byte in range(256)]
 
 
 def _list(command: Command, settings: Settings) -> Operation:
