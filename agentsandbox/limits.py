@@ -129,9 +129,8 @@ class Budget:
         self.limits = limits
         self.value_bytes = limits.value_bytes
         self.max_depth = limits.depth
-        self.deadline = monotonic() + (
-            limits.timeout if timeout is None else min(limits.timeout, timeout)
-        )  # in this order NaN does not count
+        seconds = limits.timeout if timeout is None else min(limits.timeout, timeout)  # in this order NaN does not count
+        self.deadline = monotonic() + seconds
         self.left = SLICE
         self.spent = 0
         self.depth = 0
