@@ -526,9 +526,9 @@ class Sandbox:
             if self._observation is not None:
                 self._observation.lifecycle("closed")
 
-    def __del__(self) -> None:
+    def __del__(self, is_finalizing: Callable[[], bool] = sys.is_finalizing) -> None:
         # what waits in the middle of its work holds itself: the collector cannot see into it, so it is ended here
-        if not self.__dict__.get("_closed", True) and not sys.is_finalizing():
+        if not is_finalizing() and not self.__dict__.get("_closed", True):
             shell = self._shell
             if shell is not None and (shell.machine.scheduler.processes or shell.machine.scheduler.elsewhere):
                 shell.machine.scheduler.kill_all()

@@ -70,7 +70,11 @@ class Database:
             data = bytearray(self.original)
             if data[18:20] == b"\2\2":
                 data[18:20] = b"\1\1"  # a database with a write-ahead log cannot be opened in memory
-            self.connection.deserialize(bytes(data))
+            try:
+                self.connection.deserialize(bytes(data))
+            except BaseException:
+                self.connection.close()
+                raise
         connection = self.connection
         pragmas = ["temp_store=MEMORY", f"max_page_count={max(ctx.budget.limits.file_bytes // _PAGE, 10)}"]
         for pragma in pragmas + ["query_only=1"] * read_only:
@@ -97,10 +101,13 @@ class Database:
             if given or any(int(width[:12]) > most for width in _WIDTH.findall(template)):
                 raise sqlite3.DataError("string or blob too big")
             formatter = sqlite3.connect(":memory:", cached_statements=0)
-            formatter.text_factory = decode
-            formatter.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, most)
-            marks = ",".join("?" * len(values))
-            result: str | None = formatter.execute(f"SELECT printf({marks})", values).fetchone()[0]
+            try:
+                formatter.text_factory = decode
+                formatter.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, most)
+                marks = ",".join("?" * len(values))
+                result: str | None = formatter.execute(f"SELECT printf({marks})", values).fetchone()[0]
+            finally:
+                formatter.close()
             return result
 
         for name in ("printf", "format"):

@@ -93,11 +93,13 @@ class Shell:
 
     def close(self) -> None:
         """Write what is held back and store the database."""
-        self.flush()
-        self._end_output()
-        if self._database is not None:
-            self._database.close()
-            self._database = None
+        try:
+            self.flush()
+            self._end_output()
+        finally:
+            if self._database is not None:
+                self._database.close()
+                self._database = None
 
     # output
 
