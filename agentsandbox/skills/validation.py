@@ -62,7 +62,7 @@ def check_fields(fields: Mapping[str, Any], *, directory: str | None, strict: bo
     tolerated = set(_TOLERATED)
     if named or directory is not None:
         tolerated |= {"missing-name", "empty-name"}
-    if is_title(fields.get("name")):
+    if is_title(fields.get("name"), directory):
         tolerated |= _NAME_FORM
     return [replace(diagnostic, severity="warning") if diagnostic.code in tolerated else diagnostic for diagnostic in found]
 
@@ -170,14 +170,26 @@ _TOLERATED = frozenset(
     )
 )
 _NAME_FORM = frozenset(("name-case", "name-hyphen", "name-hyphens", "name-characters"))
-_NO_TITLE = re.compile(r"""^[/.~]|\.\.|[\\"<>`$;|]""")
+_NO_TITLE = re.compile(r"""^[/.~]|\.\.|[\\"<>`$;|]|^\S*/\S*$""")  # "CI/CD Pipeline" is a title, "a/b" a path
+_WORD = re.compile(r"[a-z0-9]{2,}")
 
 
-def is_title(name: Any) -> bool:
-    """Whether a name is one for people ("PDF Tools", "数据分析"), and nothing that could be a path, a command or a mark-up."""
-    if not isinstance(name, str) or not name.isprintable() or INVISIBLE.search(name) or _NO_TITLE.search(name):
+def is_title(name: Any, directory: str | None) -> bool:
+    """Whether a name is one for people ("PDF Tools"), and nothing that could be a path, a command, a mark-up or another's name.
+
+    In a directory it must say what the directory's name says: the words of one are among those of the other, in ASCII,
+    whose letters look like no others.
+    """
+    if not isinstance(name, str) or not name.isprintable() or INVISIBLE.search(name) or _NO_TITLE.search(name) or name_for(name) is None:
         return False
-    return name_for(name) is not None
+    if directory is None or _letters(name) == _letters(directory):
+        return True
+    title, place = set(_WORD.findall(name.lower())), set(_WORD.findall(directory.lower()))
+    return name.isascii() and bool(title and place) and (title <= place or place <= title)
+
+
+def _letters(text: str) -> str:
+    return "".join(filter(str.isalnum, text.casefold()))
 
 
 def name_for(title: str) -> str | None:
@@ -199,5 +211,5 @@ def identify(fields: Mapping[str, Any], *, directory: str | None, name: str | No
     for candidate in candidates:
         if is_skill_name(candidate):
             return candidate
-    titles = [] if strict else [name_for(candidate) for candidate in candidates if is_title(candidate)]
+    titles = [] if strict else [name_for(candidate) for candidate in candidates if is_title(candidate, directory)]
     return titles[0] if titles else None
