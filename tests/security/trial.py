@@ -20,7 +20,7 @@ from tests.security.attack_scripts import ATTACKS, Attack, make_file
 
 OVERSHOOT = 0.5
 """Seconds that an execution may last beyond its timeout."""
-GROWTH = {"crowd": 280, "disk": 200, "large": 200, "dense": 150}
+GROWTH = {"crowd": 500, "disk": 250, "large": 250, "dense": 200}
 """MiB that the process may grow by: 100, more where values, waiting commands or files are filled to their limits."""
 
 INTERNAL = re.compile(
