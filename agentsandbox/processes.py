@@ -65,8 +65,8 @@ class Process:
         self.signals: list[int] = []
         self.descriptors: Mapping[int, Stream] | None = None
         """What its running command's descriptors refer to."""
-        self.on_signal: Callable[[int], bool] | None = None
-        """Asked for each signal before it kills: true when the process handles or ignores it."""
+        self.on_signal: Callable[[int], str | None] | None = None
+        """Asked for each signal before it kills: what the process does instead, "" for nothing, None to be killed."""
         self._greenlet: greenlet | None = None
         self._ready: Callable[[], bool] | None = None
         self._wake: float | None = None
@@ -300,8 +300,9 @@ class Scheduler:
         while process.signals:
             sent = process.signals.pop(0)
             signal = abs(sent)
-            if process.on_signal is not None and process.on_signal(signal):
-                if sent < 0 and process.descriptors is not None:
+            handled = process.on_signal(signal) if process.on_signal is not None else None
+            if handled is not None:
+                if handled and sent < 0 and process.descriptors is not None:
                     raise Interrupted(signal)
                 continue
             if signal not in IGNORED_BY_DEFAULT:

@@ -84,17 +84,17 @@ def before_command(shell: Shell, text: str, line: int) -> bool:
     return True
 
 
-def signal_handler(shell: Shell) -> Callable[[int], bool]:
-    """What a process does with signals: true for those that the shell traps or ignores."""
+def signal_handler(shell: Shell) -> Callable[[int], str | None]:
+    """What a process does with a signal: the commands that the shell has for it, "" to ignore it, None for the usual end."""
 
-    def handle(signal: int) -> bool:
+    def handle(signal: int) -> str | None:
         name = SIGNALS.get(signal, "")
         text = shell.traps.get(name)
         if text is None or name in ("KILL", "STOP"):
-            return False
+            return None
         if text:
             shell.pending_traps.append(name)
-        return True
+        return text
 
     return handle
 
