@@ -199,7 +199,6 @@ _OPTIONS = """
           --ultra              levels to 22
       -T, --threads=N          accepted: a sandbox has one thread
       -q, --quiet              no summary
-      -v, --verbose            accepted: the summary is all there is to say
           --no-progress        accepted: no progress is shown
           --check              add a checksum (the default)
           --no-check           add none

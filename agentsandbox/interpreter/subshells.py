@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
     Run = Callable[[Shell], int]
 
-SIGKILL = 9
-
 __all__ = ["child_ended", "compile_stage", "in_subshell", "run_in_shell", "run_subshell", "run_traps", "start_subshell", "text_of"]
+
+SIGKILL = 9
 
 
 def run_in_shell(shell: Shell, run: Run, *, goes_on: bool = False) -> int:
