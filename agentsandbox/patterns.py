@@ -27,7 +27,7 @@ if TYPE_CHECKING:
         def match(self, text: str, /) -> object: ...
 
 
-__all__ = ["ShellPattern", "compile_glob", "compile_shell_pattern", "has_magic", "quote_glob", "translate"]
+__all__ = ["ShellPattern", "compile_glob", "compile_shell_pattern", "has_magic", "translate"]
 
 CLASSES = {
     "blank": r" \t",
@@ -62,14 +62,8 @@ def has_magic(pattern: str) -> bool:
     return _MAGIC.search(pattern) is not None
 
 
-def quote_glob(text: str) -> str:
-    """A pattern that matches just `text`."""
-    return _QUOTE.sub(r"\\\g<0>", text) if _QUOTE.search(text) else text
-
-
 _MISCOUNTED = re.compile(r"(?<!\\)\[(?:[!^]\]|\[:[^]]*\Z)")
 _EXTENDED = re.compile(r"[?*+@!]\(")
-_QUOTE = re.compile(r"[*?\[\]\\()|!+@^-]")
 
 
 class ShellPattern:

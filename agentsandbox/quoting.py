@@ -12,6 +12,7 @@ __all__ = [
     "declare_quote_double",
     "has_metacharacters",
     "needs_ansi",
+    "quote_glob",
     "quote_if_needed",
     "shell_quote_single",
     "trace_quote",
@@ -31,6 +32,7 @@ _NAMED = {
 }
 _SPECIAL = re.compile(r"([\s!\"$&'()*,;<>?\[\\\]^`{|}])|(?<![^:=])~", re.ASCII)
 _METACHARACTER = re.compile(r"""[ \t\n'"\\|&;()<>!{}*\[?\]^$`]|^\#|(?<![^:=])~""")
+_PATTERN = re.compile(r"[*?\[\]\\()|!+@^-]")
 _DOUBLE = re.compile(r'(["$`\\])')
 
 
@@ -109,3 +111,8 @@ def trace_quote(text: str) -> str:
     if not text or has_metacharacters(text):
         return _single_quote(text)
     return ansi_quote(text) if needs_ansi(text) else text
+
+
+def quote_glob(text: str) -> str:
+    """A pattern that matches just `text`."""
+    return _PATTERN.sub(r"\\\g<0>", text) if _PATTERN.search(text) else text

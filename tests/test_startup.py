@@ -46,6 +46,12 @@ def test_a_first_script_loads_nothing_heavy_and_no_command() -> None:
     assert not {name for name in loaded if name.startswith("agentsandbox.commands.")}
     assert not {name.split(".")[1] for name in loaded if name.startswith("agentsandbox.")} & {
         "languages", "regexps", "skills", "tools", "manager", "options", "network", "cli", "integrations", "events", "driver",
+        "patterns", "stars",
+    }  # fmt: skip
+    assert not loaded & {
+        "agentsandbox.expansion.arithmetic", "agentsandbox.expansion.braces", "agentsandbox.expansion.globbing",
+        "agentsandbox.expansion.parameters", "agentsandbox.syntax.arithmetic", "agentsandbox.syntax.compounds",
+        "agentsandbox.syntax.conditions", "agentsandbox.syntax.printer",
     }  # fmt: skip
 
 

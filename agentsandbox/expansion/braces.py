@@ -5,32 +5,68 @@ from __future__ import annotations
 import itertools
 import re
 
+from agentsandbox.limits import Budget
 from agentsandbox.syntax.nodes import Literal, Parameter, Part
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from agentsandbox.limits import Budget
+    from agentsandbox.expansion.host import ExpansionHost
+    from agentsandbox.expansion.words import Fields, WordCompiler
 
-__all__ = ["expand_braces", "has_braces"]
+__all__ = ["brace_fields", "expand_braces"]
 
+_LONG = 65536
+"""Characters from which on a word is weighed with the others."""
+_FEW = 256
+"""Words that are compiled beforehand; more are made one by one."""
 _SEQUENCE = re.compile(r"(?:([-+]?\d+)\.\.([-+]?\d+)|([A-Za-z])\.\.([A-Za-z]))(?:\.\.(-?\d+))?")
 _CANDIDATE = re.compile(r"\{.*[,}]", re.DOTALL)
 
 Item = "str | Part"
 
 
-def has_braces(parts: tuple[Part, ...]) -> bool:
-    """Whether a brace expansion is possible at all."""
-    opened = False
-    for part in parts:
-        if isinstance(part, Literal):
-            if "{" in part.text:
-                opened = True
-            if opened and "}" in part.text:
-                return True
-    return False
+def brace_fields(parts: tuple[Part, ...], words: WordCompiler) -> Fields:
+    """A word with brace expansions as the fields it expands to."""
+    counter = Budget()
+    alternatives: list[Fields] = []
+    for alternative in expand_braces(parts, counter):
+        if len(alternatives) >= _FEW:
+            return lambda host, out: _many_fields(parts, words, host, out)
+        alternatives.append(words.fields_of(alternative))
+    if len(alternatives) == 1:
+        return alternatives[0]
+
+    def all_fields(host: ExpansionHost, out: list[str]) -> None:
+        for alternative in alternatives:
+            alternative(host, out)
+            if len(out[-1:] and out[-1]) > _LONG:
+                _weigh(host, out)
+
+    return all_fields
+
+
+def _many_fields(parts: tuple[Part, ...], words: WordCompiler, host: ExpansionHost, out: list[str]) -> None:
+    budget = host.budget
+    size = 0
+    for alternative in expand_braces(parts, budget):
+        constant = words.constant_field(alternative)
+        if constant is not None and not constant.startswith("~"):
+            out.append(constant)
+            size += len(constant) + 16
+        else:
+            words.fields_of(alternative)(host, out)
+            size += 64
+        budget.charge(size >> 2)
+        if len(out) & 15 == 0:
+            _weigh(host, out)
+
+
+def _weigh(host: ExpansionHost, words: list[str]) -> None:
+    """Refuse words that are too large together."""
+    if words and len(words[-1]) > _LONG and sum(map(len, words)) > 4 * host.budget.value_bytes:
+        host.budget.charge(sum(map(len, words)))
 
 
 def expand_braces(parts: tuple[Part, ...], budget: Budget) -> Iterator[tuple[Part, ...]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["ExpansionError"]
+__all__ = ["ExpansionError", "unbound"]
 
 
 class ExpansionError(Exception):
@@ -25,3 +25,9 @@ class ExpansionError(Exception):
         self.readonly = readonly
         self.status = status
         super().__init__(message)
+
+
+def unbound(shown: str) -> ExpansionError:
+    """The error of `set -u`."""
+    shown = f"${shown}" if shown.isdigit() or shown == "!" else shown
+    return ExpansionError(f"{shown}: unbound variable", status=127)

@@ -4,17 +4,51 @@ from __future__ import annotations
 
 import re
 
+from agentsandbox.expansion.errors import ExpansionError
 from agentsandbox.patterns import compile_glob
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from agentsandbox.expansion.host import ExpansionHost
     from agentsandbox.fs.base import FileSystem
     from agentsandbox.limits import Budget
 
-__all__ = ["glob_paths"]
+__all__ = ["expand_glob", "glob_paths"]
 
 _MAGIC = re.compile(r"[*?\[]|[?*+@!]\(")
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
+_CLOSED_MAGIC = re.compile(r"[*?]|(?:^|/)[^/\[]*+\[[^/\]]*+\]|[+@!]\(")
+"""What makes a word a pattern of pathname expansion: a bracket only when it is closed."""
+_CLOSED_BASIC_MAGIC = re.compile(r"[*?]|(?:^|/)[^/\[]*+\[[^/\]]*+\]")
+_GLOBIGNORE = re.compile(r"(?:\[[!^]?\]?(?:\[:\w*:\]|[^\]])*\]|[^:])+")
+"""One pattern of GLOBIGNORE: a colon inside a bracket expression does not end it."""
+
+
+def expand_glob(host: ExpansionHost, pattern: str) -> list[str] | None:
+    """Pathname expansion by the shell's options; None where the word stays as it is."""
+    shopt = host.shopt
+    if not (_CLOSED_MAGIC if host.extglob else _CLOSED_BASIC_MAGIC).search(pattern):
+        return None
+    found = glob_paths(
+        pattern,
+        host.fs,
+        host.cwd,
+        host.budget,
+        dotglob=shopt["dotglob"],
+        globstar=shopt["globstar"],
+        ignore_case=shopt["nocaseglob"],
+        skipdots=shopt["globskipdots"],
+    )
+    ignored = host.values.get("GLOBIGNORE")
+    if ignored and isinstance(ignored, str):
+        patterns = [compile_glob(piece, pathname=True) for piece in _GLOBIGNORE.findall(ignored)]
+        found = glob_paths(pattern, host.fs, host.cwd, host.budget, dotglob=True, globstar=shopt["globstar"])
+        found = [name for name in found if not any(test.fullmatch(name) for test in patterns)]
+    if found:
+        return found
+    if shopt["failglob"]:
+        raise ExpansionError("no match: " + pattern.replace("\\", ""))
+    return [] if shopt["nullglob"] else None
 
 
 def glob_paths(

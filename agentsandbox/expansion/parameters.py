@@ -9,12 +9,12 @@ import functools
 import re
 
 from agentsandbox.errors import ShellSyntaxError
-from agentsandbox.expansion.errors import ExpansionError
+from agentsandbox.expansion.errors import ExpansionError, unbound
 from agentsandbox.expansion.transformations import OPERATORS, slice_list, slice_text, transform
 from agentsandbox.expansion.variables import ASSOCIATIVE, HIDDEN, AssociativeArray, IndexedArray, NameReference
 from agentsandbox.quoting import shell_quote_single
 from agentsandbox.streams import bytewise, decode, encode
-from agentsandbox.syntax.nodes import Literal, Parameter, Word
+from agentsandbox.syntax.nodes import CHOICES, Literal, Parameter, Word
 from agentsandbox.syntax.words import NAME
 
 TYPE_CHECKING = False
@@ -38,10 +38,8 @@ if TYPE_CHECKING:
         def arithmetic(self, word: Word) -> Callable[[ExpansionHost], int]: ...
 
 
-__all__ = ["CHOICES", "ParameterReader", "compile_parameter"]
+__all__ = ["ParameterReader", "compile_parameter", "join", "reader_for"]
 
-CHOICES = frozenset(("-", ":-", "=", ":=", "?", ":?", "+", ":+"))
-"""Operators that take the operand in the place of the parameter, or not."""
 _SPECIAL_READERS: dict[str, MaybeText] = {
     "?": lambda host: str(host.status),
     "$": lambda host: str(host.shell_pid()),
@@ -185,12 +183,6 @@ def reader_for(name: str, subscript: Word | None, words: Words) -> ParameterRead
     return ParameterReader(name, _variable(name))
 
 
-def unbound(host: ExpansionHost, shown: str) -> ExpansionError:
-    """The error of `set -u`."""
-    shown = f"${shown}" if shown.isdigit() or shown == "!" else shown
-    return ExpansionError(f"{shown}: unbound variable", status=127)
-
-
 def compile_parameter(node: Parameter, words: Words) -> ParameterReader:
     """The whole expansion as a reader; its `single` and `many` raise under `set -u` where bash does."""
     operator = node.operator
@@ -227,7 +219,7 @@ def _plain(reader: ParameterReader) -> ParameterReader:
     def read(host: ExpansionHost) -> str | None:
         text = single(host)
         if text is None and host.nounset:
-            raise unbound(host, shown)
+            raise unbound(shown)
         return text
 
     return ParameterReader(shown, read)
@@ -242,7 +234,7 @@ def _length(reader: ParameterReader) -> ParameterReader:
         text = single(host)
         if text is None:
             if host.nounset:
-                raise unbound(host, shown)
+                raise unbound(shown)
             return "0"
         return str(len(bytewise(text) if host.bytewise else text))
 
@@ -268,7 +260,7 @@ def _operated(node: Parameter, reader: ParameterReader, words: Words) -> Paramet
         text = single(host)
         if text is None:
             if host.nounset:
-                raise unbound(host, shown)
+                raise unbound(shown)
             return None
         return apply(host, text, pattern(host), replacement(host) if replacement is not None else "")
 
@@ -310,7 +302,7 @@ def _slice(node: Parameter, reader: ParameterReader, words: Words) -> ParameterR
         text = single(host)
         if text is None:
             if host.nounset:
-                raise unbound(host, shown)
+                raise unbound(shown)
             return None
         start, count = offset(host), length(host) if length is not None else None
         if host.bytewise and not text.isascii():
@@ -355,7 +347,7 @@ def _transformed(node: Parameter, reader: ParameterReader, letter: str) -> Param
         text = single(host)
         if text is None:
             if host.nounset:
-                raise unbound(host, shown)
+                raise unbound(shown)
             if letter not in ("a", "A"):
                 return None
         return transform(host, name, text, letter)

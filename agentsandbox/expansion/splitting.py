@@ -5,12 +5,10 @@ from __future__ import annotations
 import functools
 import re
 
-from agentsandbox.patterns import quote_glob
+from agentsandbox.quoting import quote_glob
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from agentsandbox.expansion.host import ExpansionHost
 
 __all__ = ["FieldBuilder", "split_fields", "split_read"]
@@ -96,14 +94,13 @@ def _last_field(text: str, start: int, blanks: set[str], others: set[str], escap
 
 
 class FieldBuilder:
-    """Collects the fields of one word. `glob(pattern)` gives the names a pattern matches, None for no match."""
+    """Collects the fields of one word."""
 
-    __slots__ = ("glob", "host", "magic", "opened", "out", "pattern", "text")
+    __slots__ = ("host", "magic", "opened", "out", "pattern", "text")
 
-    def __init__(self, host: ExpansionHost, out: list[str], glob: Callable[[str], list[str] | None]) -> None:
+    def __init__(self, host: ExpansionHost, out: list[str]) -> None:
         self.host = host
         self.out = out
-        self.glob = glob
         self.text: list[str] = []
         self.pattern: list[str] = []
         self.opened = False
@@ -115,6 +112,24 @@ class FieldBuilder:
         if text:
             self.text.append(text)
             self.pattern.append(quote_glob(text))
+
+    def quoted_elements(self, items: list[str]) -> None:
+        """ "$@": the first element continues the field, the last one begins what follows."""
+        if not items:
+            return
+        self.quoted(items[0])
+        for item in items[1:]:
+            self.end()
+            self.quoted(item)
+
+    def expanded_elements(self, items: list[str]) -> None:
+        """$@ or $* without quotes: each element splits again; a first character of IFS that is no blank also keeps empty ones."""
+        keeps_empty = self.host.ifs[:1].strip(" \t\n") != ""
+        for number, item in enumerate(items):
+            if number:
+                self.opened = self.opened or keeps_empty
+                self.end()
+            self.expanded(item)
 
     def literal(self, text: str) -> None:
         """Unquoted text of the script: it may be a pattern, but does not split."""
@@ -172,7 +187,9 @@ class FieldBuilder:
             return
         text = "".join(self.text)
         if self.magic and not self.host.noglob:
-            names = self.glob("".join(self.pattern))
+            from agentsandbox.expansion.globbing import expand_glob
+
+            names = expand_glob(self.host, "".join(self.pattern))
             if names is None:
                 self.out.append(text)
             else:

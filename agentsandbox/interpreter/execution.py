@@ -10,7 +10,7 @@ from agentsandbox.errors import CommandError, Exit, Interrupted, PipeClosed
 from agentsandbox.expansion.errors import ExpansionError
 from agentsandbox.fs.skeleton import COMMAND_MARK, command_of
 from agentsandbox.quoting import ansi_quote, needs_ansi
-from agentsandbox.streams import Stream, decode, encode
+from agentsandbox.streams import Closed, Stream, decode, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -216,7 +216,7 @@ def _run_tool(shell: Shell, tool: Command, argv: Sequence[str], environment: Map
             return refused
     shell.budget.step(1 + (sum(map(len, argv)) >> 3))  # what a tool does with a word may take as long as the word is
     fds = shell.fds
-    closed = Stream()  # every operation of the base class fails with EBADF
+    closed = Closed()
     context = context_for(shell, argv[0], argv[1:], environment, fds.get(0) or closed, fds.get(1) or closed, fds.get(2) or closed)
     process = shell.machine.scheduler.current
     table, process.descriptors = process.descriptors, fds

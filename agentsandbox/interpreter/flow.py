@@ -405,7 +405,7 @@ def _constant_pattern(word: Word) -> str | None:
         if isinstance(part, Literal) and "~" not in part.text:
             texts.append(part.text)
         elif isinstance(part, Quoted):
-            from agentsandbox.patterns import quote_glob
+            from agentsandbox.quoting import quote_glob
 
             texts.append(quote_glob(part.text))
         else:

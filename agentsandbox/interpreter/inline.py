@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 
 from agentsandbox.errors import Break, Continue, Return
-from agentsandbox.expansion.braces import has_braces
 from agentsandbox.expansion.errors import ExpansionError
 from agentsandbox.expansion.variables import Variables
+from agentsandbox.expansion.words import has_braces
 from agentsandbox.interpreter.failures import command_failed, expansion_failed
 from agentsandbox.interpreter.substitutions import WORDS
 from agentsandbox.streams import decode, encode

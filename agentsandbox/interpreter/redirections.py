@@ -39,11 +39,7 @@ class Directory(Stream):
 
     __slots__ = ()
 
-    def read(self, size: int = -1) -> bytes:
-        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), "-")
-
-    def readline(self, end: bytes = b"\n") -> bytes:
-        return self.read()
+    unreadable = errno.EISDIR
 
 
 class RedirectionError(Exception):

@@ -7,7 +7,6 @@ import posixpath
 from types import MappingProxyType
 
 from agentsandbox.errors import CommandError, Exit, LimitReached
-from agentsandbox.expansion.arithmetic import evaluate_text
 from agentsandbox.expansion.variables import ARRAY, EXPORT, READONLY, UNSET, IndexedArray, Variables
 from agentsandbox.interpreter.jobs import JobTable
 from agentsandbox.interpreter.specials import READERS, SPECIAL_ATTRIBUTES, WRITERS
@@ -483,6 +482,8 @@ class Shell:
 
     def arithmetic(self, text: str) -> int:
         """The value of an arithmetic expression, whose expansions have been made."""
+        from agentsandbox.expansion.arithmetic import evaluate_text
+
         return evaluate_text(self, text)
 
     def subscript(self, text: str) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 from agentsandbox.errors import CommandError
-from agentsandbox.expansion.braces import expand_braces, has_braces
 from agentsandbox.expansion.errors import ExpansionError
+from agentsandbox.expansion.words import has_braces
 from agentsandbox.interpreter.assignments import BoundAssignment, bind_assignment, compile_assignment
 from agentsandbox.interpreter.builtins import SPECIAL, find_builtin
 from agentsandbox.interpreter.dispatch import compiles
@@ -329,6 +329,8 @@ def _alternatives(node: Assignment) -> list[Assignment]:
     """An argument of `declare` and its kin by its braces: `local x={a,b}` is `local x=a x=b`."""
     if isinstance(node.value, ArrayLiteral) or not has_braces(node.value.parts):
         return [node]
+    from agentsandbox.expansion.braces import expand_braces
+
     return [
         Assignment(node.name, Word(parts, node.value.source), node.subscript, node.append, node.source)
         for parts in expand_braces(node.value.parts, Budget())

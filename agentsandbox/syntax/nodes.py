@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 __all__ = [
+    "CHOICES",
     "AndOr",
     "ArithmeticCommand",
     "ArithmeticFor",
@@ -118,6 +119,10 @@ class DoubleQuoted(Part):
 
     def __init__(self, parts: tuple[Part, ...]) -> None:
         self.parts = parts
+
+
+CHOICES = frozenset(("-", ":-", "=", ":=", "?", ":?", "+", ":+"))
+"""Operators of a parameter that take their operand in its place, or not."""
 
 
 class Parameter(Part):

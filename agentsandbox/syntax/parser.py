@@ -13,41 +13,23 @@ from agentsandbox.errors import ShellSyntaxError
 from agentsandbox.syntax.nodes import (
     AndOr,
     ArithmeticCommand,
-    ArithmeticFor,
     ArrayElement,
     ArrayLiteral,
     Assignment,
     Background,
-    Case,
-    CaseClause,
     Command,
     CommandList,
-    CondAnd,
-    CondBinary,
-    Conditional,
-    CondNot,
-    CondOr,
-    CondTest,
-    CondUnary,
-    CondWord,
-    Coproc,
-    For,
     FunctionDefinition,
-    Group,
     HereDocument,
-    If,
     Literal,
     Part,
     Pipeline,
-    Quoted,
     Redirection,
-    Select,
     SimpleCommand,
     Subshell,
-    While,
     Word,
 )
-from agentsandbox.syntax.words import SUBSCRIPT, WORD, WordReader, decode_ansi_c
+from agentsandbox.syntax.words import SUBSCRIPT, WordReader, decode_ansi_c
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -56,6 +38,7 @@ if TYPE_CHECKING:
 __all__ = ["DECLARATIONS", "RESERVED", "Parser", "parse"]
 
 RESERVED = frozenset("if then else elif fi do done case esac while until for select in function { } ! [[ time coproc".split())
+_BODIES = frozenset("{ if while until for select case [[".split())
 _CLOSERS = frozenset("then else elif fi do done esac }".split())
 DECLARATIONS = frozenset("declare typeset local export readonly alias eval".split())
 _ASSIGNING = frozenset("declare typeset local export readonly".split())
@@ -65,7 +48,6 @@ _ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(\+?=|\[)")
 _REDIRECTION = re.compile(r"(?:(\d+)|\{([A-Za-z_][A-Za-z0-9_]*(?:\[[^]{}\n]+\])?)\})?(<<<|<<-?|<>|<&|>>|>&|>\||&>>|&>|<(?!\()|>(?!\())")
 _REDIRECTION_STARTS = frozenset("0123456789{<>&")
 _FUNCTION = re.compile(r"([^\s|&;()<>$`\\\"'=]+)[ \t]*\([ \t]*\)")
-_PARENTHESES = re.compile(r"[ \t]*\([ \t]*\)")
 _OPERATOR = re.compile(r"&&|\|\||;;&|;;|;&|\|&|&>>|&>|<<<|<<-|<<|>>|<&|>&|<>|>\||[|&;()<>\n]")
 _FD_WORD = re.compile(r"\d+|[^\s|&;()<>]+")
 
@@ -93,9 +75,9 @@ class Parser(WordReader):
         self.skip_newlines()
         if self.position >= len(self.text):
             return None
-        return self._list(until_newline=True)
+        return self.command_list(until_newline=True)
 
-    def _list(self, *, until_newline: bool) -> Command:
+    def command_list(self, *, until_newline: bool) -> Command:
         """and-or lists with ; & or newlines between them."""
         commands: list[Command] = []
         text = self.text
@@ -120,7 +102,7 @@ class Parser(WordReader):
             else:
                 commands.append(command)
                 if char and until_newline:
-                    raise self.unexpected(self._token())
+                    raise self.unexpected(self.token())
                 break
             if until_newline:
                 self.skip_blanks()
@@ -132,11 +114,12 @@ class Parser(WordReader):
                     break
             else:
                 self.skip_newlines()
-                if self._at_list_end():
+                if self.at_list_end():
                     break
         return commands[0] if len(commands) == 1 else CommandList(tuple(commands))
 
-    def _at_list_end(self) -> bool:
+    def at_list_end(self) -> bool:
+        """Whether what is next closes the construct that a list stands in."""
         text, position = self.text, self.position
         if position >= len(text):
             return True
@@ -150,12 +133,12 @@ class Parser(WordReader):
             return match is not None and match[0] in _CLOSERS
         return False
 
-    def _compound_list(self) -> Command:
+    def compound_list(self) -> Command:
         """The commands inside a construct, up to a reserved word or operator that closes it."""
         self.skip_newlines()
-        if self._at_list_end():
-            raise self.unexpected(self._token())
-        return self._list(until_newline=False)
+        if self.at_list_end():
+            raise self.unexpected(self.token())
+        return self.command_list(until_newline=False)
 
     def _and_or(self) -> Command:
         first = self._pipeline()
@@ -197,7 +180,7 @@ class Parser(WordReader):
         if (negated or timed) and self._at_command_end():
             empty = SimpleCommand((), (), (), self.line_at(start))
             return Pipeline((empty,), (), negated, timed, self.line_at(start))
-        commands = [self._command()]
+        commands = [self.command()]
         operators: list[str] = []
         while True:
             self.skip_blanks()
@@ -208,7 +191,7 @@ class Parser(WordReader):
             self.position += len(operator)
             operators.append(operator)
             self.skip_newlines()
-            commands.append(self._command())
+            commands.append(self.command())
         if not operators and not negated and not timed:
             return commands[0]
         return Pipeline(tuple(commands), tuple(operators), negated, timed, self.line_at(start))
@@ -218,7 +201,8 @@ class Parser(WordReader):
 
     # commands
 
-    def _command(self) -> Command:
+    def command(self) -> Command:
+        """One command: simple, compound or the definition of a function."""
         self.skip_blanks()
         text, position = self.text, self.position
         if position >= len(text):
@@ -231,15 +215,15 @@ class Parser(WordReader):
             return self._redirected(command)
         if char.islower() or char in "{[}!":
             if self._expand_alias():
-                return self._command()
+                return self.command()
             text, position = self.text, self.position
             match = _RESERVED_WORD.match(text, position)
-            if match is not None and match[0] in RESERVED and not self._function_follows(match.end()):
+            if match is not None and match[0] in RESERVED:
                 word = match[0]
-                reader = self._READERS.get(word)
+                if word == "time":
+                    return self._simple_command()
+                reader = _reader_of(word)
                 if reader is None:
-                    if word == "time":
-                        return self._simple_command()
                     raise self.unexpected(word)
                 self.position = match.end()
                 self.enter()
@@ -249,16 +233,12 @@ class Parser(WordReader):
                     return command
                 return self._redirected(command)
         elif self._expand_alias():
-            return self._command()
+            return self.command()
         if char not in "<>&|;\n)" and "(" in text:
             match = _FUNCTION.match(text, position)
             if match is not None:
-                return self._function(match[1], match.end(), position)
+                return self.function_definition(match[1], match.end(), position)
         return self._simple_command()
-
-    def _function_follows(self, position: int) -> bool:
-        del position
-        return False
 
     def _redirected(self, command: Command) -> Command:
         """A compound command with the redirections behind it."""
@@ -281,7 +261,7 @@ class Parser(WordReader):
                 expression = self.arithmetic_word(start + 2, end, end + 2)
                 return ArithmeticCommand(expression, (), self.line_at(start))
         self.position += 1
-        body = self._compound_list()
+        body = self.compound_list()
         self._close(")", start)
         return Subshell(body, (), self.line_at(start))
 
@@ -293,19 +273,19 @@ class Parser(WordReader):
                 raise self.unexpected_end()
             raise self.unclosed(closer, opened_at, at_end=True)
         if self.text[self.position] != closer:
-            raise self.unexpected(self._token())
+            raise self.unexpected(self.token())
         self.position += 1
 
-    def _expect(self, *words: str) -> str:
+    def expect(self, *words: str) -> str:
         """Pass over one of these reserved words, which must be next."""
         self.skip_newlines()
-        match = _RESERVED_WORD.match(self.text, self.position)
-        if match is None or match[0] not in words:
-            raise self.unexpected(self._token())
-        self.position = match.end()
-        return match[0]
+        word = self.reserved_word()
+        if word not in words:
+            raise self.unexpected(self.token())
+        self.position += len(word)
+        return word
 
-    def _token(self) -> str:
+    def token(self) -> str:
         """The token at the cursor, for messages."""
         self.skip_blanks()
         if self.position >= len(self.text):
@@ -318,377 +298,34 @@ class Parser(WordReader):
         self.position = saved
         return word.source if word is not None else self.text[saved]
 
-    def _group(self, start: int) -> Command:
-        body = self._compound_list()
-        self._expect("}")
-        return Group(body, (), self.line_at(start))
+    def at_operator(self) -> bool:
+        """Whether an operator stands at the cursor."""
+        return _OPERATOR.match(self.text, self.position) is not None
 
-    def _if(self, start: int) -> Command:
-        clauses: list[tuple[Command, Command]] = []
-        otherwise: Command | None = None
-        while True:
-            condition = self._compound_list()
-            self._expect("then")
-            clauses.append((condition, self._compound_list()))
-            word = self._expect("elif", "else", "fi")
-            if word == "else":
-                otherwise = self._compound_list()
-                self._expect("fi")
-                break
-            if word == "fi":
-                break
-        return If(tuple(clauses), otherwise, (), self.line_at(start))
-
-    def _while(self, start: int) -> Command:
-        until = self.text[start] == "u"
-        condition = self._compound_list()
-        self._expect("do")
-        body = self._compound_list()
-        self._expect("done")
-        return While(condition, body, until, (), self.line_at(start))
-
-    def _for(self, start: int) -> Command:
-        self.skip_blanks()
-        if self.text.startswith("((", self.position):
-            return self._arithmetic_for(start)
-        return self._for_words(start, For)
-
-    def _select(self, start: int) -> Command:
-        self.skip_blanks()
-        return self._for_words(start, Select)
-
-    def _for_words(self, start: int, node: type[For]) -> Command:
-        at = self.position
-        name = self.read_word()
-        if name is None:
-            raise self.unexpected(self._token())
-        text = "".join(part.text if isinstance(part, (Literal, Quoted)) else "$" for part in name.parts)
-        if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", text):
-            text = name.source  # reported when it runs
-        words: list[Word] | None = None
-        self.skip_blanks()
-        if self.text[self.position : self.position + 1] == ";":
-            self.position += 1
-            self.skip_newlines()
-        else:
-            self.skip_newlines()
-            match = _RESERVED_WORD.match(self.text, self.position)
-            if match is not None and match[0] == "in":
-                self.position = match.end()
-                words = self._words_to_line_end()
-        body = self._do_body()
-        del at
-        return node(text, tuple(words) if words is not None else None, body, (), self.line_at(start))
-
-    def _words_to_line_end(self) -> list[Word]:
-        words: list[Word] = []
-        while True:
-            self.skip_blanks()
-            word = self.read_word()
-            if word is None:
-                break
-            words.append(word)
-        if self.text[self.position : self.position + 1] == ";":
-            self.position += 1
-        elif self.text[self.position : self.position + 1] != "\n":
-            raise self.unexpected(self._token())
-        self.skip_newlines()
-        return words
-
-    def _do_body(self) -> Command:
-        self.skip_newlines()
-        if self.text[self.position : self.position + 1] == "{":
-            match = _RESERVED_WORD.match(self.text, self.position)
-            if match is not None:
-                self.position += 1
-                body = self._compound_list()
-                self._expect("}")
-                return body
-        self._expect("do")
-        body = self._compound_list()
-        self._expect("done")
-        return body
-
-    def _arithmetic_for(self, start: int) -> Command:
-        opened = self.position
-        end = self.arithmetic_end(opened + 2)
-        if end is None:
-            raise self.unclosed(")", opened)
-        pieces: list[Word] = []
-        position = opened + 2
-        for stop in [*self._semicolons(position, end), end]:
-            while self.text[position : position + 1] in (" ", "\t", "\n") and position < stop:
-                position += 1
-            pieces.append(self.arithmetic_word(position, stop, stop + 1))
-            position = stop + 1
-        if len(pieces) != 3:
-            error = self.error("syntax error: arithmetic expression required", opened)
-            error.source_line = None
-            raise ShellSyntaxError(error.message, error.line, error.column, source_line=self.text[opened : end + 2])
-        self.position = end + 2
-        self.skip_blanks()
-        if self.text[self.position : self.position + 1] == ";":
-            self.position += 1
-        body = self._do_body()
-        return ArithmeticFor(pieces[0], pieces[1], pieces[2], body, (), self.line_at(start))
-
-    def _semicolons(self, start: int, end: int) -> list[int]:
-        depth = 0
-        found: list[int] = []
-        for position in range(start, end):
-            char = self.text[position]
-            depth += (char in "({[") - (char in ")}]")
-            if char == ";" and depth <= 0:
-                found.append(position)
-        return found
-
-    def _case(self, start: int) -> Command:
-        self.skip_blanks()
-        word = self.read_word()
-        if word is None:
-            raise self.unexpected(self._token())
-        self.skip_newlines()
+    def reserved_word(self) -> str:
+        """What may be a reserved word at the cursor, "" if nothing there can be one."""
         match = _RESERVED_WORD.match(self.text, self.position)
-        if match is None or match[0] != "in":
-            raise self.unexpected(self._token())
-        self.position = match.end()
-        clauses: list[CaseClause] = []
-        while True:
-            self.skip_newlines()
-            match = _RESERVED_WORD.match(self.text, self.position)
-            if match is not None and match[0] == "esac":
-                self.position = match.end()
-                break
-            clause, more = self._case_clause()
-            clauses.append(clause)
-            if not more:
-                self._expect("esac")
-                break
-        return Case(word, tuple(clauses), (), self.line_at(start))
+        return match[0] if match is not None else ""
 
-    def _case_clause(self) -> tuple[CaseClause, bool]:
-        patterns: list[Word] = []
-        if self.text[self.position : self.position + 1] == "(":
-            self.position += 1
-            self.skip_blanks()
-        while True:
-            pattern = self.read_word()
-            if pattern is None:
-                raise self.unexpected(self._token())
-            patterns.append(pattern)
-            self.skip_blanks()
-            char = self.text[self.position : self.position + 1]
-            if char == "|" and self.text[self.position + 1 : self.position + 2] not in ("|", "&"):
-                self.position += 1
-                self.skip_blanks()
-                continue
-            if char == ")":
-                self.position += 1
-                break
-            raise self.unexpected(self._token())
-        self.skip_newlines()
-        body = None if self._at_list_end() else self._list(until_newline=False)
-        self.skip_newlines()
-        for terminator in (";;&", ";;", ";&"):
-            if self.text.startswith(terminator, self.position):
-                self.position += len(terminator)
-                return CaseClause(tuple(patterns), body, terminator), True
-        return CaseClause(tuple(patterns), body, ";;"), False
+    def at_body(self) -> bool:
+        """Whether a compound command begins at the cursor, as the body of a function must be."""
+        return self.text.startswith("(", self.position) or self.reserved_word() in _BODIES
 
-    def _function_keyword(self, start: int) -> Command:
-        self.skip_blanks()
-        word = self.read_word()
-        if word is None:
-            raise self.unexpected(self._token())
-        match = _PARENTHESES.match(self.text, self.position)
-        return self._function(word.source, match.end() if match is not None else self.position, start)
-
-    def _function(self, name: str, body_at: int, start: int) -> Command:
+    def function_definition(self, name: str, body_at: int, start: int) -> Command:
+        """The definition of the function `name`, whose body begins at `body_at`."""
         self.position = body_at
         self.skip_newlines()
-        text, position = self.text, self.position
-        if position >= len(text):
+        if self.position >= len(self.text):
             raise self.unexpected_end()
         line = self.line_at(start)
-        match = _RESERVED_WORD.match(text, position)
-        if text[position] != "(" and (match is None or match[0] not in self._BODIES):
-            raise self.unexpected(self._token())
+        if not self.at_body():
+            raise self.unexpected(self.token())
         self.enter()
-        body = self._command()
+        body = self.command()
         self.nesting -= 1
         return FunctionDefinition(name, body, line)
 
-    def _coproc(self, start: int) -> Command:
-        self.skip_blanks()
-        line = self.line_at(start)
-        saved = self.position
-        match = _RESERVED_WORD.match(self.text, saved)
-        if self.text[saved : saved + 1] == "(" or (match is not None and match[0] in self._BODIES):
-            return Coproc("COPROC", self._command(), line)
-        word = self.read_word()
-        if word is not None:
-            self.skip_blanks()
-            match = _RESERVED_WORD.match(self.text, self.position)
-            if self.text[self.position : self.position + 1] == "(" or (match is not None and match[0] in self._BODIES):
-                return Coproc(word.source, self._command(), line)
-        self.position = saved
-        return Coproc("COPROC", self._command(), line)
-
     # [[ … ]]
-
-    def _conditional(self, start: int) -> Command:
-        saved, self.extglob = self.extglob, True
-        try:
-            test = self._cond_or(start)
-            self._cond_blanks(start)
-            if not self._cond_closes():
-                raise self._cond_error(start, "syntax error in conditional expression", ": unexpected token `{}'")
-        except ShellSyntaxError as error:
-            if error.source_line is None and self.position < len(self.text):
-                error.status = None
-            raise
-        self.extglob = saved
-        self.position += 2
-        return Conditional(test, (), self.line_at(start))
-
-    def _cond_blanks(self, start: int) -> None:
-        self.skip_newlines()
-        if self.position >= len(self.text):
-            raise ShellSyntaxError("unexpected EOF while looking for `]]'", self.line_at(start), 1)
-
-    def _cond_closes(self) -> bool:
-        text, position = self.text, self.position
-        return text.startswith("]]", position) and (position + 2 >= len(text) or text[position + 2] in " \t\n;&|)<>")
-
-    def _cond_or(self, start: int) -> CondTest:
-        left = self._cond_and(start)
-        self._cond_blanks(start)
-        if self.text.startswith("||", self.position):
-            self.position += 2
-            return CondOr(left, self._cond_or(start))
-        return left
-
-    def _cond_and(self, start: int) -> CondTest:
-        left = self._cond_term(start)
-        self._cond_blanks(start)
-        if self.text.startswith("&&", self.position):
-            self.position += 2
-            return CondAnd(left, self._cond_and(start))
-        return left
-
-    def _cond_term(self, start: int) -> CondTest:
-        self._cond_blanks(start)
-        text, position = self.text, self.position
-        char = text[position]
-        if char == "!" and text[position + 1 : position + 2] in (" ", "\t", "\n", "("):
-            self.position += 1
-            self.enter()
-            inner = self._cond_term(start)
-            self.nesting -= 1
-            return CondNot(inner)
-        if char == "(":
-            self.position += 1
-            self.enter()
-            inner = self._cond_or(start)
-            self.nesting -= 1
-            self._cond_blanks(start)
-            if self.text[self.position] != ")":
-                raise self._cond_error(start, "", "unexpected token `{}', ", "expected `)'")
-            self.position += 1
-            return inner
-        word = None if self._cond_closes() else self.read_word()
-        if word is None:
-            raise self._cond_error(start, "", "unexpected token `{}' in conditional command")
-        if _UNARY.fullmatch(word.source):
-            operand = self._cond_operand()
-            if operand is not None:
-                return CondUnary(word.source, operand)
-        return self._cond_binary(word, start)
-
-    def _cond_operand(self) -> Word | None:
-        """The word after a unary operator, unless it is a binary operator or the end."""
-        saved = self.position
-        self.skip_blanks()
-        if self._cond_closes() or self.text[self.position : self.position + 1] in ("\n", ""):
-            if self._cond_closes():
-                raise self.error("unexpected argument `]]' to conditional unary operator", self.position, show_line=False)
-            self.position = saved
-            return None
-        word = self.read_word()
-        if word is None:
-            self.position = saved
-        return word
-
-    def _next_closes(self) -> bool:
-        saved = self.position
-        self.skip_blanks()
-        closes = self._cond_closes()
-        self.position = saved
-        return closes
-
-    def _cond_binary(self, left: Word, start: int) -> CondTest:
-        self.skip_blanks()
-        text, position = self.text, self.position
-        if position >= len(text):
-            raise self._cond_eof(start)
-        if text[position] in "<>":
-            operator = text[position]
-            self.position += 1
-        elif self._cond_closes() or text[position] in "&|)\n":
-            return CondWord(left)
-        else:
-            match = _BINARY.match(text, position)
-            if match is None:
-                raise self.error("conditional binary operator expected", position, show_line=False)
-            operator = match[0]
-            self.position = match.end()
-        self.skip_blanks()
-        if self._cond_closes():
-            raise self.error("unexpected argument `]]' to conditional binary operator", self.position, show_line=False)
-        if operator == "=~":
-            right: Word | None = self._regular_expression()
-        else:
-            right = self.read_word()
-        if right is None:
-            raise self._cond_error(start, "", "unexpected argument `{}' to conditional binary operator")
-        return CondBinary(operator, left, right)
-
-    def _regular_expression(self) -> Word | None:
-        """The word after =~: parentheses, | and < > are part of it; blanks inside parentheses too."""
-        text = self.text
-        start = self.position
-        depth = 0
-        parts: list[Part] = []
-        self.extglob = False  # `a*(b)` is no pattern list here
-        while self.position < len(text):
-            parts.extend(self.scan(WORD, "()"))
-            char = text[self.position : self.position + 1]
-            if not char or (char in " \t\n" and not depth) or (char in "&;" and not depth):
-                break
-            if char == "|" and not depth and text[self.position + 1 : self.position + 2] == "|":
-                break
-            if char == ")" and not depth:
-                break
-            depth += (char == "(") - (char == ")")
-            parts.append(Literal(char))
-            self.position += 1
-        self.extglob = True
-        if self.position == start:
-            return None
-        return Word(_merge_literals(parts), text[start : self.position])
-
-    def _cond_error(self, start: int, before: str, about_operator: str, after: str = "") -> ShellSyntaxError:
-        """An error worded with the token if that is an operator or `]]`, without it if it is a word."""
-        if self.position >= len(self.text):
-            return self._cond_eof(start)
-        token = self._token()
-        operator = self._cond_closes() or _OPERATOR.match(self.text, self.position) is not None
-        shown = about_operator.replace("{}", "newline" if token == "\n" else token) if operator else ""
-        return self.error(f"{before}{shown}{after}", start)
-
-    def _cond_eof(self, start: int) -> ShellSyntaxError:
-        del start
-        return self.error("unexpected token `newline', conditional binary operator expected")
 
     # simple commands
 
@@ -733,13 +370,13 @@ class Parser(WordReader):
             if self._alias_ends and self._after_blank_alias():
                 self._expand_alias()
         if not words and not assignments and not redirections:
-            raise self.unexpected(self._token())
+            raise self.unexpected(self.token())
         if self.text[self.position : self.position + 1] == "(":
             if len(words) == 1 and not assignments and not redirections:
                 self.position += 1
-                if (token := self._token()) != ")":
+                if (token := self.token()) != ")":
                     raise self.unexpected(token or "newline")
-                return self._function(words[0].source, self.position + 1, start)  # no name of a function: refused when it runs
+                return self.function_definition(words[0].source, self.position + 1, start)  # no name of a function: refused when it runs
             raise self.unexpected("(")
         line = self.line_at(start)
         if self.text.find("\n", start, self.position) < 0:
@@ -793,7 +430,7 @@ class Parser(WordReader):
                     continue
             word = self.read_word()
             if word is None:
-                raise self._array_error(self.unexpected(self._token()))
+                raise self._array_error(self.unexpected(self.token()))
             elements.append(ArrayElement(word))
 
     def _array_error(self, error: ShellSyntaxError) -> ShellSyntaxError:
@@ -830,14 +467,14 @@ class Parser(WordReader):
         if operator in ("<<", "<<-"):
             word = self.read_word()
             if word is None:
-                raise self.unexpected(self._token())
+                raise self.unexpected(self.token())
             delimiter, quoted = _delimiter(word.source)
             document = HereDocument(delimiter, quoted, line)
             self.pending.append((document, operator == "<<-"))
             return Redirection(operator, document, int(number) if number else None, variable, line)
         target = self.read_word()
         if target is None:
-            raise self.unexpected(self._token() or "newline")
+            raise self.unexpected(self.token() or "newline")
         if number and len(number) > 9:
             raise self.unexpected(operator)
         return Redirection(operator, target, int(number) if number else None, variable, line)
@@ -853,7 +490,7 @@ class Parser(WordReader):
             if self.position >= len(self.text):
                 raise self.unclosed(")", opened_at, at_end=True)
             try:
-                body = self._list(until_newline=False)
+                body = self.command_list(until_newline=False)
             except ShellSyntaxError as error:
                 if error.message.endswith("unexpected end of file"):
                     raise self.unclosed(")", opened_at, at_end=True) from None
@@ -863,7 +500,7 @@ class Parser(WordReader):
         if self.position >= len(self.text):
             raise self.unclosed(")", opened_at, at_end=True)
         if self.text[self.position] != ")":
-            unexpected = self.unexpected(self._token())
+            unexpected = self.unexpected(self.token())
             unexpected.in_substitution = True
             raise unexpected
         self.position += 1
@@ -912,24 +549,16 @@ class Parser(WordReader):
         self.skip_blanks()
         return any(saved <= stop <= self.position and self.text[stop - 1 : stop] in (" ", "\t") for stop, _ in self._alias_ends)
 
-    _READERS: dict[str, Callable[[Parser, int], Command]] = {
-        "{": _group,
-        "if": _if,
-        "while": _while,
-        "until": _while,
-        "for": _for,
-        "select": _select,
-        "case": _case,
-        "function": _function_keyword,
-        "[[": _conditional,
-        "coproc": _coproc,
-    }
-    _BODIES = frozenset("{ if while until for select case [[".split())
 
+def _reader_of(word: str) -> Callable[[Parser, int], Command] | None:
+    """What reads the compound command that a reserved word begins; None where it begins none."""
+    if word == "[[":
+        from agentsandbox.syntax.conditions import read_condition
 
-_UNARY = re.compile(r"-[a-hknoprstuvwxzGLNORS]")
-_BINARY = re.compile(r"==|=~|!=|=|-(?:eq|ne|lt|le|gt|ge|nt|ot|ef)(?=[ \t\n])")
-_BINARY_WORDS = frozenset("== =~ != = -eq -ne -lt -le -gt -ge -nt -ot -ef".split())
+        return read_condition
+    from agentsandbox.syntax.compounds import READERS
+
+    return READERS.get(word)
 
 
 def _delimiter(source: str) -> tuple[str, bool]:
@@ -959,7 +588,8 @@ _DELIMITER = re.compile(
 )
 
 
-def _merge_literals(parts: list[Part]) -> tuple[Part, ...]:
+def merge_literals(parts: list[Part]) -> tuple[Part, ...]:
+    """Neighbouring literals as one."""
     merged: list[Part] = []
     for part in parts:
         if merged and isinstance(part, Literal) and isinstance(merged[-1], Literal):

@@ -7,9 +7,9 @@ from agentsandbox.expansion.globbing import glob_paths
 from agentsandbox.expansion.variables import ARRAY, EXPORT, AssociativeArray, IndexedArray
 from agentsandbox.interpreter.builtins import NAMES, UsageFailure, define
 from agentsandbox.interpreter.builtins.declare import array_from_text
-from agentsandbox.patterns import compile_shell_pattern, quote_glob
+from agentsandbox.patterns import compile_shell_pattern
 from agentsandbox.processes import SIGNALS
-from agentsandbox.quoting import quote_if_needed, shell_quote_single
+from agentsandbox.quoting import quote_glob, quote_if_needed, shell_quote_single
 from agentsandbox.syntax.parser import RESERVED
 
 TYPE_CHECKING = False
