@@ -108,6 +108,44 @@ def test_front_matter_never_raises(text: str) -> None:
         assert metadata is not None or found
 
 
+VALUES = [
+    "x", "", "~", "[x]", "[[]]", "{x: y}", "{x: [y]}", "\n  - x", "\n  - x: y", "\n  x: y", "|\n  x", ">-\n  x", '"x', "*x", "&x y",
+    "!x y", "x: y",
+]  # fmt: skip
+FIELDS = [
+    "name", "description", "license", "compatibility", "metadata", "allowed-tools", "tags", "requires", "arguments", "argument-hint",
+    "when_to_use", "user-invocable", "disable-model-invocation", "version",
+]  # fmt: skip
+
+
+@quick
+@given(st.dictionaries(st.sampled_from(FIELDS), st.sampled_from(VALUES)), st.booleans())
+def test_fields_of_any_kind_never_raise(fields: dict[str, str], strict: bool) -> None:
+    text = "".join(f"{name}: {value}\n" for name, value in fields.items())
+    metadata, found = read_metadata(f"---\n{text}---\n", directory="skill", strict=strict, prefer_directory=True)
+    assert (metadata is None) is any(each.severity == "error" for each in found)
+    if metadata is not None:
+        assert metadata.name == "skill"
+        assert isinstance(metadata.argument_hint, str | None)
+        assert isinstance(metadata.when_to_use, str | None)
+        assert all(isinstance(word, str) for word in (*metadata.arguments, *metadata.needs))
+
+
+POSING = [
+    "../evil", "..evil", "/etc", "/", "~", ".", "..", "a/b", "evil/", "..\\evil", "C:\\x", "-lead", "trail-", "dou--ble", "a b",
+    "evil.md", "CON", "Evil", "under_score", "g\u043e\u043ed", "\u0441\u043e\u0440", "ｇｏｏｄ", "café", "\U0001f4a5",
+    "good'; rm -rf /", "$(id)", "`id`", "<b>good</b>", "%2e%2e", "\u202egood", "good\u200b", "good\nevil", "p\u0430ypal helper",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", POSING)
+def test_a_name_that_poses_as_another_is_refused(name: str) -> None:
+    text = f"---\nname: {json.dumps(name, ensure_ascii=False)}\ndescription: d\n---\n"
+    metadata, found = read_metadata(text, directory="good", prefer_directory=True)
+    assert metadata is None
+    assert {each.field for each in found} == {"name"}
+
+
 @quick
 @given(description=texts, body=texts)
 def test_no_text_breaks_out_of_its_block(description: str, body: str) -> None:

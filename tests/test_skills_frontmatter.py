@@ -202,7 +202,11 @@ def test_yaml_that_is_no_plain_text_is_refused(head: str, code: str) -> None:
 def test_what_is_mended_is_an_error_only_to_the_strict() -> None:
     for text, code in (
         ("---\nname: y\nname: x\ndescription: d\n---\n", "yaml-duplicate"),
-        ("\n\n---\nname: x\ndescription: d\n---\n", "blank-start"),
+        ("\n\n---\nname: x\ndescription: d\n---\n", "late-start"),
+        ("<!-- (c)\nsomebody -->\n\n---\nname: x\ndescription: d\n---\n", "late-start"),
+        ("````skill\n---\nname: x\ndescription: d\n---\n````\n", "late-start"),
+        ("  ---\nname: x\ndescription: d\n---\n", "late-start"),
+        ("---\nname: x\ndescription: d\n -----\n", "loose-fence"),
         ("---\nname: x\ndescription: d: e\n---\n", "repaired-yaml"),
     ):
         metadata, found = read_metadata(text)
@@ -210,6 +214,28 @@ def test_what_is_mended_is_an_error_only_to_the_strict() -> None:
         assert metadata.name == "x"
         assert [each.code for each in found] == [code]
         assert codes(text) == {code}
+
+
+def test_a_code_block_around_a_skill_is_none_of_its_instructions() -> None:
+    for text in (
+        "```skill\n---\nname: x\ndescription: d\n---\n# Body\n```sh\nls\n```\n```\n",
+        "```yaml\n---\nname: x\ndescription: d\n---\n```\n# Body\n```sh\nls\n```\n",
+        "<!-- --> \n---\nname: x\ndescription: d\n---\n# Body\n```sh\nls\n```\n",
+    ):
+        assert SkillMetadata.parse(text).instructions == "# Body\n```sh\nls\n```"
+
+
+@pytest.mark.parametrize("text", ["# Title\n---\nname: x\ndescription: d\n---\n", "<!-- a --> b\n---\nname: x\ndescription: d\n---\n"])
+def test_text_before_the_front_matter_is_none_of_it(text: str) -> None:
+    assert codes(text, strict=False) == {"no-frontmatter"}
+
+
+@pytest.mark.parametrize("name", ["[x]", "{x: y}", "\n  - x"])
+def test_a_name_that_is_no_text_is_the_directory_s(name: str) -> None:
+    metadata, found = read_metadata(f"---\nname: {name}\ndescription: d\n---\n", directory="x")
+    assert metadata is not None
+    assert (metadata.name, metadata.title) == ("x", "")
+    assert [each.code for each in found] == ["empty-name"]
 
 
 def test_values_keep_their_spelling() -> None:

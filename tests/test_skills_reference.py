@@ -68,6 +68,11 @@ AGREED = [
     plain("yes", description="yes"),
     ("123", text("123")),
     ("leading", "\n" + text("leading")),
+    ("comment", "<!-- c -->\n" + text("comment")),
+    ("block", "```skill\n" + text("block") + "```\n"),
+    ("padded", text('"padded "')),
+    plain("tool-list", "allowed-tools:", "  - Read"),
+    plain("tool-commas", "allowed-tools: Read, Write"),
 ]
 DIFFERENT = [  # directory, text, whether the reference says it is valid, whether we do; why
     (*plain("unknown", "foo: bar"), False, True),  # the specification says nothing about other fields
@@ -80,6 +85,11 @@ DIFFERENT = [  # directory, text, whether the reference says it is valid, whethe
     (*plain("con"), True, False),  # no file of that name on some systems
     (*plain("comp-empty", 'compatibility: ""'), True, False),  # "1-500 characters"
     (*plain("meta-text", "metadata: x"), True, False),  # "a map"
+    (*plain("tool-map", "allowed-tools:", "  a: b"), True, False),  # "a string"
+    (*plain("license-list", "license:", "  - MIT"), True, False),  # a name
+    ("fence", "---\nname: fence\ndescription: d\n ----\n", True, False),  # any "---" ends it there, a line of its own here
+    (*plain("dashes", description="--- d"), False, True),
+    (*plain("tab-inside", description="a\tb"), False, True),
 ]
 
 

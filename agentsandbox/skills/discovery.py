@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from agentsandbox.skills.frontmatter import FENCE, MAX_FRONTMATTER_BYTES, FrontmatterError, read_utf8
+from agentsandbox.skills.frontmatter import FENCE, MAX_FRONTMATTER_BYTES, FrontmatterError, Opening, read_utf8
 from agentsandbox.skills.metadata import read_metadata
 from agentsandbox.skills.records import Collision, SkillRecord
 from agentsandbox.skills.skill import MAX_SKILL_FILE_BYTES
@@ -21,6 +21,7 @@ __all__ = ["Index", "read_head", "safe_words"]
 
 WARN_TOKENS = 8000
 BOM = b"\xef\xbb\xbf"
+BLANK = b"\n"
 
 
 class Index:
@@ -120,13 +121,13 @@ def read_head(file: LineFile) -> bytes:
     lines: list[bytes] = []
     size = 0
     fence = encode(FENCE)
-    blank = b"\n"
+    opening = Opening()
     line = file.readline(MAX_FRONTMATTER_BYTES + 2).removeprefix(BOM)
-    while line and not line.strip() and size <= MAX_FRONTMATTER_BYTES:
-        lines, size = [blank], size + len(line)  # one tells of all
+    while line and size <= MAX_FRONTMATTER_BYTES and opening.includes(str(line, "utf-8", "replace")):
+        lines, size = [BLANK], size + len(line)  # one tells of all
         line = file.readline(MAX_FRONTMATTER_BYTES + 2)
     lines.append(line)
-    ended = line.rstrip() != fence
+    ended, size = line.strip() != fence, 0
     while line and not ended and size <= MAX_FRONTMATTER_BYTES:
         line = file.readline(MAX_FRONTMATTER_BYTES + 2)
         lines.append(line)

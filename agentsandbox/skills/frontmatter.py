@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-__all__ = ["MAX_FRONTMATTER_BYTES", "Frontmatter", "FrontmatterError", "parse_skill_text", "read_utf8", "split_frontmatter"]
+__all__ = ["MAX_FRONTMATTER_BYTES", "Frontmatter", "FrontmatterError", "Opening", "parse_skill_text", "read_utf8", "split_frontmatter"]
 
 MAX_FRONTMATTER_BYTES = 64 * 1024
 MAX_DEPTH = 10
@@ -25,6 +25,8 @@ BOM = "\ufeff"
 
 _FIELD = re.compile(r"(?P<key>[A-Za-z_][\w-]*)[ \t]*:(?!//)(?P<value>.*)$")
 _BLOCK_MARK = re.compile(r"[|>][0-9+-]{0,2}(?=\s|$)")
+_CODE = re.compile(r"(`{3,}|~{3,})[a-z]*")
+_LOOSE_FENCE = re.compile(r"\s*-{3,}\s*")
 _FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff]")
 
 
@@ -56,24 +58,71 @@ def read_utf8(data: bytes) -> str:
 
 def parse_skill_text(text: str) -> Frontmatter:
     """Take a SKILL.md apart and read its YAML; `FrontmatterError` says what is wrong."""
-    head, body = split_frontmatter(text)
-    oddities = [] if text.removeprefix(BOM).startswith(FENCE) else [FrontmatterError("blank-start", "SKILL.md starts with blank lines")]
+    oddities: list[FrontmatterError] = []
+    head, body = split_frontmatter(text, oddities)
     return Frontmatter(_read_mapping(head, oddities), body, tuple(oddities))
 
 
-def split_frontmatter(text: str) -> tuple[str, str]:
-    """(YAML, body) of a SKILL.md: the first line is `---`, and so is the line that ends the YAML. Line ends become LF."""
-    text = text.removeprefix(BOM).lstrip(" \t\r\n")
-    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
-    if lines[0].rstrip() != FENCE:
+class Opening:
+    """What authors and their tools put before the front matter: blank lines, comments, the fence of a code block."""
+
+    def __init__(self) -> None:
+        self.fence = ""
+        """The marks that a code block around the front matter, or around all of it, begins with."""
+        self._in_comment = False
+
+    def includes(self, line: str) -> bool:
+        """Whether the next line still stands before the front matter."""
+        line = line.strip()
+        if self._in_comment or line.startswith("<!--"):
+            self._in_comment = "-->" not in line
+            return self._in_comment or line.endswith("-->")
+        code = None if self.fence else _CODE.fullmatch(line)
+        if code is not None:
+            self.fence = code[1]
+        return code is not None or not line
+
+
+def split_frontmatter(text: str, oddities: list[FrontmatterError] | None = None) -> tuple[str, str]:
+    """(YAML, body) of a SKILL.md: the first line is `---`, and so is the line that ends the YAML. Line ends become LF.
+
+    What stands before the first one, or makes a longer line of the last one, is passed over and added to `oddities`.
+    """
+    odd = [] if oddities is None else oddities
+    lines = text.removeprefix(BOM).replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    opening = Opening()
+    start = next((number for number, line in enumerate(lines) if not opening.includes(line)), 0)
+    if lines[start].strip() != FENCE:
         raise FrontmatterError("no-frontmatter", "SKILL.md must start with YAML frontmatter (---)")
-    for number in range(1, len(lines)):
-        if lines[number].rstrip() == FENCE:
-            head = "\n".join(lines[1:number])
-            if len(head) > MAX_FRONTMATTER_BYTES:
-                raise FrontmatterError("frontmatter-too-large", f"SKILL.md frontmatter exceeds {MAX_FRONTMATTER_BYTES} bytes")
-            return head, "\n".join(lines[number + 1 :]).strip()
-    raise FrontmatterError("unclosed-frontmatter", "SKILL.md frontmatter not properly closed with ---")
+    if start or lines[0].rstrip() != FENCE:
+        odd.append(FrontmatterError("late-start", "SKILL.md does not start with its frontmatter (---)"))
+    end = _end_of(lines, start + 1, odd)
+    head = "\n".join(lines[start + 1 : end])
+    if len(head) > MAX_FRONTMATTER_BYTES:
+        raise FrontmatterError("frontmatter-too-large", f"SKILL.md frontmatter exceeds {MAX_FRONTMATTER_BYTES} bytes")
+    return head, _body(lines[end + 1 :], opening.fence)
+
+
+def _end_of(lines: list[str], start: int, oddities: list[FrontmatterError]) -> int:
+    """The line that ends the YAML: `---`, else one that is almost that."""
+    numbers = range(start, len(lines))
+    end = next((number for number in numbers if lines[number].rstrip() == FENCE), None)
+    if end is None:
+        end = next((number for number in numbers if _LOOSE_FENCE.fullmatch(lines[number])), None)
+        if end is None:
+            raise FrontmatterError("unclosed-frontmatter", "SKILL.md frontmatter not properly closed with ---")
+        oddities.append(FrontmatterError("loose-fence", f"SKILL.md frontmatter is closed with {lines[end][:40]!r}, not with '---'"))
+    return end
+
+
+def _body(lines: list[str], fence: str) -> str:
+    """The Markdown, without the end of a code block that began before the front matter."""
+    text = "\n".join(lines).strip()
+    if fence and text.startswith(f"{fence}\n"):
+        text = text[len(fence) :]
+    elif fence:
+        text = text.removesuffix(f"\n{fence}")
+    return text.strip()
 
 
 def _read_mapping(head: str, oddities: list[FrontmatterError]) -> dict[str, Any]:

@@ -125,7 +125,7 @@ def _model(known: str, front: Frontmatter, raw: str | None) -> SkillMetadata:
     metadata = metadata if isinstance(metadata, dict) else {}
     return SkillMetadata(
         name=known,
-        title=fields.get("name", ""),
+        title=_text(fields.get("name")) or "",
         description=fields["description"].strip(),
         license=_text(fields.get("license")),
         compatibility=_text(fields.get("compatibility")),

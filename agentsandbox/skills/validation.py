@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+import unicodedata
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -62,7 +63,8 @@ def check_fields(fields: Mapping[str, Any], *, directory: str | None, strict: bo
     tolerated = set(_TOLERATED)
     if named or directory is not None:
         tolerated |= {"missing-name", "empty-name"}
-    if is_title(fields.get("name"), directory):
+    name = fields.get("name")
+    if isinstance(name, str) and is_title(name.strip(), directory):
         tolerated |= _NAME_FORM
     return [replace(diagnostic, severity="warning") if diagnostic.code in tolerated else diagnostic for diagnostic in found]
 
@@ -96,6 +98,7 @@ def _check_name(fields: Mapping[str, Any], directory: str | None, named: bool) -
     if not isinstance(name, str) or not name.strip():
         yield _error("empty-name", "name", "Field 'name' must be a non-empty string")
         return
+    name = name.strip()
     if len(name) > SKILL_NAME_MAX:
         yield _error("name-too-long", "name", f"Skill name '{name[:SKILL_NAME_MAX]}…' exceeds 64 character limit ({len(name)} chars)")
     if name != name.lower():
@@ -170,26 +173,51 @@ _TOLERATED = frozenset(
     )
 )
 _NAME_FORM = frozenset(("name-case", "name-hyphen", "name-hyphens", "name-characters"))
-_NO_TITLE = re.compile(r"""^[/.~]|\.\.|[\\"<>`$;|]|^\S*/\S*$""")  # "CI/CD Pipeline" is a title, "a/b" a path
-_WORD = re.compile(r"[a-z0-9]{2,}")
+_HOSTILE = re.compile(r"""^[.~]|\.\.|[\\"<>`$;|]""")
+_PATH = re.compile(r"^/|^\S*/\S*$")  # "CI/CD Pipeline" is a title, "a/b" a path
+_WORD = re.compile(r"[a-z0-9]{3,}")
+_TITLE_LETTERS = 6
 
 
-def is_title(name: Any, directory: str | None) -> bool:
-    """Whether a name is one for people ("PDF Tools"), and nothing that could be a path, a command, a mark-up or another's name.
+def is_title(name: str, directory: str | None) -> bool:
+    """Whether a name is one for people ("PDF Tools", "数据分析"), and nothing that could be a path, a command, a mark-up, another's name.
 
-    In a directory it must say what the directory's name says: the words of one are among those of the other, in ASCII,
-    whose letters look like no others.
+    A catalog knows such a skill by its directory, so its title need not say the same; but what shares no word with the directory must
+    read as a title does: several words, or several characters of a script that has no capitals, whose letters look like no others.
     """
-    if not isinstance(name, str) or not name.isprintable() or INVISIBLE.search(name) or _NO_TITLE.search(name) or name_for(name) is None:
+    if not name.isprintable() or INVISIBLE.search(name) or _HOSTILE.search(name) or name_for(name) is None:
         return False
-    if directory is None or _letters(name) == _letters(directory):
+    if directory is not None and _letters(name) == _letters(directory):
         return True
-    title, place = set(_WORD.findall(name.lower())), set(_WORD.findall(directory.lower()))
-    return name.isascii() and bool(title and place) and (title <= place or place <= title)
+    if _PATH.search(name):
+        return False
+    return directory is None or (name.isascii() and not _words(name).isdisjoint(_words(directory))) or _reads_as_title(name)
 
 
 def _letters(text: str) -> str:
     return "".join(filter(str.isalnum, text.casefold()))
+
+
+def _words(text: str) -> set[str]:
+    """The words of three letters or more; of a text without such, all of it."""
+    return set(_WORD.findall(text.lower())) or {_letters(text)}
+
+
+def _reads_as_title(name: str) -> bool:
+    """Whether it has several words, none of them of letters that are mixed to look like others."""
+    if unicodedata.normalize("NFKC", name) != name:
+        return False
+    words = [word for word in name.split() if word[0].isalnum() and len(_letters(word)) > 1]
+    if any(_is_mixed(word) for word in words):
+        return False
+    uncased = sum(character.isalpha() and character.lower() == character.upper() for character in name)
+    return uncased >= 3 or (len(words) > 1 and sum(map(len, words)) >= _TITLE_LETTERS)
+
+
+def _is_mixed(word: str) -> bool:
+    """Whether a word has letters of ASCII, and others that have capitals as these have: Cyrillic or Greek, but not é."""
+    cased = [unicodedata.normalize("NFKD", character)[0] for character in word if character.lower() != character.upper()]
+    return len({character.isascii() for character in cased}) > 1
 
 
 def name_for(title: str) -> str | None:
@@ -205,7 +233,7 @@ def identify(fields: Mapping[str, Any], *, directory: str | None, name: str | No
     """The name a skill is known by: the host's, else its own or its directory's, whichever can be one, or can be made one."""
     if name is not None:
         return name
-    candidates = [text for text in (fields.get("name"), directory) if isinstance(text, str) and len(text) <= 200]
+    candidates = [text.strip() for text in (fields.get("name"), directory) if isinstance(text, str) and len(text) <= 200]
     if prefer_directory:
         candidates.reverse()
     for candidate in candidates:
