@@ -15,13 +15,14 @@ draws on `ctx.budget` in every loop over untrusted length.
 
 from __future__ import annotations
 
+import errno
 import os
 import posixpath
 import textwrap
 
 from agentsandbox.errors import CommandError, UsageError
 from agentsandbox.releases import release_of, version_option
-from agentsandbox.streams import ByteWriter, decode, encode
+from agentsandbox.streams import ByteWriter, Closed, InputError, Null, OutputError, decode, encode
 from agentsandbox.usage import Arguments, OptionParser
 
 TYPE_CHECKING = False
@@ -179,13 +180,24 @@ class CommandContext:
 
     def warn_os(self, error: OSError, name: str | None = None, prefix: str = "") -> None:
         """Report an `OSError` as Unix tools do: "name: [prefix]operand: reason"."""
+        if isinstance(error, InputError) and name == "-":
+            from agentsandbox.broken_streams import input_failure, with_name
+
+            message, self.status = input_failure(self.name, error)
+            self.stderr.write(with_name(self.name, message))
+            return
         self.warn(f"{prefix}{describe_os_error(error, name)}")
 
     def open_input(self, name: str) -> ByteReader:
         """Open one operand for reading, stdin for "-"; a directory raises EISDIR."""
         if name == "-":
+            if self.stdin.unreadable == errno.EISDIR:
+                raise self.stdin.input_error()
             return self.stdin
-        return self.fs.open(self.path(name), "r")
+        source = self.fs.open(self.path(name), "r")
+        if source.unreadable == errno.EISDIR:
+            raise source.input_error(name)
+        return source
 
     def inputs(self, names: Sequence[str]) -> Iterator[tuple[str, ByteReader]]:
         """Open each operand in turn, stdin for "-" or for none; report the ones that fail and go on."""
@@ -262,6 +274,36 @@ class Command:
         """Run it; errors are worded here and nowhere else."""
         if ctx.is_bytewise():
             ctx.stderr = _PlainQuotes(ctx.stderr)
+        if ctx.stdin.unreadable or ctx.stdout.unwritable or ctx.stderr.unwritable:
+            return self._run_broken(ctx)
+        return self._run(ctx)
+
+    def _run_broken(self, ctx: CommandContext) -> int:
+        """Run it with a standard stream that is of no use, and say so as the tool would."""
+        from agentsandbox.broken_streams import BrokenInput, BrokenOutput, buffered_output, closing_message, output_failure, with_name
+
+        if isinstance(ctx.stderr, Closed):
+            ctx.stderr = Null()
+        if isinstance(ctx.stdin, Closed):
+            ctx.stdin = BrokenInput()
+        if ctx.stdout.unwritable:
+            ctx.stdout = buffered_output(self.name, ctx.stdout) or ctx.stdout
+        if self.name == "cat" and isinstance(ctx.stdout, Closed):  # it looks at its output first
+            return self._output_failed(ctx, OutputError(errno.EBADF, ""))
+        status = self._run(ctx)
+        if isinstance(ctx.stdin, BrokenInput) and ctx.stdin.tried:
+            message = closing_message(self.name)
+            if message is not None:
+                ctx.stderr.write(encode(f"{ctx.name}: {message}\n"))
+                status = status or 1
+        if isinstance(ctx.stdout, BrokenOutput) and ctx.stdout.size:
+            failure = output_failure(self.name, ctx.stdout.number)
+            if failure is not None:
+                ctx.stderr.write(with_name(ctx.name, failure[0]))
+                status = failure[1]
+        return status
+
+    def _run(self, ctx: CommandContext) -> int:
         try:
             if self.raw:
                 if ctx.words and ctx.words[0] == "--version" and self.tells_release:
@@ -294,9 +336,29 @@ class Command:
             if error.message:
                 ctx.stderr.write(encode(f"{ctx.name}: {error.message}\n"))
             return error.status
+        except InputError as error:
+            from agentsandbox.broken_streams import input_failure, with_name
+
+            message, status = input_failure(self.name, error)
+            ctx.stderr.write(with_name(ctx.name, message))
+            return status
         except OSError as error:
-            ctx.stderr.write(encode(f"{ctx.name}: {describe_os_error(error)}\n"))
-            return self.usage_status
+            return self._output_failed(ctx, error)
+
+    def _output_failed(self, ctx: CommandContext, error: OSError) -> int:
+        """Word an error that nobody else worded: of standard output or of any file."""
+        stdout = ctx.stdout
+        if isinstance(error, OutputError) or (error.errno == errno.ENOSPC and error.filename == getattr(stdout, "path", None)):
+            from agentsandbox.broken_streams import BrokenOutput, output_failure, with_name
+
+            if isinstance(stdout, BrokenOutput):
+                return 1  # it is reported at the end
+            failure = output_failure(self.name, error.errno or 0)
+            if failure is not None:
+                ctx.stderr.write(with_name(ctx.name, failure[0]))
+            return failure[1] if failure is not None else 0
+        ctx.stderr.write(encode(f"{ctx.name}: {describe_os_error(error)}\n"))
+        return self.usage_status
 
     def _arguments(self, words: Sequence[str]) -> Arguments | None:
         """What the words say; None where they are not in order but ask for help."""

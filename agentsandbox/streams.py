@@ -26,7 +26,11 @@ __all__ = [
     "ByteWriter",
     "BytesReader",
     "Capture",
+    "Closed",
+    "DirectoryInputError",
+    "InputError",
     "Null",
+    "OutputError",
     "OutputLog",
     "Pipe",
     "Stream",
@@ -69,18 +73,38 @@ def bytewise(text: str) -> str:
     return text if text.isascii() else encode(text).decode("ascii", "surrogateescape")
 
 
+class InputError(OSError):
+    """A descriptor that was given for reading can't be read at all."""
+
+
+class DirectoryInputError(InputError, IsADirectoryError):
+    """It is a directory."""
+
+
+class OutputError(OSError):
+    """A descriptor that was given for writing is closed, or the device behind it is full."""
+
+
 class ByteReader:
     """Somewhere bytes come from. Implementations give `read` and `readline`; the rest is built on those."""
 
     __slots__ = ()
 
+    unreadable = 0
+    """The number of the error that each read ends with; 0 for what can be read."""
+
+    def input_error(self, name: str = "-") -> InputError:
+        """What to raise for an unreadable one; `name` is how the user called it."""
+        number = self.unreadable or errno.EBADF
+        return (DirectoryInputError if number == errno.EISDIR else InputError)(number, os.strerror(number), name)
+
     def read(self, size: int = -1) -> bytes:
         """At most `size` bytes, all up to the end for -1; b"" only at the end. May return less than `size`."""
-        raise OSError(errno.EBADF, os.strerror(errno.EBADF))
+        raise self.input_error()
 
     def readline(self, end: bytes = b"\n") -> bytes:
         """Up to and including the next `end` byte; the last line may lack it; b"" at the end."""
-        raise OSError(errno.EBADF, os.strerror(errno.EBADF))
+        raise self.input_error()
 
     def lines(self, end: bytes = b"\n") -> Iterator[bytes]:
         """Each line in turn, its `end` byte included. What was not taken stays for the next reader."""
@@ -125,9 +149,12 @@ class ByteWriter:
 
     __slots__ = ()
 
+    unwritable = 0
+    """The number of the error that each write ends with; 0 for what can be written."""
+
     def write(self, data: bytes) -> None:
         """Write all of `data`. Raises `PipeClosed` when nobody reads any more, `OSError` as a file would."""
-        raise OSError(errno.EBADF, os.strerror(errno.EBADF))
+        raise OutputError(errno.EBADF, os.strerror(errno.EBADF))
 
 
 class Stream(ByteReader, ByteWriter):
@@ -158,6 +185,14 @@ class Stream(ByteReader, ByteWriter):
     def seek(self, offset: int, whence: int = 0) -> int:
         """Move the position as `os.lseek` does; ESPIPE for what has none."""
         raise OSError(errno.ESPIPE, os.strerror(errno.ESPIPE))
+
+
+class Closed(Stream):
+    """What a closed descriptor is to a command: every operation fails with EBADF."""
+
+    __slots__ = ()
+
+    unreadable = unwritable = errno.EBADF
 
 
 class BytesReader(Stream):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from agentsandbox.commands._lines import blocks, inputs, lines, shown_name
-from agentsandbox.commands._quoting import quote, quote_as
+from agentsandbox.commands._quoting import quote, quote_always, quote_as
 from agentsandbox.commands._sizes import parse_size
 from agentsandbox.errors import CommandError, UsageError
 from agentsandbox.streams import BLOCK, decode, encode
@@ -250,7 +250,7 @@ def run_checksum(ctx: CommandContext, args: Arguments, algorithm: str | None, *,
         try:
             source = ctx.open_input(name)
         except IsADirectoryError:
-            ctx.warn(f"{name}: read error")
+            ctx.warn(f"{quote_always('standard input') if name == '-' else name}: read error")
             good = False
             continue
         except OSError as error:

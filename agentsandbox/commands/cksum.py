@@ -22,7 +22,7 @@ def _print_sums(ctx: CommandContext, args: Arguments, algorithm: str) -> int:
             source = ctx.open_input(name)
         except IsADirectoryError as error:
             if algorithm == "crc":  # the real one does not look whether it could read
-                ctx.print(f"4294967295 0 {name}", end)
+                ctx.print(f"4294967295 0 {name}" if args.operands else "4294967295 0", end)
             else:
                 ctx.warn_os(error, shown_name(name))
             continue

@@ -10,7 +10,7 @@ from agentsandbox.commands._lines import read_all
 from agentsandbox.commands._quoting import quote_always
 from agentsandbox.commands._sizes import parse_number
 from agentsandbox.errors import UsageError
-from agentsandbox.streams import encode
+from agentsandbox.streams import InputError, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -74,6 +74,8 @@ def fmt(ctx: CommandContext, args: Arguments) -> int:
     for name in args.operands or ["-"]:
         try:
             data = read_all(ctx.budget, ctx.open_input(name))
+        except InputError:
+            raise
         except IsADirectoryError:
             ctx.warn("read error")
             continue

@@ -159,7 +159,7 @@ def head(ctx: CommandContext, args: Arguments) -> int:
             ctx.stdout.write(encode(f"{separator}==> {'standard input' if name == '-' else name} <==\n"))
             separator = "\n"
         if source is None:
-            ctx.warn(f"error reading {quote_always(name)}: Is a directory")
+            ctx.warn(f"error reading {quote_always('standard input' if name == '-' else name)}: Is a directory")
         elif unit == "lines":
             (_all_but_lines if all_but else _first_lines)(ctx, source, count, end)
         else:

@@ -69,6 +69,9 @@ class _Run:
         if not self.options.files:
             yield "<stdin>", self.ctx.stdin
         for name in self.options.files:
+            if name == "-":
+                yield "<stdin>", self.ctx.stdin
+                continue
             try:
                 reader = self.ctx.fs.open(self.ctx.path(name), "r")
                 reader.read(0)

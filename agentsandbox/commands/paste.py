@@ -62,6 +62,8 @@ def _parallel(ctx: CommandContext, names: Sequence[str], delimiters: list[bytes]
     columns: list[Iterator[bytes]] = []
     for name in names:
         if name == "-":
+            if ctx.stdin.unreadable:
+                raise ctx.stdin.input_error()
             shared = shared or lines(ctx.budget, ctx.stdin, end)
             columns.append(shared)
             continue

@@ -78,7 +78,7 @@ def strings(ctx: CommandContext, args: Arguments) -> int:
     separator = encode(args.value("output-separator", "\n") or "")
     for name in names or ["-"]:
         try:
-            data = read_all(ctx.budget, ctx.open_input(name))
+            data = b"" if name == "-" and ctx.stdin.unreadable else read_all(ctx.budget, ctx.open_input(name))
         except IsADirectoryError:
             ctx.warn(f"Warning: '{name}' is a directory")
             continue

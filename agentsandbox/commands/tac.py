@@ -6,7 +6,7 @@ from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.commands._lines import read_all, shown_name
 from agentsandbox.commands._quoting import quote_always
 from agentsandbox.errors import CommandError
-from agentsandbox.streams import decode, encode
+from agentsandbox.streams import InputError, decode, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -136,8 +136,10 @@ def tac(ctx: CommandContext, args: Arguments) -> int:
         try:
             data = read_all(ctx.budget, ctx.open_input(name))
         except IsADirectoryError:
-            ctx.warn(f"{shown_name(name)}: read error: Invalid argument")
+            ctx.warn(f"{quote_always('standard input') if name == '-' else shown_name(name)}: read error: Invalid argument")
             continue
+        except InputError:
+            raise
         except OSError as error:
             ctx.warn(f"failed to open {quote_always(name)} for reading: {error.strerror}")
             continue

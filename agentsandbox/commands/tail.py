@@ -342,7 +342,7 @@ def tail(ctx: CommandContext, args: Arguments) -> int:
             ctx.stdout.write(encode(f"{separator}==> {_shown(name)} <==\n"))
             separator = "\n"
         if source is None:
-            ctx.warn(f"error reading {quote_always(name)}: Is a directory")
+            ctx.warn(f"error reading {quote_always(_shown(name))}: Is a directory")
             continue
         _print_part(ctx, source, part)
         last = name

@@ -8,7 +8,7 @@ import stat as stat_module
 from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.commands._files0 import listed_operands
 from agentsandbox.commands._lines import line_blocks, shown_name
-from agentsandbox.commands._quoting import is_printable
+from agentsandbox.commands._quoting import is_printable, quote_always
 from agentsandbox.commands._widths import character_width
 from agentsandbox.streams import BLOCK, decode, encode
 
@@ -212,8 +212,8 @@ def wc(ctx: CommandContext, args: Arguments) -> int:
         try:
             source = ctx.open_input(name)
         except IsADirectoryError as error:
-            ctx.warn_os(error, shown_name(name))
-            _write(ctx, _Counts(), wanted, width, name)
+            ctx.warn_os(error, shown_name(name) if args.operands or listed is not None else quote_always("standard input"))
+            _write(ctx, _Counts(), wanted, width, name if args.operands or listed is not None else None)
             continue
         except OSError as error:
             ctx.warn_os(error, shown_name(name))

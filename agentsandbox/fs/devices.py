@@ -101,6 +101,8 @@ class FullDevice(ZeroDevice):
 
     __slots__ = ()
 
+    unwritable = errno.ENOSPC
+
     def write(self, data: bytes) -> None:
         if data:
             raise os_error(errno.ENOSPC, self.path)

@@ -438,7 +438,7 @@ class Runtime:
         self.ERRNO = ""
         try:
             source = ctx.stdin if name in ("-", "/dev/stdin") else ctx.fs.open(ctx.path(name), "r")
-            if source is not ctx.stdin and ctx.fs.is_dir(ctx.path(name)):
+            if source.unreadable == 21 or (source is not ctx.stdin and ctx.fs.is_dir(ctx.path(name))):
                 raise IsADirectoryError
         except IsADirectoryError:
             ctx.warn(f"warning: command line argument `{name}' is a directory: skipped", ctx.status)
