@@ -37,7 +37,7 @@ from agentsandbox.limits import DEFAULT_LIMITS, Limits
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from random import Random
 
     from agentsandbox.fs.base import Mode
@@ -244,12 +244,16 @@ class MemoryFileSystem(Grafts):
         node = self._listed(path)
         if type(node) is not Dir or not self._may(node, 1):
             return super().contents(path)
-        entries = node.entries
+        entries, types = node.entries, _TYPES
         found: list[tuple[str, int, bytes | None]] = []
-        for name, kind in self.scan(path):
+        for name in sorted(entries):
             entry = entries[name]
-            data = entry.data if entry.kind == FILE and (entry.mode & 0o404 == 0o404 or self._may(entry, 4)) else None
-            found.append((name, kind, data if type(data) is bytes else None))
+            if entry.kind == FILE:
+                content = entry.data
+                readable = type(content) is bytes and (entry.mode & 0o404 == 0o404 or self._may(entry, 4))
+                found.append((name, 0o100000, content if readable else None))  # type: ignore[arg-type]
+            else:
+                found.append((name, types[self._hard[entry.number].kind if entry.kind == HARD else entry.kind], None))
         return found
 
     # attributes
@@ -399,6 +403,29 @@ class MemoryFileSystem(Grafts):
         assert type(node) is Device
         return open_device(node.device, path, self.stat_of(node), self.random)
 
+    def at_hand(self, paths: Sequence[str]) -> list[bytes | None]:
+        found: list[bytes | None] = []
+        dirs = self._dirs
+        for path in paths:
+            cut = path.rfind("/")
+            directory = dirs.get(path[:cut]) or self._entered(path)
+            node = None if directory is None else directory.entries.get(path[cut + 1 :])
+            if node is not None and node.kind == FILE and (node.mode & 0o404 == 0o404 or self._may(node, 4)):
+                if type(node.data) is not bytes:
+                    node.data = bytes(node.data)
+                found.append(node.data)
+            else:
+                found.append(None)
+        return found
+
+    def _entered(self, path: str) -> Dir | None:
+        """The directory of a path, if it is one of ours and may be entered."""
+        try:
+            self._remember(path)
+        except OSError:
+            return None
+        return self._dirs.get(path[: path.rfind("/")])
+
     def read_bytes(self, path: str) -> bytes:
         cut = path.rfind("/")
         directory = self._dirs.get(path[:cut])
@@ -461,8 +488,18 @@ class MemoryFileSystem(Grafts):
 
     def fork(self) -> MemoryFileSystem:
         """Another filesystem with the same content; each copies what it changes. Open files stay with this one."""
-        twin = MemoryFileSystem(self.limits, self.clock, None, self.maker, self.random)
-        twin.restore(self.snapshot())
+        self.token = object()  # from now on a change copies, here as in the twin
+        twin = MemoryFileSystem.__new__(MemoryFileSystem)
+        twin.limits, twin.clock, twin.random = self.limits, self.clock, self.random
+        twin.open_fifo = twin.descriptors = None
+        twin.token, twin._hard_token = object(), self.token
+        twin._uid = twin.maker = self.maker
+        twin._dirs, twin.opened, twin.orphans = {}, {}, set()
+        twin._root, twin._hard = self._root, self._hard
+        twin.used = self.used - sum([len(node.data) for node in self.orphans])
+        twin.nodes = self.nodes
+        twin.max_bytes = self.max_bytes
+        twin.max_nodes = self.max_nodes
         return twin
 
     def diff(self, snapshot: Snapshot) -> list[Change]:
