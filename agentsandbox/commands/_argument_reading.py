@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
+from itertools import chain
 
+from agentsandbox.commands._lines import give_back, is_regular
 from agentsandbox.errors import CommandError
-from agentsandbox.streams import decode
+from agentsandbox.streams import BLOCK, BytesReader, decode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from agentsandbox.limits import Budget
     from agentsandbox.streams import ByteReader
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
     Argument = tuple[bytes, bool]
     """An argument, and whether its input line ends with it (for -L)."""
 
-__all__ = ["UnmatchedQuoteError", "delimited", "parse_delimiter", "whole_lines", "words"]
+__all__ = ["UnmatchedQuoteError", "delimited", "parse_delimiter", "whole_lines", "word_lists", "words"]
 
 _SPECIAL = re.compile(rb"[\\'\"\0]")
 _TOKEN = re.compile(rb"[^\\'\" \t\n]+|\\(?s:.)|'[^'\n]*'|\"[^\"\n]*\"|[ \t]+|\n|(?s:.)")
@@ -65,10 +67,34 @@ def delimited(source: ByteReader, end: int, budget: Budget) -> Iterator[Argument
         yield (text if nul < 0 else text[:nul]), True
 
 
-def _logical_lines(source: ByteReader, budget: Budget) -> Iterator[bytes]:
+def word_lists(source: ByteReader, budget: Budget, warn: Callable[[str], None]) -> Iterator[list[bytes]]:
+    """What `words` gives, many at a time as long as nothing in them is special. Reads ahead."""
+    from_file = is_regular(source)
+    for block in _read_ahead(source) if from_file else source.line_blocks():
+        if _SPECIAL.search(block):
+            lines = source.lines()
+            if from_file:
+                give_back(source, len(block))
+            else:
+                lines = chain(BytesReader(block).lines(), lines)
+            for word, _ in words(lines, budget, warn):
+                yield [word]
+            return
+        budget.step(len(block) // 64 + 1)
+        parts = block.replace(b"\n", b" ").replace(b"\t", b" ").split(b" ")
+        yield [part for part in parts if part]
+
+
+def _read_ahead(source: ByteReader) -> Iterator[bytes]:
+    """Blocks of whole lines; nothing more than the block has been read."""
+    while block := source.read(BLOCK):
+        yield block + source.readline()
+
+
+def _logical_lines(lines: Iterable[bytes], budget: Budget) -> Iterator[bytes]:
     """Lines; one whose newline is escaped goes on in the next."""
     pending = b""
-    for line in source.lines():
+    for line in lines:
         budget.step()
         whole = pending + line
         if whole.endswith(b"\\\n") and _ends_escaped(whole, budget):
@@ -123,9 +149,9 @@ def _quoted_words(line: bytes, budget: Budget, warn: Callable[[str], None]) -> I
         yield _cut(b"".join(word), warn), False
 
 
-def words(source: ByteReader, budget: Budget, warn: Callable[[str], None]) -> Iterator[Argument]:
+def words(lines: Iterable[bytes], budget: Budget, warn: Callable[[str], None]) -> Iterator[Argument]:
     """Words between blanks and newlines; a line that ends with a blank goes on in the next."""
-    for line in _logical_lines(source, budget):
+    for line in _logical_lines(lines, budget):
         if _SPECIAL.search(line):
             for word, goes_on in _quoted_words(line, budget, warn):
                 yield word, not goes_on
@@ -154,7 +180,7 @@ def _pieces(line: bytes) -> Iterator[tuple[bytes, bool]]:
 
 def whole_lines(source: ByteReader, budget: Budget, warn: Callable[[str], None]) -> Iterator[Argument]:
     """For -I: each line without its leading blanks; quotes and backslashes are still special."""
-    for line in _logical_lines(source, budget):
+    for line in _logical_lines(source.lines(), budget):
         text = line.rstrip(b"\n").lstrip(b" \t\v\f\r")
         if not text:
             continue

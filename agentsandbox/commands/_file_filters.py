@@ -26,6 +26,10 @@ class FileFilter:
         """Directories of that name are not entered."""
         self._directories.append(compile_glob(pattern.rstrip("/") or pattern).match)
 
+    def is_empty(self) -> bool:
+        """Whether there are no rules, and all files are searched."""
+        return not (self._rules or self._directories)
+
     def admits(self, name: str, *, operand: bool = False) -> bool:
         """Whether a file is searched; `operand`: it was named, and the whole name is compared."""
         if not self._rules:

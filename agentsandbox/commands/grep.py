@@ -6,6 +6,7 @@ import stat
 
 from agentsandbox.command import Arguments, Command, CommandContext, command, describe_os_error
 from agentsandbox.commands._choices import choose
+from agentsandbox.commands._file_batch import SMALL, FileBatch
 from agentsandbox.commands._file_filters import FileFilter
 from agentsandbox.commands._line_report import Colors, FileSearch, Report, copy_lines
 from agentsandbox.errors import CommandError, UsageError
@@ -17,9 +18,11 @@ from agentsandbox.usage import OptionParser
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator, Sequence
 
     from agentsandbox.streams import ByteReader
+
+    _Entry = tuple[str, int, bytes | None]
 
 __all__ = ["grep"]
 
@@ -93,6 +96,7 @@ _PARSER = OptionParser(_USAGE, digits="context", usage_status=2)
 _MATCHERS = {"extended-regexp": "E", "fixed-strings": "F", "basic-regexp": "G", "perl-regexp": "P"}
 _HUGE = 1 << 40
 _SMALL_FILE = 1 << 18
+_GROUP = 256
 
 
 def run_grep(ctx: CommandContext, words: list[str], matcher: str | None = None) -> int:
@@ -139,6 +143,7 @@ class _Grep:
         self._read_options()
         self.search = self._compile(matcher)
         self._quick: Callable[[str, bytes], bool] | None = None
+        self._batch: FileBatch | None = None
 
     # options
 
@@ -306,12 +311,28 @@ class _Grep:
         if shown is None and recurse and len(operands) == 1 and not self._is_directory(operands[0]):
             report.with_filename = False
         self._quick = self._quick_file()
-        for operand in operands:
-            if self._operand(operand, implicit=not args.operands) and report.quiet:
+        for operand, data in self._with_contents(operands):
+            if data is None or self._quick is None:
+                selected = self._operand(operand, implicit=not args.operands)
+            else:
+                selected = self._quick(operand, data)
+            if selected and report.quiet:
                 break
+        self._flush()
         if self.failed and not (report.quiet and self.found):
             return 2
         return 0 if self.found else 1
+
+    def _with_contents(self, operands: Sequence[str]) -> Iterator[tuple[str, bytes | None]]:
+        """Each with its content where that is known without more ado."""
+        if self._quick is None or not self.filter.is_empty() or "-" in operands or "" in operands:
+            yield from [(operand, None) for operand in operands]
+            return
+        path, at_hand = self.ctx.path, self.ctx.fs.at_hand
+        for start in range(0, len(operands), _GROUP):
+            group = operands[start : start + _GROUP]
+            self.ctx.budget.step(len(group) // 4)
+            yield from zip(group, at_hand([path(operand) for operand in group]), strict=True)
 
     def _matches_all(self) -> bool:
         """Whether the only pattern is empty."""
@@ -324,6 +345,7 @@ class _Grep:
         """Search one operand; whether a line was selected."""
         ctx = self.ctx
         if operand == "-":
+            self._flush()
             return self._stream(ctx.stdin, self.args.value("label", "(standard input)") or "")
         try:
             path = ctx.path(operand)
@@ -335,21 +357,27 @@ class _Grep:
                     return False
             elif not self.filter.admits(operand, operand=True) or (self.devices == "skip" and not info.is_file):
                 return False
-            if self._quick is not None and info.is_file and info.size <= _SMALL_FILE:
+            if self._quick is not None and info.is_file:
                 return self._quick(operand, ctx.fs.read_bytes(path))
             return self._file(operand, path)
         except OSError as error:
             self._complain(error, operand)
             return isinstance(error, IsADirectoryError) and self._account(0, operand)
 
+    def _flush(self) -> None:
+        """Search the files that were gathered, before anything else is written."""
+        if self._batch is not None:
+            self.found |= self._batch.flush()
+
     def _complain(self, error: OSError, name: str) -> None:
+        self._flush()
         self.failed = True
         if not self.silent:
             self.ctx.stderr.write(encode(f"{self.ctx.name}: {name}: {describe_os_error(error, '')}\n"))
 
     def _tree(self, operand: str, path: str, *, implicit: bool) -> bool:
         """Search everything below a directory, by name."""
-        fs, budget = self.ctx.fs, self.ctx.budget
+        fs = self.ctx.fs
         quick = self._quick
         needle = self._indispensable() if quick is not None else b""
         found = False
@@ -359,6 +387,7 @@ class _Grep:
             if self.follow:
                 number = fs.stat(here).ino
                 if number in above:
+                    self._flush()
                     self.ctx.stderr.write(encode(f"{self.ctx.name}: {shown.rstrip('/')}: warning: recursive directory loop\n"))
                     continue
                 above = above | {number}
@@ -369,10 +398,7 @@ class _Grep:
                 continue
             deeper = []
             base = "" if here == "/" else here
-            for name, kind, data in entries:
-                budget.step()
-                if data is not None and needle and needle not in data:
-                    continue
+            for name, kind, data in self._worth_reading(entries, needle):
                 full, child = shown + name, f"{base}/{name}"
                 if kind == stat.S_IFLNK:
                     if not self.follow:
@@ -398,10 +424,20 @@ class _Grep:
             pending.extend(reversed(deeper))
         return found
 
+    def _worth_reading(self, entries: list[_Entry], needle: bytes) -> Iterator[_Entry]:
+        """Those of a directory's entries that may hold what every match holds."""
+        for start in range(0, len(entries), _GROUP):
+            group = entries[start : start + _GROUP]
+            self.ctx.budget.step(len(group))
+            if needle:
+                group = [entry for entry in group if entry[2] is None or len(entry[2]) > SMALL or needle in entry[2]]
+            yield from group
+
     def _file(self, name: str, path: str) -> bool:
         """Open and search one file. Raises `OSError`."""
         source = self.ctx.fs.open(path, "r")
         try:
+            self._flush()
             if self._is_output(source):
                 self.failed = True
                 self.ctx.stderr.write(encode(f"{self.ctx.name}: {name}: input file is also the output\n"))
@@ -432,9 +468,9 @@ class _Grep:
         mark = b"\0" if report.null_names else b":"
 
         def run(name: str, data: bytes) -> bool:
+            step(1 + (len(data) >> 12))
             if required and required not in data:
                 return False
-            step()
             if told and literal:
                 return self._account(needle in data, name)
             if len(data) > _SMALL_FILE:
@@ -447,7 +483,19 @@ class _Grep:
                 return True
             return self._account(FileSearch(ctx, search, report, name).run_data(data), name)
 
-        return run
+        counted = report.count and not (report.invert or report.only_first or report.max_count is not None)
+        if report.bytewise or not (counted or (report.lines_only and report.colors is None)):
+            return run
+        batch = self._batch = FileBatch(ctx, search, report, run, self._account if counted else None)
+
+        def gather(name: str, data: bytes) -> bool:
+            if len(data) <= SMALL:
+                batch.add(name, data)
+                return False
+            batch.flush()
+            return run(name, data)
+
+        return gather
 
     def _is_output(self, source: File) -> bool:
         report, out = self.report, self.ctx.stdout

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 
 from agentsandbox.command import Arguments, CommandContext, command
-from agentsandbox.commands._argument_reading import UnmatchedQuoteError, delimited, parse_delimiter, whole_lines, words
+from agentsandbox.commands._argument_reading import UnmatchedQuoteError, delimited, parse_delimiter, whole_lines, word_lists, words
+from agentsandbox.commands._lines import is_regular
 from agentsandbox.commands._programs import find_problem, problem_status
 from agentsandbox.commands._quoting import quote, quote_as
 from agentsandbox.errors import CommandError, UsageError
@@ -13,7 +14,7 @@ from agentsandbox.streams import Null, decode, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from agentsandbox.commands._argument_reading import Argument
     from agentsandbox.processes import Process
@@ -134,11 +135,22 @@ class _Runner:
         elif len(self.gathered) == options.max_args:
             self.flush()
 
+    def extend(self, arguments: list[bytes]) -> None:
+        """More arguments, where no line counts."""
+        options = self.options
+        size = sum(map(len, arguments)) + len(arguments)
+        if options.max_args or self.size + size > options.max_chars:
+            for argument in arguments:
+                self.push(argument, ends_line=False)
+        else:
+            self.gathered.extend(arguments)
+            self.size += size
+
     def flush(self) -> None:
         """Run the command with what was gathered."""
         gathered, self.gathered = self.gathered, []
         self.size, self.lines = self.initial, 0
-        self.run(self.command + [decode(argument) for argument in gathered])
+        self.run(self.command + (decode(b"\0".join(gathered)).split("\0") if gathered else []))
 
     def run_replaced(self, argument: bytes) -> None:
         """Run the command with the argument in the place of the replacement string."""
@@ -207,8 +219,8 @@ class _Runner:
             self.ctx.status = 123
 
 
-def _arguments(ctx: CommandContext, options: _Options, source: ByteReader) -> Iterator[Argument]:
-    """The arguments up to the end string of -E."""
+def _warning(ctx: CommandContext) -> Callable[[str], None]:
+    """Tells of the first odd thing in the input."""
     warned: list[str] = []
 
     def warn(message: str) -> None:
@@ -216,12 +228,17 @@ def _arguments(ctx: CommandContext, options: _Options, source: ByteReader) -> It
             warned.append(message)
             ctx.warn(message, ctx.status)
 
+    return warn
+
+
+def _arguments(ctx: CommandContext, options: _Options, source: ByteReader) -> Iterator[Argument]:
+    """The arguments up to the end string of -E."""
     if options.delimiter is not None:
         found = delimited(source, options.delimiter, ctx.budget)
     elif options.replace is not None:
-        found = whole_lines(source, ctx.budget, warn)
+        found = whole_lines(source, ctx.budget, _warning(ctx))
     else:
-        found = words(source, ctx.budget, warn)
+        found = words(source.lines(), ctx.budget, _warning(ctx))
     end = None if options.end is None else encode(options.end)
     for argument, ends_line in found:
         if argument == end:
@@ -229,13 +246,18 @@ def _arguments(ctx: CommandContext, options: _Options, source: ByteReader) -> It
         yield argument, ends_line
 
 
-def _gather(runner: _Runner, arguments: Iterator[Argument]) -> None:
-    options = runner.options
+def _gather(runner: _Runner, source: ByteReader) -> None:
+    ctx, options = runner.ctx, runner.options
+    counts_nothing = options.delimiter is None and options.end is None and not options.max_lines
     try:
-        for argument, ends_line in arguments:
-            if options.replace is not None:
+        if options.replace is not None:
+            for argument, _ in _arguments(ctx, options, source):
                 runner.run_replaced(argument)
-            else:
+        elif counts_nothing and not (options.max_args and is_regular(source)):
+            for arguments in word_lists(source, ctx.budget, _warning(ctx)):
+                runner.extend(arguments)
+        else:
+            for argument, ends_line in _arguments(ctx, options, source):
                 runner.push(argument, ends_line)
     except UnmatchedQuoteError:
         if runner.gathered:
@@ -308,7 +330,7 @@ def xargs(ctx: CommandContext, args: Arguments) -> int:
         raise CommandError("failed to open /dev/tty for reading: No such device or address")
     runner = _Runner(ctx, options, args.operands or ["echo"], child_stdin)
     try:
-        _gather(runner, _arguments(ctx, options, source))
+        _gather(runner, source)
     except CommandError:
         runner.wait()
         raise

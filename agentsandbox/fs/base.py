@@ -18,7 +18,7 @@ from agentsandbox.streams import Stream, decode, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from typing import Literal
 
     Mode = Literal["r", "w", "a", "x", "r+"]
@@ -233,6 +233,10 @@ class FileSystem(ABC):
     def contents(self, path: str) -> list[tuple[str, int, bytes | None]]:
         """As `scan`, each with the bytes of a regular file where they are at hand: else, or if it may not be read, None."""
         return [(name, kind, None) for name, kind in self.scan(path)]
+
+    def at_hand(self, paths: Sequence[str]) -> list[bytes | None]:
+        """The bytes of those that are regular files and at hand; None tells nothing."""
+        return [None] * len(paths)
 
     def access(self, path: str, bits: int) -> bool:
         """Whether the user (1000) may read (4), write (2) or execute (1) it; false as well when there is nothing."""

@@ -63,6 +63,8 @@ def compile_search(
     return LineSearch([regex], [], budget, null_lines=null_lines)
 
 
+_WINDOW = 8192
+"""Characters by which the length of lines is judged."""
 _LONG = 1 << 20
 """A block is longer only because of a line, whose matches are then taken one by one."""
 _FEW = 6
@@ -339,7 +341,9 @@ class LineSearch:
     def _is_dense(self, text: str, places: list[tuple[int, int]], share: float = 0.18) -> bool:
         """Whether more than this share of the lines so far match; remembered for the blocks to come."""
         self._sample = min(2 * self._sample, _MANY)
-        lines = text.count("\n", 0, places[-1][1]) + 1
+        end = places[-1][1]
+        window = min(end, _WINDOW)
+        lines = (text.count("\n", end - window, end) + 1) * end / window if window else 1
         self.dense = len(places) > lines * share
         return self.dense
 

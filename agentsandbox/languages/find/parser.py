@@ -144,9 +144,16 @@ class _Parser:
 
     def _with_print(self, test: Test | None) -> Test:
         write = self.search.stdout.write
+        if test is None:
+
+            def print_all(visit: Visit) -> bool:
+                write(visit.path + "\n")
+                return True
+
+            return print_all
 
         def printing(visit: Visit) -> bool:
-            if test is None or test(visit):
+            if test(visit):
                 write(visit.path + "\n")
             return True
 

@@ -190,24 +190,52 @@ class Search:
         self._meet(levels, test, top, name, absolute, stat.S_IFMT(info.mode), info, 0)
         while levels:
             level = levels[-1]
-            entry = next(level.entries, None)
-            if entry is None:
+            if not self._walk(levels, level, test):
                 levels.pop()
                 self._leave(level, test)
+
+    def _walk(self, levels: list[_Level], level: _Level, test: Test) -> bool:
+        """Go on in a directory; true when one in it was entered and comes first."""
+        visit, budget = self.visit, self.ctx.budget
+        prefix, above, depth = level.prefix, level.path, level.depth + 1
+        wanted = depth >= self.min_depth
+        follows = self.follow == "L"
+        visit.directory = prefix
+        for child, kind in level.entries:
+            if kind == _DIR or (kind == _LINK and follows):
+                if self._step_in(levels, test, above + child, child, prefix + child, kind, depth):
+                    return True
                 continue
-            child, kind = entry
-            absolute = level.prefix + child
-            path = level.path + child
-            known: Stat | None = None
-            visit.directory = level.prefix
-            if kind == _LINK and self.follow == "L":
-                try:
-                    known = self._examine(absolute, operand=False)
-                except OSError as error:
-                    self.fail(path, error)
-                    continue
-                kind = stat.S_IFMT(known.mode)
-            self._meet(levels, test, path, child, absolute, kind, known, level.depth + 1)
+            budget.left -= 1
+            if budget.left < 0:
+                budget.tick()
+            if not wanted:
+                continue
+            visit.path = above + child
+            visit.name = child
+            visit.absolute = prefix + child
+            visit.kind = kind
+            visit.known = None
+            visit.depth = depth
+            try:
+                test(visit)
+            except OSError as error:
+                self._cannot_look(visit.absolute, visit.path, error)
+        return False
+
+    def _step_in(self, levels: list[_Level], test: Test, path: str, name: str, absolute: str, kind: int, depth: int) -> bool:
+        """Look at a directory, or at a link that is followed; whether it was entered."""
+        known: Stat | None = None
+        if kind == _LINK:
+            try:
+                known = self._examine(absolute, operand=False)
+            except OSError as error:
+                self.fail(path, error)
+                return False
+            kind = stat.S_IFMT(known.mode)
+        count = len(levels)
+        self._meet(levels, test, path, name, absolute, kind, known, depth)
+        return len(levels) > count
 
     def _examine(self, path: str, *, operand: bool) -> Stat:
         """The `Stat` by which a file is judged: of what a link points to, where links are followed and it is there."""
@@ -283,7 +311,10 @@ class Search:
         try:
             test(visit)
         except OSError as error:
-            if error.filename != absolute:
-                raise
-            visit.prune = True  # what cannot be examined is not entered
-            self.fail(path, error)
+            self._cannot_look(absolute, path, error)
+
+    def _cannot_look(self, absolute: str, path: str, error: OSError) -> None:
+        if error.filename != absolute:
+            raise error
+        self.visit.prune = True  # what cannot be examined is not entered
+        self.fail(path, error)
