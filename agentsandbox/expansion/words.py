@@ -409,7 +409,10 @@ class WordCompiler:
 
     def tildes(self, parts: tuple[Part, ...], assignment: bool) -> tuple[Part, ...]:
         """Replace ~ prefixes of unquoted text by parts that expand to a home directory."""
-        if not parts or not any(isinstance(part, Literal) and "~" in part.text for part in parts):
+        for part in parts:
+            if type(part) is Literal and "~" in part.text:
+                break
+        else:
             return parts
         replaced: list[Part] = []
         for number, part in enumerate(parts):

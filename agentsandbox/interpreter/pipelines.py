@@ -11,6 +11,7 @@ from agentsandbox.interpreter.failures import command_failed
 from agentsandbox.interpreter.flow import compile_condition
 from agentsandbox.interpreter.specials import PipelineStatus
 from agentsandbox.interpreter.subshells import compile_stage, run_subshell, run_traps, text_of
+from agentsandbox.interpreter.substitutions import has_no_side_effects
 from agentsandbox.streams import Pipe, PipeReader
 from agentsandbox.syntax.nodes import Command, Pipeline, SimpleCommand, Word
 
@@ -37,18 +38,16 @@ _IN_PLACE = frozenset(
 def _leaves_no_trace(command: Command) -> bool:
     if not isinstance(command, SimpleCommand) or command.assignments or not command.words:
         return False
-    from agentsandbox.interpreter.substitutions import _has_no_side_effects
-
     first = command.words[0]
-    return (
-        isinstance(first, Word)
-        and first.source in _IN_PLACE
-        and all(isinstance(word, Word) and _has_no_side_effects(word.source) for word in command.words[1:])
-        and all(
-            redirection.variable is None and "(" not in getattr(redirection.target, "source", "") for redirection in command.redirections
-        )
-        and not (first.source == "printf" and len(command.words) > 1 and command.words[1].source.startswith("-"))
-    )
+    if first.source not in _IN_PLACE or (first.source == "printf" and len(command.words) > 1 and command.words[1].source.startswith("-")):
+        return False
+    for word in command.words[1:]:
+        if not isinstance(word, Word) or not has_no_side_effects(word.source):
+            return False
+    for redirection in command.redirections:
+        if redirection.variable is not None or "(" in getattr(redirection.target, "source", ""):
+            return False
+    return True
 
 
 class _Run:

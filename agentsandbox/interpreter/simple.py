@@ -46,14 +46,15 @@ __all__ = ["run_words"]
 
 @compiles(SimpleCommand)
 def _simple(node: SimpleCommand) -> Run:
-    if node.spans or any(isinstance(redirection.target, HereDocument) for redirection in node.redirections):
+    if node.spans or (node.redirections and any(isinstance(redirection.target, HereDocument) for redirection in node.redirections)):
         from agentsandbox.interpreter.relocation import relocate
 
         node = relocate(node)
     if not node.words:
         return _assignments_only(node)
-    if any("BASH_COMMAND" in word.source for word in node.words):
-        return _telling(node)
+    for word in node.words:
+        if "BASH_COMMAND" in word.source:
+            return _telling(node)
     general = _when_needed(node)
     inlined = inline_command(node, general)
     if inlined is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 
 from agentsandbox.expansion.errors import ExpansionError
 from agentsandbox.expansion.words import WordCompiler
@@ -99,14 +100,17 @@ def _is_pure(body: Command) -> bool:
     first = body.words[0]
     if not isinstance(first, Word) or first.source not in _PURE:
         return False
-    return all(isinstance(word, Word) and _has_no_side_effects(word.source) for word in body.words[1:]) and not any(
+    return all(isinstance(word, Word) and has_no_side_effects(word.source) for word in body.words[1:]) and not any(
         isinstance(word, Word) and word.source.startswith("-v") for word in body.words[1:]
     )
 
 
-def _has_no_side_effects(source: str) -> bool:
+_EFFECTS = re.compile(r"[$<>]\(|[`=]|\+\+|--|\?\}|:\?|RANDOM|BASHPID")
+
+
+def has_no_side_effects(source: str) -> bool:
     """Whether expanding a word only reads; by its text, erring on the safe side."""
-    return not any(mark in source for mark in ("$(", "`", "=", "<(", ">(", "++", "--", "?}", ":?", "RANDOM", "BASHPID"))
+    return _EFFECTS.search(source) is None
 
 
 def _command_substitution(body: Command | None) -> Callable[[Shell], str]:

@@ -56,6 +56,8 @@ _ESCAPABLE = {
 }
 _PLAIN = re.compile(r"[^\0- \"#$&'();<>\\`|\x7f][^\0- \"$&'();<>\\`|\x7f]*")
 """A whole word without quotes or expansions, if what follows ends it and no extended pattern begins in it."""
+_WHOLE = re.compile(r"""(?:'([^']*)'|"([^"$`\\]*)"|"\$([A-Za-z_][A-Za-z0-9_]*)"|\$([A-Za-z_][A-Za-z0-9_]*))(?=[ \t\n|&;)]|\Z)""")
+"""A whole word that is one quoted text, "$name" or $name, as most words with quotes or expansions are."""
 _QUOTE_OR_BACKSLASH = re.compile(r"['\\]")
 _BACKQUOTE_OR_BACKSLASH = re.compile(r"[`\\]")
 _ENDS_WORD = frozenset(" \t\n|&;()<>")
@@ -115,6 +117,18 @@ def decode_ansi_c(text: str) -> str:
     return decoded
 
 
+def _whole_part(match: re.Match[str]) -> Part:
+    """The one part of a word that `_WHOLE` matches."""
+    single, double, quoted, bare = match.groups()
+    if bare is not None:
+        return Parameter(bare, source="$" + bare)
+    if quoted is not None:
+        return DoubleQuoted((Parameter(quoted, source="$" + quoted),))
+    if single is not None:
+        return Quoted(single)
+    return DoubleQuoted((Quoted(double),) if double else ())
+
+
 class WordReader(Lexer):
     """Reads words. `extglob` says whether ?( *( +( @( !( begin patterns."""
 
@@ -146,6 +160,9 @@ class WordReader(Lexer):
                 if text[end : end + 1] != ">" or text[end + 1 : end + 2] != "(":
                     self.position = end
                     return Word((Literal(plain),), plain)
+        elif (match := _WHOLE.match(text, start)) is not None:
+            self.position = match.end()
+            return Word((_whole_part(match),), match[0])
         parts = self.scan(WORD, "")
         if self.position == start:
             return None
