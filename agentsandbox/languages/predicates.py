@@ -44,15 +44,18 @@ class TestError(Exception):
         super().__init__(message)
 
 
-_INTEGER = re.compile(r"[ \t\n\v\f\r]*([+-]?[0-9]+)[ \t\n\v\f\r]*", re.ASCII)
+_INTEGER = re.compile(r"[ \t\n\v\f\r]*([+-]?[0-9]+)[ \t]*", re.ASCII)
 
 
 def parse_test_integer(text: str) -> int | None:
-    """A decimal number of 64 bits with blanks around it, None for anything else."""
+    """A decimal number of 64 bits with blanks around it, None for anything else: a carriage return at the end is no blank."""
     found = _INTEGER.fullmatch(text)
-    if found is None or len(found[1].lstrip("+-0")) > 19:
+    digits = "" if found is None else found[1].lstrip("+-0")
+    if found is None or len(digits) > 19:
         return None
-    number = int(found[1][:1] + found[1][1:].lstrip("0") if found[1].lstrip("+-0") else "0")
+    number = int(digits or "0")
+    if found[1][0] == "-":
+        number = -number
     return number if -(2**63) <= number < 2**63 else None
 
 
