@@ -146,7 +146,7 @@ class OptionParser:
                 break
             elif word[1] == "-":
                 position = self._long(word, words, position, given)
-            elif self.digits and word[1].isdigit() and word[1] not in self.short:
+            elif self.digits and word[1].isdecimal() and word[1] not in self.short:
                 position = self._cluster_of_digits(word, words, position, given)
             else:
                 position = self._cluster(word[1:], words, position, given)

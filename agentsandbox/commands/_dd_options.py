@@ -105,7 +105,7 @@ class DdOptions:
 
     def _read_amount(self, name: str, value: str) -> None:
         number = _number(value)
-        in_bytes = value.endswith("B") and value[:-1].isdigit()
+        in_bytes = value.endswith("B") and value[:-1].isdecimal()
         if name == "count":
             self.count = number
             if in_bytes:
@@ -139,9 +139,9 @@ def _number(text: str) -> int:
     """A product of numbers with units: "2x3K"."""
     product = 1
     for factor in text.strip().split("x"):
-        plain = factor[:-1] if factor.endswith("B") and factor[:-1].isdigit() else factor
+        plain = factor[:-1] if factor.endswith("B") and factor[:-1].isdecimal() else factor
         try:
-            number = parse_scaled(plain, "bcwkKMGTPEZY") if plain[:1].isdigit() else None
+            number = parse_scaled(plain, "bcwkKMGTPEZY") if plain[:1].isdecimal() else None
             if number is None:
                 raise CommandError(f"invalid number: {quote(text)}")
             product *= number

@@ -284,7 +284,7 @@ class Shell:
             self.printer.row_separator = words[1]
 
     def set_widths(self, words: list[str]) -> None:
-        self.printer.widths = [max(-10000, min(10000, int(word[:8]))) if word.lstrip("-").isdigit() else 0 for word in words]
+        self.printer.widths = [max(-10000, min(10000, int(word[:8]))) if word.lstrip("-").isdecimal() else 0 for word in words]
 
     def set_mode(self, words: list[str]) -> None:
         if not words:
@@ -326,7 +326,7 @@ class Shell:
         self.write(_HELP)
 
     def leave(self, words: list[str]) -> None:
-        raise Quit(int(words[0][:9]) & 255 if words and words[0].isdigit() else 0)
+        raise Quit(int(words[0][:9]) & 255 if words and words[0].isdecimal() else 0)
 
     def change_directory(self, words: list[str]) -> None:
         name = _one(words, "cd DIRECTORY")

@@ -149,7 +149,7 @@ def _pax_records(data: bytes) -> dict[str, str]:
 
 def _nanoseconds(text: str) -> int | None:
     whole, _, fraction = text.partition(".")
-    if not whole.lstrip("-").isdigit() or len(whole) > 18 or (fraction and not fraction.isdigit()):
+    if not whole.lstrip("-").isdecimal() or len(whole) > 18 or (fraction and not fraction.isdecimal()):
         return None
     nanoseconds = int(fraction[:9].ljust(9, "0"))
     return int(whole) * 1_000_000_000 + (-nanoseconds if whole.startswith("-") else nanoseconds)
@@ -160,7 +160,7 @@ def _apply_pax(member: Member, records: dict[str, str]) -> None:
     member.link = records.get("linkpath", member.link)
     member.user = records.get("uname", member.user)
     member.group = records.get("gname", member.group)
-    if (size := records.get("size", "")).isdigit() and len(size) < 19 and member.kind in ("file", "other"):
+    if (size := records.get("size", "")).isdecimal() and len(size) < 19 and member.kind in ("file", "other"):
         member.size = int(size)
     mtime = _nanoseconds(records.get("mtime", ""))
     if mtime is not None:

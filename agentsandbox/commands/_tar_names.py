@@ -273,7 +273,7 @@ def _parts(text: str, mark: str) -> list[str | int]:
     for token in re.findall(r"\\.|&|[^\\&]+", text, re.DOTALL):
         if token == "&":
             parts.append(0)
-        elif token[0] == "\\" and token[1:].isdigit():
+        elif token[0] == "\\" and token[1:].isdecimal():
             parts.append(int(token[1]))
         elif token[0] == "\\":
             if token[1] in "LUluE":

@@ -305,7 +305,7 @@ class TarOptions:
         self.transformation.add(value)
 
     def _blocking_factor(self, value: str) -> None:
-        if not value.isdigit() or not 0 < int(value[:8]) <= 4096:
+        if not value.isdecimal() or not 0 < int(value[:8]) <= 4096:
             raise UsageError("Invalid blocking factor", 2)
         self.record = int(value) * BLOCK
 
@@ -364,9 +364,9 @@ class TarOptions:
         if text is None:
             return None
         name, colon, number = text.partition(":")
-        if colon and number.isdigit() and len(number) < 10:
+        if colon and number.isdecimal() and len(number) < 10:
             return name, int(number)
-        if text.isdigit() and len(text) < 10:
+        if text.isdecimal() and len(text) < 10:
             return "", int(text)
         return name, 0 if name == "root" else 1000
 
@@ -420,7 +420,7 @@ class TarOptions:
         made.archive, made.record = self.archive, self.record
         strip = args.value("strip-components")
         if strip is not None:
-            if not strip.isdigit() or len(strip) > 6:
+            if not strip.isdecimal() or len(strip) > 6:
                 raise UsageError(f"{strip}: Invalid number of elements", 2)
             made.strip = int(strip)
         top = args.value("one-top-level")

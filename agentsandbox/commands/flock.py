@@ -121,7 +121,7 @@ def _read_wait(args: Arguments) -> float | None:
     text = args.value("wait")
     if text is None:
         return None
-    seconds = parse_duration(text) if text[-1:].isdigit() or text[-1:] == "." else None
+    seconds = parse_duration(text) if text[-1:].isdecimal() or text[-1:] == "." else None
     if seconds is None:
         if text.startswith("-") and parse_duration(text[1:]) is not None:
             raise CommandError("cannot set up timer: Invalid argument", _OS_ERROR)

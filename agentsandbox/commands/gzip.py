@@ -47,7 +47,7 @@ def _options(args: Arguments) -> GzipOptions:
             options.suffix = value or ""
         elif key == "fast" or key == "best":
             options.level = 1 if key == "fast" else 9
-        elif key.isdigit():
+        elif key.isdecimal():
             options.level = int(key)
         elif key in options.__slots__:
             setattr(options, key, True)

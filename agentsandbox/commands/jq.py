@@ -235,7 +235,7 @@ def _dumper(ctx: CommandContext, options: Options) -> Dumper:
     if options.color:
         given = ctx.env.get("JQ_COLORS", "")
         fields = given.split(":") if given else []
-        if all(field.replace(";", "").isdigit() or not field for field in fields):
+        if all(field.replace(";", "").isdecimal() or not field for field in fields):
             colors = tuple(fields[:8]) + COLORS[len(fields[:8]) :]
         else:
             ctx.stderr.write(b"Failed to set $JQ_COLORS\n")

@@ -22,7 +22,7 @@ def man(ctx: CommandContext, args: Arguments) -> int:
         ctx.print(man.usage, end="")
         return 0
     pages = args.operands
-    if pages and pages[0].isdigit():
+    if pages and pages[0].isdecimal():
         pages = pages[1:]
     if not pages:
         ctx.stderr.write(b"What manual page do you want?\nFor example, try 'man man'.\n")

@@ -48,7 +48,7 @@ def _number(args: Arguments, key: str, default: int, what: str) -> int:
     text = args.value(key)
     if text is None:
         return default
-    if not (text.isascii() and text.isdigit()):
+    if not (text.isascii() and text.isdecimal()):
         raise CommandError(f"**** {what} {text} is not a number", _TROUBLE)
     return int(text[:9])
 

@@ -52,7 +52,7 @@ class _Misuse(Exception):
 def _numbers(text: str, wrong: str) -> list[int]:
     found = text.split(",")
     for part in found:
-        if not (part.isascii() and part.isdigit() and len(part) < 10):
+        if not (part.isascii() and part.isdecimal() and len(part) < 10):
             raise CommandError(wrong.replace("{}", part), _MISUSED)
     return [int(part) for part in found]
 
@@ -185,7 +185,7 @@ def _rewrite(words: Sequence[str]) -> Sequence[str]:
     """`-9` and `-TERM` as the first word."""
     if words and words[0].startswith("-") and len(words[0]) > 1:
         name = words[0][1:].removeprefix("SIG")
-        if name in SIGNAL_NUMBERS or (name.isdigit() and (int(name[:4]) in SIGNALS or name == "0")):
+        if name in SIGNAL_NUMBERS or (name.isdecimal() and (int(name[:4]) in SIGNALS or name == "0")):
             return [f"--signal={name}", *words[1:]]
     return words
 
@@ -210,7 +210,7 @@ def pkill(ctx: CommandContext, args: Arguments) -> int:
 
 def _send(ctx: CommandContext, args: Arguments) -> int:
     name = (args.value("signal", "TERM") or "").removeprefix("SIG")
-    signal = int(name) if name.isdigit() and len(name) < 4 else SIGNAL_NUMBERS.get(name.upper(), -1)
+    signal = int(name) if name.isdecimal() and len(name) < 4 else SIGNAL_NUMBERS.get(name.upper(), -1)
     found = _select(ctx, args)
     for process in found:
         if signal not in SIGNALS and signal != 0:

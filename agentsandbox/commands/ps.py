@@ -136,7 +136,7 @@ class _Request:
                 self._long(word[2:], rest)
             elif word.startswith("-") and len(word) > 1:
                 self._unix(word[1:], rest)
-            elif word[:1].isdigit():
+            elif word[:1].isdecimal():
                 self.selections.append(("pid", _pids(word)))
             else:
                 self._bsd(word, rest)
@@ -193,7 +193,7 @@ class _Request:
         elif kind == "order":
             self.formats.append(f"pid,{value},s,tname,time,args")
         elif kind == "width":
-            if not (value.isascii() and value.isdigit() and int(value[:6]) > 0):
+            if not (value.isascii() and value.isdecimal() and int(value[:6]) > 0):
                 raise _wrong("number of columns must follow --cols, --width, or --columns")
             self.width = int(value[:6])
         else:
@@ -215,7 +215,7 @@ def _wrong(message: str) -> CommandError:
 
 def _pids(text: str) -> list[str]:
     found = re.split("[ ,]", text)
-    if not all(each.isascii() and each.isdigit() for each in found):
+    if not all(each.isascii() and each.isdecimal() for each in found):
         raise _wrong("process ID list syntax error")
     return found
 
@@ -276,7 +276,7 @@ def _sort(ctx: CommandContext, processes: list[Process], keys: Sequence[str]) ->
 
         def value(process: Process, show: Show = show) -> tuple[int, str]:
             text = show(ctx, process)
-            return (int(text), "") if text.isdigit() else (0, text)
+            return (int(text), "") if text.isdecimal() else (0, text)
 
         processes.sort(key=value, reverse=key.startswith("-"))
 

@@ -252,7 +252,7 @@ _ALTERNATIVE = {"a": "0", "f": "0x", "D": "0x", "R": "0x"}
 
 
 def _pad(value: str, flags: str, width: int, precision: str | None) -> str:
-    if precision is not None and not value.isdigit():
+    if precision is not None and not value.isdecimal():
         value = value[: int(precision or 0)]
     if "-" in flags:
         return value.ljust(width)

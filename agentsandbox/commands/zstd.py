@@ -37,7 +37,7 @@ class _Zstd:
     @staticmethod
     def _level(args: Arguments) -> int:
         text = args.value("level") or "3"
-        if not text.isdigit() or len(text) > 3:
+        if not text.isdecimal() or len(text) > 3:
             raise UsageError("Incorrect parameters")
         return max(1, min(int(text), 22 if args.flag("ultra") else 19))
 

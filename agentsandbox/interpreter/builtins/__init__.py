@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from agentsandbox.interpreter.shell import Shell
 
-__all__ = ["NAMES", "SPECIAL", "Builtin", "UsageFailure", "define", "find_builtin", "parse_letters"]
+__all__ = ["NAMES", "SPECIAL", "Builtin", "UsageFailure", "define", "find_builtin", "is_number", "parse_letters"]
 
 _MODULES = {
     ".": ("source", "dot"),
@@ -125,6 +125,11 @@ def _load(name: str) -> Builtin:
 def find_builtin(name: str) -> Builtin | None:
     """The builtin of that name, None if there is none."""
     return _load(name) if name in NAMES else None
+
+
+def is_number(text: str) -> bool:
+    """Whether it is all ASCII digits: `str.isdigit` alone accepts "²", of which `int` makes an error."""
+    return text.isdigit() and text.isascii()
 
 
 def parse_letters(words: Sequence[str], letters: str, *, plus: bool = False) -> tuple[dict[str, str], int]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agentsandbox.errors import CommandError
-from agentsandbox.interpreter.builtins import define
+from agentsandbox.interpreter.builtins import define, is_number
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ def caller(shell: Shell, words: list[str]) -> int:
         source = sources[len(frames) - 1]
         shell.write(f"{frames[-1].call_line} {source}\n")
         return 0
-    if not words[1].isdigit():
+    if not is_number(words[1]):
         raise CommandError(f"{words[1]}: invalid number", 2)
     level = len(frames) - 1 - int(words[1][:6])
     if level < 0 or (level == 0 and shell.source == "environment"):

@@ -27,8 +27,6 @@ def cd(shell: Shell, words: list[str]) -> int:
         target = shell.variables.get("HOME")
         if target is None:
             raise CommandError("HOME not set", 1)
-        if not target:
-            return 0
     else:
         target = operands[0]
         if target == "-":
@@ -38,6 +36,7 @@ def cd(shell: Shell, words: list[str]) -> int:
             show = True
     del options
     if target == "":
+        shell.variables.assign("OLDPWD", shell.variables.get("PWD") or shell.cwd)
         return 0
     found = _search_cdpath(shell, target)
     if found is not None:
@@ -75,16 +74,23 @@ def change(shell: Shell, target: str, physical: bool) -> None:
     try:
         info = fs.stat(shell.path(target) if physical else _checked(shell, target, path))
         if not info.is_dir:
-            raise CommandError(f"{target}: {os.strerror(20)}", 1)
+            raise CommandError(f"{_shown(target)}: {os.strerror(20)}", 1)
         if not fs.access(path, 1):
-            raise CommandError(f"{target}: {os.strerror(13)}", 1)
+            raise CommandError(f"{_shown(target)}: {os.strerror(13)}", 1)
         if physical:
             path = fs.realpath(shell.path(target))
     except OSError as error:
-        raise CommandError(f"{target}: {os.strerror(error.errno or 5)}", 1) from None
+        raise CommandError(f"{_shown(target)}: {os.strerror(error.errno or 5)}", 1) from None
     previous = shell.variables.get("PWD") or shell.cwd
     shell.variables.assign("OLDPWD", previous)
     shell.change_directory(path)
+
+
+def _shown(target: str) -> str:
+    """A path in a message: `$'…'` only for what would not print."""
+    from agentsandbox.quoting import ansi_quote, needs_ansi
+
+    return ansi_quote(target) if needs_ansi(target) else target
 
 
 def _checked(shell: Shell, target: str, path: str) -> str:

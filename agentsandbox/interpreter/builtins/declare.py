@@ -126,7 +126,7 @@ def _declare(shell: Shell, words: list[Argument], *, local: bool) -> int:
     if "f" in options or "F" in options:
         return _functions(shell, arguments, options)
     if "p" in options:
-        return _print(shell, arguments, options, local and name == "local")
+        return _print(shell, arguments, options, local and name == "local", name)
     if not arguments:
         _list(shell, options, local and name == "local")
         return 0
@@ -362,7 +362,7 @@ def describe(shell: Shell, name: str) -> str | None:
     return f"declare -{letters} {name}={declare_quote_double(str(value))}"
 
 
-def _print(shell: Shell, arguments: list[Argument], options: dict[str, str], local_only: bool) -> int:
+def _print(shell: Shell, arguments: list[Argument], options: dict[str, str], local_only: bool, command: str = "declare") -> int:
     status = 0
     if not arguments:
         wanted = 0
@@ -380,7 +380,7 @@ def _print(shell: Shell, arguments: list[Argument], options: dict[str, str], loc
         name = argument if isinstance(argument, str) else argument.name
         described = describe(shell, name)
         if described is None:
-            shell.complain(f"declare: {name}: not found")
+            shell.complain(f"{command}: {name}: not found")
             status = 1
         else:
             shell.write(described + "\n")
@@ -411,7 +411,8 @@ def _functions(shell: Shell, arguments: list[Argument], options: dict[str, str])
     names_only = "F" in options
     names = [argument if isinstance(argument, str) else argument.name for argument in arguments]
     status = 0
-    for name in names or shell.function_names():
+    marked = [kept for letter, kept in (("r", shell.readonly_functions), ("x", shell.exported_functions)) if letter in options]
+    for name in names or [name for name in shell.function_names() if all(name in kept for kept in marked)]:
         function = shell.functions.get(name)
         if function is None:
             if names:
@@ -424,7 +425,7 @@ def _functions(shell: Shell, arguments: list[Argument], options: dict[str, str])
             _export_function(shell, name)
             continue
         if names_only:
-            if names:
+            if names and "p" not in options:
                 extra = f" {function.line} {function.source}" if shell.shopt["extdebug"] else ""
                 shell.write(f"{name}{extra}\n")
             else:

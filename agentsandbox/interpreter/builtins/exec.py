@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from agentsandbox.errors import CommandError, Exit
 from agentsandbox.interpreter.builtins import define, parse_letters
 
@@ -29,17 +31,32 @@ def exec(shell: Shell, words: list[str]) -> int:
         if not shell.shopt["execfail"]:
             raise Exit(127)
         return 127
+    if not located.startswith("/"):
+        located = f"{shell.cwd.rstrip('/')}/{located.removeprefix('./')}"
+    name = options.get("a", argv[0])
+    argv = [f"-{name}" if "l" in options else name, *argv[1:]]
     traps, shell.traps = shell.traps, {name: text for name, text in shell.traps.items() if not text}
     try:
-        if "a" in options:
-            argv = [options["a"], *argv[1:]]
+        shell.fs.stat(shell.path(located))
         raise Exit(run_file(shell, located, argv, environment))
-    except CommandError as error:
-        shell.complain(f"exec: {error.message}" if "/" not in located else error.message)
-        if not shell.shopt["execfail"]:
-            raise Exit(error.status) from None
-        shell.traps = traps
-        return error.status
+    except (CommandError, OSError) as error:
+        status = _tell(shell, located, error)
+    if not shell.shopt["execfail"]:
+        raise Exit(status)
+    shell.traps = traps
+    return status
+
+
+def _tell(shell: Shell, located: str, error: CommandError | OSError) -> int:
+    """What bash says of a file that it could not become; the status."""
+    if isinstance(error, OSError):
+        shell.complain(f"{located}: {os.strerror(error.errno or 5)}")
+        return 127 if error.errno == 2 else 126
+    shell.complain(error.message)
+    reason = error.message.removeprefix(f"{located}: ")
+    if reason in (os.strerror(13), os.strerror(21)):
+        shell.complain(f"exec: {located}: cannot execute: {reason}")
+    return error.status
 
 
 def _keep_redirections(shell: Shell) -> None:

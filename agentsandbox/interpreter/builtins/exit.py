@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from agentsandbox.errors import CommandError, Exit
 from agentsandbox.interpreter.builtins import define
+from agentsandbox.languages.predicates import parse_test_integer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,14 +16,14 @@ def exit(shell: Shell, words: list[str]) -> int:
     operands = words[2:] if words[1:2] == ["--"] else words[1:]
     if not operands:
         raise _end(shell, int(shell.status))
-    text = operands[0].strip()
-    if not text.lstrip("+-").isdigit() or len(text) > 19:
+    number = parse_test_integer(operands[0])
+    if number is None:
         shell.complain(f"exit: {operands[0]}: numeric argument required")
         raise _end(shell, 2)
     if len(operands) > 1:
         shell.complain("exit: too many arguments")
         raise _end(shell, 1)
-    raise _end(shell, int(text) & 255)
+    raise _end(shell, number & 255)
 
 
 def _end(shell: Shell, status: int) -> Exit:

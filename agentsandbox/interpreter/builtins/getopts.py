@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from agentsandbox.errors import CommandError
 from agentsandbox.expansion.errors import ExpansionError
-from agentsandbox.interpreter.builtins import define, parse_letters
+from agentsandbox.expansion.variables import READONLY
+from agentsandbox.interpreter.builtins import define, is_number, parse_letters
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,16 +23,19 @@ def getopts(shell: Shell, words: list[str]) -> int:
     arguments = given or shell.positional
     silent = letters.startswith(":")
     index_text = shell.variables.get("OPTIND") or "1"
-    index = int(index_text) if index_text.isdigit() else 1
+    index = int(index_text) if is_number(index_text) else 1
     place = shell.getopts_position
     if index < 1:
         index = 1
-    shell.variables.unset("OPTARG")
+    argument: str | None = None
 
     def finish(option: str, status: int) -> int:
+        if argument is None and status == 0 and option != "?" and shell.attributes.get("OPTARG", 0) & READONLY:
+            shell.complain("OPTARG: readonly variable")
+        _set_argument(shell, argument)
         shell.values["OPTIND"] = str(index)
         shell.getopts_position = place
-        if not name.isidentifier():
+        if not name.isidentifier() or not name.isascii():
             raise CommandError(f"`{name}': not a valid identifier", 1)
         try:
             shell.variables.assign(name, option)
@@ -39,7 +43,7 @@ def getopts(shell: Shell, words: list[str]) -> int:
             if not error.readonly:
                 raise
             shell.complain(error.message)
-            return 2
+            return 1 if status == 1 else 2
         return status
 
     if place == 0:
@@ -66,7 +70,7 @@ def getopts(shell: Shell, words: list[str]) -> int:
         if place == 0:
             index += 1
         if silent:
-            shell.variables.assign("OPTARG", option)
+            argument = option
         elif shell.variables.get("OPTERR") != "0":
             shell.write(f"{shell.name}: illegal option -- {option}\n", 2)
         return finish("?", 0)
@@ -75,18 +79,29 @@ def getopts(shell: Shell, words: list[str]) -> int:
             index += 1
         return finish(option, 0)
     if place:
-        shell.variables.assign("OPTARG", word[place:])
+        argument = word[place:]
         place = 0
         index += 1
         return finish(option, 0)
     index += 1
     if index > len(arguments):
         if silent:
-            shell.variables.assign("OPTARG", option)
+            argument = option
             return finish(":", 0)
         if shell.variables.get("OPTERR") != "0":
             shell.write(f"{shell.name}: option requires an argument -- {option}\n", 2)
         return finish("?", 0)
-    shell.variables.assign("OPTARG", arguments[index - 1])
+    argument = arguments[index - 1]
     index += 1
     return finish(option, 0)
+
+
+def _set_argument(shell: Shell, argument: str | None) -> None:
+    """OPTARG: a readonly one is unset all the same, and not assigned."""
+    if argument is None:
+        shell.variables.drop("OPTARG", READONLY)
+        shell.variables.unset("OPTARG")
+    elif shell.attributes.get("OPTARG", 0) & READONLY:
+        shell.complain("OPTARG: readonly variable")
+    else:
+        shell.variables.assign("OPTARG", argument)

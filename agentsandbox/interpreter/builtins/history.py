@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from agentsandbox.errors import CommandError
-from agentsandbox.interpreter.builtins import define, parse_letters
+from agentsandbox.interpreter.builtins import define, is_number, parse_letters
 from agentsandbox.streams import decode, encode
 
 TYPE_CHECKING = False
@@ -39,7 +39,7 @@ def history(shell: Shell, words: list[str]) -> int:
 def _show(shell: Shell, entries: list[str], operands: list[str]) -> None:
     count = len(entries)
     if operands:
-        if not operands[0].isdigit():
+        if not is_number(operands[0]):
             raise CommandError(f"{operands[0]}: numeric argument required", 1)
         if len(operands) > 1:
             raise CommandError("too many arguments", 1)
@@ -81,7 +81,7 @@ def _event(entries: list[str], text: str) -> str | None:
     """What !! !N !-N !word and !?word? stand for."""
     if text == "!":
         text = "-1"
-    if text.lstrip("-").isdigit():
+    if is_number(text.removeprefix("-")):
         number = int(text[:9])
         index = number - 1 if number > 0 else len(entries) + number
         return entries[index] if 0 <= index < len(entries) else None
@@ -135,7 +135,7 @@ def fc(shell: Shell, words: list[str]) -> int:
 
 
 def _index(entries: list[str], text: str) -> int:
-    if text.lstrip("-").isdigit():
+    if is_number(text.removeprefix("-")):
         number = int(text[:9])
         return max(0, min(len(entries) - 1, number - 1 if number > 0 else len(entries) + number))
     found = next((index for index in range(len(entries) - 1, -1, -1) if entries[index].startswith(text)), None)

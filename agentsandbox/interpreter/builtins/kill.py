@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agentsandbox.errors import Killed
-from agentsandbox.interpreter.builtins import define
+from agentsandbox.interpreter.builtins import define, is_number
 from agentsandbox.interpreter.builtins.trap import REAL_TIME, condition_name, signal_table
 from agentsandbox.processes import SIGNAL_NUMBERS, SIGNALS
 
@@ -58,7 +58,7 @@ def _send(shell: Shell, operand: str, signal: str) -> bool:
         if number:
             job.process.kill(number)
         return True
-    if not operand.lstrip("-").isdigit():
+    if not is_number(operand.removeprefix("-")):
         shell.complain(f"kill: {operand}: arguments must be process or job IDs" if operand else "kill: `': not a pid or valid job spec")
         return False
     pid = int(operand) if len(operand) < 10 else -1
@@ -104,7 +104,7 @@ def _list(shell: Shell, operands: list[str]) -> int:
         return 0
     status = 0
     for operand in operands:
-        if operand.isdigit():
+        if is_number(operand):
             number = int(operand) if len(operand) < 6 else -1
             if number > 128:
                 number -= 128

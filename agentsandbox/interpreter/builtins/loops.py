@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from agentsandbox.errors import Break, Continue, ControlFlow, Exit
 from agentsandbox.interpreter.builtins import define
+from agentsandbox.languages.predicates import parse_test_integer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,11 +15,11 @@ def _leave(shell: Shell, words: list[str], jump: type[ControlFlow]) -> int:
     operands = words[2:] if words[1:2] == ["--"] else words[1:]
     count = 1
     if operands:
-        try:
-            count = int(operands[0])
-        except ValueError:
+        number = parse_test_integer(operands[0])
+        if number is None:
             shell.complain(f"{words[0]}: {operands[0]}: numeric argument required")
-            raise Exit(128) from None
+            raise Exit(128)
+        count = number
         if len(operands) > 1:
             shell.complain(f"{words[0]}: too many arguments")
             raise Exit(1)

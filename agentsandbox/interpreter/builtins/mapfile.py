@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from agentsandbox.errors import CommandError
 from agentsandbox.expansion.variables import ASSOCIATIVE, READONLY, AssociativeArray, IndexedArray
-from agentsandbox.interpreter.builtins import define, parse_letters
+from agentsandbox.interpreter.builtins import define, is_number, parse_letters
 from agentsandbox.streams import decode, encode
 
 TYPE_CHECKING = False
@@ -17,11 +17,13 @@ _USAGE = "{} [-d delim] [-n count] [-O origin] [-s count] [-t] [-u fd] [-C callb
 def _mapfile(shell: Shell, words: list[str]) -> int:
     options, position = parse_letters(words, "d:n:O:s:tu:C:c:")
     name = words[position] if position < len(words) else "MAPFILE"
-    if not name.isidentifier():
+    if not name:
+        raise CommandError("empty array variable name", 2)
+    if not name.isidentifier() or not name.isascii():
         raise CommandError(f"`{name}': not a valid identifier", 1)
     count, origin, skip, quantum = (_number(options, letter, default) for letter, default in (("n", 0), ("O", 0), ("s", 0), ("c", 5000)))
     number = options.get("u", "0")
-    if not number.isdigit():
+    if not is_number(number):
         raise CommandError(f"{number}: invalid file descriptor specification", 1)
     stream = shell.fds.get(int(number)) if len(number) < 9 else None
     if stream is None:
@@ -72,7 +74,7 @@ def _number(options: dict[str, str], letter: str, default: int) -> int:
     text = options.get(letter)
     if text is None:
         return default
-    if not text.isdigit() or len(text) > 9 or (letter == "c" and not int(text)):
+    if not is_number(text) or len(text) > 9 or (letter == "c" and not int(text)):
         what = {"n": "line count", "O": "array origin", "s": "line count", "c": "callback quantum"}[letter]
         raise CommandError(f"{text}: invalid {what}", 1)
     return int(text)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agentsandbox.errors import CommandError
-from agentsandbox.interpreter.builtins import UsageFailure, define
+from agentsandbox.interpreter.builtins import UsageFailure, define, is_number
 from agentsandbox.interpreter.builtins.cd import change
 
 TYPE_CHECKING = False
@@ -11,14 +11,15 @@ if TYPE_CHECKING:
     from agentsandbox.interpreter.shell import Shell
 
 
-def _index(text: str, size: int) -> int | None:
+def _index(text: str, size: int, command: str) -> int | None:
     """The entry that +N or -N means; None for anything else."""
-    if len(text) < 2 or text[0] not in "+-" or not text[1:].isdigit():
+    if len(text) < 2 or text[0] not in "+-" or not is_number(text[1:]):
         return None
     number = int(text[1:]) if len(text) < 9 else size
     index = number if text[0] == "+" else size - 1 - number
     if not 0 <= index < size:
-        raise CommandError(f"{text}: directory stack index out of range" if size > 1 else "directory stack empty", 1)
+        shown = text[1:] if command == "dirs" else text
+        raise CommandError(f"{shown}: directory stack index out of range" if size > 1 else "directory stack empty", 1)
     return index
 
 
@@ -42,6 +43,8 @@ def pushd(shell: Shell, words: list[str]) -> int:
     if operands[:1] == ["--"]:
         operands = operands[1:]
     if not operands:
+        if stay:
+            return 0
         if not shell.directories:
             raise CommandError("no other directory", 1)
         previous = shell.cwd
@@ -52,7 +55,7 @@ def pushd(shell: Shell, words: list[str]) -> int:
     if len(operands) > 1:
         raise CommandError("too many arguments", 1)
     stack = [shell.cwd, *shell.directories]
-    index = _index(operands[0], len(stack))
+    index = _index(operands[0], len(stack), words[0])
     if index is not None:
         rotated = stack[index:] + stack[:index]
         if not stay:
@@ -69,6 +72,7 @@ def pushd(shell: Shell, words: list[str]) -> int:
             target = shell.variables.get("OLDPWD") or ""
             if not target:
                 raise CommandError("OLDPWD not set", 1)
+            shell.write(f"{target}\n")
         change(shell, target, False)
         shell.directories.insert(0, previous)
     _show(shell)
@@ -81,10 +85,12 @@ def popd(shell: Shell, words: list[str]) -> int:
     stay = operands[:1] == ["-n"]
     if stay:
         operands = operands[1:]
+    if operands[:1] == ["--"]:
+        operands = operands[1:]
     stack = [shell.cwd, *shell.directories]
     index: int | None = 0
     if operands:
-        index = _index(operands[0], len(stack))
+        index = _index(operands[0], len(stack), words[0])
         if index is None:
             raise UsageFailure(f"{operands[0]}: invalid {'number' if operands[0][:1] in ('-', '+') else 'argument'}")
     if not shell.directories:
@@ -105,10 +111,12 @@ def dirs(shell: Shell, words: list[str]) -> int:
     letters: set[str] = set()
     operands: list[str] = []
     for word in words[1:]:
-        if word[:1] == "-" and word[1:] and not word[1:].isdigit():
-            if set(word[1:]) - set("clpv"):
+        if word[:1] == "-" and word[1:] and not is_number(word[1:]):
+            if word == "--":
+                break
+            if word not in ("-c", "-l", "-p", "-v"):
                 raise UsageFailure(f"{word}: invalid number")
-            letters.update(word[1:])
+            letters.add(word[1:])
         else:
             operands.append(word)
     if "c" in letters:
@@ -117,10 +125,10 @@ def dirs(shell: Shell, words: list[str]) -> int:
     stack = [shell.cwd, *shell.directories]
     shown = stack if "l" in letters else [_tilde(shell, path) for path in stack]
     if operands:
-        index = _index(operands[0], len(stack))
+        index = _index(operands[0], len(stack), words[0])
         if index is None:
             raise UsageFailure(f"{operands[0]}: invalid {'number' if operands[0][:1] in ('-', '+') else 'option'}")
-        shell.write(shown[index] + "\n")
+        shell.write(f"{index:2}  {shown[index]}\n" if "v" in letters else f"{shown[index]}\n")
     elif "v" in letters:
         shell.write("".join(f"{number:2}  {path}\n" for number, path in enumerate(shown)))
     elif "p" in letters:

@@ -8,6 +8,7 @@ from agentsandbox.errors import CommandError
 from agentsandbox.expansion.splitting import split_read
 from agentsandbox.expansion.variables import IndexedArray
 from agentsandbox.interpreter.builtins import define, parse_letters
+from agentsandbox.languages.predicates import parse_test_integer
 from agentsandbox.streams import decode, encode
 
 TYPE_CHECKING = False
@@ -33,9 +34,10 @@ def read(shell: Shell, words: list[str]) -> int:
     if "a" in options and (not options["a"].isidentifier() or not options["a"].isascii()):
         raise CommandError(f"`{options['a']}': not a valid identifier", 1)
     number = options.get("u", "0")
-    if not number.isdigit():
+    descriptor = parse_test_integer(number)
+    if descriptor is None or descriptor < 0:
         raise CommandError(f"{number}: invalid file descriptor specification", 1)
-    stream = shell.fds.get(int(number)) if len(number) < 9 else None
+    stream = shell.fds.get(descriptor)
     if stream is None:
         raise CommandError(
             f"{number}: invalid file descriptor: Bad file descriptor" if "u" in options else "read error: 0: Bad file descriptor", 1
@@ -71,13 +73,13 @@ def _check(name: str) -> None:
 def _timeout(options: dict[str, str]) -> float | None:
     if "t" not in options:
         return None
-    try:
-        seconds = float(options["t"])
-    except ValueError:
-        raise CommandError(f"{options['t']}: invalid timeout specification", 1) from None
-    if seconds < 0 or seconds != seconds or seconds > 1e9:
-        raise CommandError(f"{options['t']}: invalid timeout specification", 1)
-    return seconds
+    text = options["t"]
+    if not _SECONDS.fullmatch(text) or len(text) > 30:
+        raise CommandError(f"{text}: invalid timeout specification", 1)
+    return min(float(f"0{text.removeprefix('+')}0" if "." in text else f"0{text.removeprefix('+')}"), 1e9)
+
+
+_SECONDS = re.compile(r"\+?[0-9]*(?:\.[0-9]*)?")
 
 
 def _wait_input(shell: Shell, stream: Stream, timeout: float) -> bool:
@@ -145,9 +147,9 @@ def _read_characters(shell: Shell, stream: Stream, options: dict[str, str], raw:
     """-n and -N: so many characters; -n ends at the delimiter too."""
     exact = "N" in options
     text = options["N"] if exact else options["n"]
-    if not text.isdigit() or len(text) > 9:
+    count = parse_test_integer(text)
+    if count is None or count < 0:
         raise CommandError(f"{text}: invalid number", 1)
-    count = int(text)
     delimiter = options.get("d")
     end = "" if exact else ("\n" if delimiter is None else (delimiter[:1] or "\0"))
     characters: list[str] = []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from agentsandbox.errors import CommandError, Exit, Return
 from agentsandbox.interpreter.builtins import define
+from agentsandbox.languages.predicates import parse_test_integer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,16 +14,17 @@ if TYPE_CHECKING:
 @define("return", "return [n]")
 def return_(shell: Shell, words: list[str]) -> int:
     operands = words[2:] if words[1:2] == ["--"] else words[1:]
-    if not shell.frames:
-        raise CommandError("can only `return' from a function or sourced script", 2)
+    number: int | None = int(shell.status)
     if operands:
-        text = operands[0].strip()
-        if not text.lstrip("+-").isdigit() or len(text) > 19:
+        number = parse_test_integer(operands[0])
+        if number is None:
             shell.complain(f"return: {operands[0]}: numeric argument required")
-            shell.status = 2
-            raise Return
-        if len(operands) > 1:
+            number = 2
+        elif len(operands) > 1:
             shell.complain("return: too many arguments")
             raise Exit(1)
-        shell.status = int(text) & 255
+    if not shell.frames:
+        raise CommandError("can only `return' from a function or sourced script", 2)
+    if operands and number is not None:
+        shell.status = number & 255
     raise Return

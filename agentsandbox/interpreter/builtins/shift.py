@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from agentsandbox.errors import CommandError, Exit
 from agentsandbox.interpreter.builtins import define
+from agentsandbox.languages.predicates import parse_test_integer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,13 +31,13 @@ def shift(shell: Shell, words: list[str]) -> int:
     operands = words[2:] if words[1:2] == ["--"] else words[1:]
     count = 1
     if operands:
-        text = operands[0].strip()
-        if not text.lstrip("+-").isdigit() or len(text) > 18:
+        number = parse_test_integer(operands[0])
+        if number is None:
             raise CommandError(f"{operands[0]}: numeric argument required", 1)
         if len(operands) > 1:
             shell.complain("shift: too many arguments")
             raise Exit(1)
-        count = int(text)
+        count = number
     if count < 0:
         raise CommandError(f"{operands[0]}: shift count out of range", 1)
     if count > len(shell.positional):

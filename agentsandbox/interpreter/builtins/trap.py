@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentsandbox.interpreter.builtins import define, parse_letters
+from agentsandbox.interpreter.builtins import define, is_number, parse_letters
 from agentsandbox.processes import SIGNAL_NUMBERS, SIGNALS
 from agentsandbox.quoting import shell_quote_single
 
@@ -28,7 +28,7 @@ def signal_table() -> str:
 
 def condition_name(text: str) -> str | None:
     """The name of a signal or condition given by number or name, with or without SIG; None if there is none."""
-    if text.isdigit():
+    if is_number(text):
         number = int(text) if len(text) < 4 else -1
         return "EXIT" if number == 0 else SIGNALS.get(number)
     name = text.upper().removeprefix("SIG")
@@ -48,7 +48,7 @@ def trap(shell: Shell, words: list[str]) -> int:
     if "p" in options or not operands:
         return _print(shell, operands)
     if (len(operands) == 1 and condition_name(operands[0]) is not None) or (
-        operands[0].isdigit() and condition_name(operands[0]) is not None
+        is_number(operands[0]) and condition_name(operands[0]) is not None
     ):
         commands, conditions = "-", operands
     else:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agentsandbox.errors import CommandError
-from agentsandbox.interpreter.builtins import UsageFailure, define
+from agentsandbox.interpreter.builtins import UsageFailure, define, is_number
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def ulimit(shell: Shell, words: list[str]) -> int:
     if operands:
         if operands[0] in ("unlimited", "hard", "soft"):
             return 0
-        if not operands[0].isdigit():
+        if not is_number(operands[0]):
             raise CommandError(f"{operands[0]}: invalid number", 1)
         raise CommandError("limits of this sandbox are set by its host", 1)
     for letter in chosen or ["f"]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from agentsandbox.errors import CommandError
-from agentsandbox.interpreter.builtins import define, parse_letters
+from agentsandbox.interpreter.builtins import define, is_number, parse_letters
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ def umask(shell: Shell, words: list[str]) -> int:
     options, position = parse_letters(words, "pS")
     if position < len(words):
         text = words[position]
-        shell.umask = _octal(text) if text[:1].isdigit() else _symbolic(text, shell.umask)
+        shell.umask = _octal(text) if is_number(text[:1]) else _symbolic(text, shell.umask)
         if "S" in options:
             shell.write(_letters(shell.umask) + "\n")
         return 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from agentsandbox.errors import CommandError
 from agentsandbox.expansion.errors import ExpansionError
-from agentsandbox.expansion.variables import ARRAY, ASSOCIATIVE, UNSET, AssociativeArray, IndexedArray, NameReference
+from agentsandbox.expansion.variables import ARRAY, ASSOCIATIVE, READONLY, UNSET, AssociativeArray, IndexedArray, NameReference
 from agentsandbox.interpreter.builtins import define, parse_letters
 
 TYPE_CHECKING = False
@@ -80,7 +80,9 @@ def _unset_element(shell: Shell, name: str, subscript: str) -> None:
             raise CommandError(f"{name}: not an array variable")
         return
     if isinstance(value, (IndexedArray, AssociativeArray)):
-        shell.variables.array_for_writing(name)  # a readonly array is not changed
+        if shell.attributes.get(name, 0) & READONLY:
+            raise CommandError(f"{name}: cannot unset: readonly variable")
+        shell.variables.array_for_writing(name)
     if isinstance(value, AssociativeArray):
         if "$" in subscript or "`" in subscript or subscript[:1] in ("'", '"'):
             subscript = shell.expand_text(subscript)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agentsandbox.errors import CommandError
-from agentsandbox.interpreter.builtins import define, parse_letters
+from agentsandbox.interpreter.builtins import define, is_number, parse_letters
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ def find_process(shell: Shell, operand: str, command: str) -> Process | None:
             shell.complain(f"{command}: {operand}: no such job")
             return None
         return job.process
-    if not operand.isdigit():
+    if not is_number(operand):
         raise CommandError(f"`{operand}': not a pid or valid job spec", 1)
     process = shell.jobs.processes.get(int(operand)) if len(operand) < 10 else None
     if process is None:

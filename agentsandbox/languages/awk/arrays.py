@@ -67,9 +67,9 @@ def walk_order(array: dict[str, object], step: Callable[[int], None]) -> list[st
 
 def _integer(key: str) -> int | None:
     """The number a key stands for if gawk keeps it as one: canonical decimal within 32 bits."""
-    if not key or not (key.isascii() and key.lstrip("-").isdigit()) or len(key) > 11:
+    if not key or not (key.isascii() and key.lstrip("-").isdecimal()) or len(key) > 11:
         return None
-    number = int(key) if key[0] != "-" or key[1:].isdigit() else None
+    number = int(key) if key[0] != "-" or key[1:].isdecimal() else None
     if number is None or str(number) != key or not -(2**31) < number < 2**31:
         return None
     return number

@@ -963,7 +963,7 @@ def _width_splitter(widths: str) -> Callable[[str], list[str]]:
     plan: list[tuple[int, int]] = []
     for word in widths.split():
         skip, colon, width = word.rpartition(":")
-        if (colon and not skip.isdigit()) or not (width.isdigit() or width == "*") or len(word) > 12:
+        if (colon and not skip.isdecimal()) or not (width.isdecimal() or width == "*") or len(word) > 12:
             raise AwkFatal(f"invalid FIELDWIDTHS value, for field {len(plan) + 1}, near `{word}'")
         plan.append((int(skip or 0), -1 if width == "*" else int(width)))
 

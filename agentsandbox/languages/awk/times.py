@@ -28,7 +28,7 @@ def make_time(text: str, utc: bool, env: Mapping[str, str]) -> float:
     words = text.split()
     numbers: list[int] = []
     for word in words[:7]:
-        if not word.lstrip("+-").isdigit() or len(word) > 12:
+        if not word.lstrip("+-").isdecimal() or len(word) > 12:
             break
         numbers.append(int(word))
     if len(numbers) < 6:

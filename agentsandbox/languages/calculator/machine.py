@@ -496,7 +496,7 @@ def _compare(test: Callable[[Decimal, Decimal], bool]) -> Callable[[Machine, obj
 
 
 def _line_length(text: str) -> int:
-    if not text.isdigit() or len(text) > 9:
+    if not text.isdecimal() or len(text) > 9:
         return 70
     number = int(text)
     return 0 if number == 0 else number if number > 2 else 70

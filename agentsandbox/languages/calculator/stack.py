@@ -59,7 +59,7 @@ class StackMachine:
         self.out_size = 0
         self.column = 0
         length = ctx.env.get("DC_LINE_LENGTH", "")
-        self.line_length = int(length) if length.isdigit() and len(length) < 9 and int(length) not in (1, 2) else 70
+        self.line_length = int(length) if length.isdecimal() and len(length) < 9 and int(length) not in (1, 2) else 70
 
     # running
 

@@ -228,7 +228,7 @@ class Parser:
 
     def _version(self) -> None:
         wanted = self._label()
-        numbers = [int(part[:9]) if part.isdigit() else 0 for part in wanted.split(".")] if wanted else [4]
+        numbers = [int(part[:9]) if part.isdecimal() else 0 for part in wanted.split(".")] if wanted else [4]
         if numbers > [4, 9]:
             raise self._error("expected newer version of sed")
 
