@@ -193,6 +193,7 @@ class Sandbox:
         cwd: str | None = None,
         args: Sequence[str] = (),
         isolated: bool = False,
+        fresh: bool = False,
         on_output: Callable[[str, bytes], None] | None = None,
         on_command: Policy | None = None,
     ) -> ExecutionResult:
@@ -203,11 +204,12 @@ class Sandbox:
         env, cwd   for this call alone
         args       $1, $2 …
         isolated   leave no trace in the shell's state (files stay)
+        fresh      isolated, and in a new shell: what scripts set, defined or opened before is not there
         on_output  called with "stdout" or "stderr" and each chunk as it appears
         on_command asked before each simple command of this call (see `policy`), after the sandbox's own
         """
         with self.lock:
-            return self._execute(script, stdin, timeout, env, cwd, args, isolated, on_output, on_command)
+            return self._execute(script, stdin, timeout, env, cwd, args, isolated or fresh, fresh, on_output, on_command)
 
     def _execute(
         self,
@@ -218,6 +220,7 @@ class Sandbox:
         cwd: str | None,
         args: Sequence[str],
         isolated: bool,
+        fresh: bool,
         on_output: Callable[[str, bytes], None] | None,
         on_command: Policy | None,
         pause: Callable[..., Any] | None = None,
@@ -242,7 +245,8 @@ class Sandbox:
 
         log = OutputLog(budget.limits.output_bytes, listener)
         self._out.log = self._err.log = log
-        shell = self._prepare(shell, budget, stdin, env, cwd, args, isolated, on_command, pause)
+        history = list(shell.machine.history) if isolated else None
+        shell = self._prepare(shell, budget, stdin, env, cwd, args, isolated, fresh, on_command, pause)
         observation = self._observation
         before = None if observation is None else self.snapshot()
         self.fs.uid = 1000
@@ -261,9 +265,11 @@ class Sandbox:
             machine.scheduler.pause = budget.weigh = None
             if limit is not None:
                 machine.scheduler.kill_all(jobs=False)
-            machine.history.append(script)
-            if not isolated:
+            if history is None:
+                machine.history.append(script)
                 self._shell_after(shell)
+            else:
+                machine.history[:] = history
             result = ExecutionResult(log.entries, status, script=script, duration=monotonic() - began, limit=limit)
             self._executions += 1
             self._history.append(result)
@@ -293,6 +299,7 @@ class Sandbox:
         cwd: str | None,
         args: Sequence[str],
         isolated: bool,
+        fresh: bool,
         on_command: Policy | None,
         pause: Callable[..., Any] | None,
     ) -> Shell:
@@ -310,7 +317,9 @@ class Sandbox:
         shell.fds = {**shell.fds, 0: source} if 0 not in shell.owned else shell.fds
         shell.base_fds = {**shell.base_fds, 0: source}
         self._restore: list[Callable[[], None]] = []
-        if isolated:
+        if fresh:
+            shell = self._new_shell(shell, source)
+        elif isolated:
             shell = shell.fork()
             shell.level = 0
             shell.pid = shell.top_pid
@@ -322,11 +331,12 @@ class Sandbox:
             shell.update_flags()
             self._restore.append(lambda: _set_rule(shell, rule))
         if env:
-            from agentsandbox.expansion.variables import EXPORT
+            from agentsandbox.expansion.variables import EXPORT, SPECIAL
 
             scope: dict[str, tuple[object, int]] = {}
             for name, value in env.items():
                 shell.variables.save_in(scope, name)
+                shell.variables.drop(name, ~SPECIAL)  # readonly, a reference, a number: what a script made of it does not count
                 shell.variables.assign(name, value)
                 shell.variables.add(name, EXPORT)
             self._restore.append(lambda: shell.variables.restore(scope))
@@ -366,6 +376,7 @@ class Sandbox:
         cwd: str | None = None,
         args: Sequence[str] = (),
         isolated: bool = False,
+        fresh: bool = False,
         on_output: Callable[[str, bytes], None] | None = None,
         on_command: Policy | None = None,
     ) -> ExecutionResult:
@@ -377,7 +388,7 @@ class Sandbox:
 
         return await drive(
             self,
-            lambda pause: self._execute(script, stdin, timeout, env, cwd, args, isolated, on_output, on_command, pause),
+            lambda pause: self._execute(script, stdin, timeout, env, cwd, args, isolated or fresh, fresh, on_output, on_command, pause),
         )
 
     # the machine
@@ -426,19 +437,8 @@ class Sandbox:
         log = OutputLog(0)
         self._out, self._err = Capture(log, 1), Capture(log, 2)
         self._history: list[ExecutionResult] = []
-        user = settings["user"]
-        environment = {
-            "HOME": f"/home/{user}",
-            "USER": user,
-            "LOGNAME": user,
-            "SHELL": "/bin/bash",
-            "PATH": "/usr/local/bin:/usr/bin:/bin",
-            "LANG": "C.UTF-8",
-            "TERM": "dumb",
-            **settings["env"],
-        }
         fds: dict[int, Stream] = {0: _Input(b"", False), 1: self._out, 2: self._err}
-        self._shell = Shell(machine, environment, self._cwd, fds)
+        self._shell = Shell(machine, self._environment(), self._cwd, fds)
         policy = settings["on_command"]
         if policy is not None:
             from agentsandbox.policy import as_rule
@@ -450,6 +450,29 @@ class Sandbox:
 
             take_over(self._shell, self._inherited, self._cwd)
             self._inherited = None
+
+    def _environment(self) -> dict[str, str]:
+        """What a new shell is given."""
+        user = self._settings["user"]
+        return {
+            "HOME": f"/home/{user}",
+            "USER": user,
+            "LOGNAME": user,
+            "SHELL": "/bin/bash",
+            "PATH": "/usr/local/bin:/usr/bin:/bin",
+            "LANG": "C.UTF-8",
+            "TERM": "dumb",
+            **self._settings["env"],
+        }
+
+    def _new_shell(self, main: Shell, source: _Input) -> Shell:
+        """Another shell, in the directory of the main one, that knows nothing else of it."""
+        from agentsandbox.interpreter.shell import Shell
+
+        shell = Shell(main.machine, self._environment(), main.cwd, {0: source, 1: self._out, 2: self._err})
+        shell.policy = main.policy
+        shell.update_flags()
+        return shell
 
     # state
 
