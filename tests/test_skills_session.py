@@ -10,6 +10,7 @@ import pytest
 
 from agentsandbox import Sandbox
 from agentsandbox.errors import SkillError, SkillLimitError, SkillNotFoundError, SkillPathError, SkillPolicyError, SkillStateError
+from agentsandbox.skills.allowed import AllowedTools
 from agentsandbox.skills.catalog import SkillCatalog
 from agentsandbox.skills.reading import ReadingRules, page_lines
 from agentsandbox.skills.session import SkillSession
@@ -379,6 +380,52 @@ def test_an_agents_files_do_not_pass_for_a_skill(catalog: SkillCatalog, trick: s
         assert sandbox.execute("test -e /.sandbox.1").exit_code == 0
 
 
+@pytest.mark.parametrize(
+    "trick",
+    [
+        "sh() { env; }",
+        "git() { env; }; export -f git",
+        "mkdir /tmp/b; echo env > /tmp/b/git; chmod +x /tmp/b/git; export PATH=/tmp/b:$PATH",
+        "echo env > /tmp/e; export BASH_ENV=/tmp/e ENV=/tmp/e",
+        "export PS4='$(env >&2)'; set -x; export SHELLOPTS",
+        "trap env DEBUG; set -T",
+        "shopt -s extdebug; trap env DEBUG",
+        "hash -p /tmp/q sh; echo env > /tmp/q; chmod +x /tmp/q",
+        "shopt -s expand_aliases; alias sh=env",
+        "command_not_found_handle() { env; }; export -f command_not_found_handle",
+        "exec > /tmp/out",
+        "exec 3>&1 1>&2",
+        "readonly KEY=mine",
+        "declare -n KEY=OTHER",
+        "declare -i SKILL_ROOT; readonly SKILL_NAME=mine",
+        "declare -n SKILL_NAME='a[$(env)]'",
+        "while :; do cat /proc/*/environ; done > /tmp/out &",
+    ],
+)
+def test_nothing_that_ran_before_sees_a_secret(trick: str) -> None:
+    skill = make(
+        "own", **{"x.sh": 'git status\nsleep 0.01\nset -o history\nhistory -s "$KEY"\n[ "$KEY$SKILL_NAME" = s3cretown ] && echo done\n'}
+    )
+    with Sandbox() as sandbox:
+        session = SkillSession(SkillCatalog(skills=[skill]), sandbox, secrets={"own": {"KEY": "s3cret"}})
+        sandbox.execute(trick)
+        result = session.run_script("x.sh", skill="own")
+        after = sandbox.execute("cat /tmp/out; env; set; declare -p; history; cat /proc/*/environ; jobs; kill %1")
+        assert "s3cret" not in result.stdout + result.stderr + after.stdout + after.stderr
+
+
+def test_what_a_model_sets_does_not_steer_a_script_with_secrets() -> None:
+    skill = make("own", **{"x.sh": 'echo "$MORE$KEY"\n'})
+    with Sandbox() as sandbox:
+        session = SkillSession(SkillCatalog(skills=[skill]), sandbox, secrets={"own": {"KEY": "s3cret"}})
+        for name in ("PATH", "BASH_ENV", "IFS", "SKILL_ROOT", "SHELLOPTS"):
+            with pytest.raises(SkillPolicyError, match=f"{name} cannot be set"):
+                session.run_script("x.sh", skill="own", env={name: "/tmp"})
+        assert session.run_script("x.sh", skill="own", env={"MORE": "a ", "KEY": "other"}).stdout == "a s3cret\n"
+        plain = SkillSession(session.catalog, sandbox)
+        assert plain.run_script("x.sh", skill="own", env={"MORE": "a", "PATH": "/bin"}).stdout == "a\n"
+
+
 def test_secrets_are_not_given_to_files_that_were_changed() -> None:
     with Sandbox() as sandbox:
         sandbox.execute(
@@ -437,6 +484,19 @@ def test_allowed_tools_are_enforced_on_what_really_runs() -> None:
             assert sandbox.fs.exists("/workspace/f"), attack
             assert "allowed tools" in result.stderr, (attack, result)
             assert sandbox.execute("rm f").exit_code == 0
+
+
+def test_words_of_one_reader_are_harmless_to_another() -> None:
+    allowed = AllowedTools(["Read", "Grep", "Glob"])
+    for harmless in (
+        ["grep", "-o", "x", "f"],
+        ["find", ".", "-name", "a", "-o", "-name", "b"],
+        ["ls", "-lo"],
+        ["tree", "-a", "--noreport"],
+    ):
+        assert allowed.refusal(harmless) is None
+    for writing in (["tree", "-ao", "f"], ["tree", "-of"], ["tree", "--output=f"], ["find", "-fprint", "f"], ["find", ".", "-delete"]):
+        assert allowed.refusal(writing) is not None
 
 
 def test_allowed_tools_may_only_warn() -> None:

@@ -27,7 +27,7 @@ READERS = {
     "grep": ["grep", "egrep", "fgrep", "rg"],
     "glob": ["find", "ls"],
 }
-WRITING = frozenset(("-delete", "-fprint", "-fprint0", "-fprintf", "-fls", "-o", "--output"))
+WRITING = {"find": re.compile(r"-(?:delete|fprint0?|fprintf|fls)"), "tree": re.compile(r"-[^-]*o.*|--o.*", re.DOTALL)}
 """Words with which some of them write."""
 WRITERS = {
     "write": ["cp", "install", "ln", "mkdir", "mktemp", "mv", "rm", "rmdir", "tee", "touch"],
@@ -66,7 +66,7 @@ class AllowedTools:
             return None
         if any(words[: len(prefix)] == prefix for prefix in self._prefixes):
             return None
-        if name in self._readers and not WRITING.intersection(words):
+        if name in self._readers and not (name in WRITING and any(WRITING[name].fullmatch(word) for word in words[1:])):
             return None
         return f"not among the skill's allowed tools: {' '.join(self.tools) or 'none'}"
 

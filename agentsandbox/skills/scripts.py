@@ -46,6 +46,7 @@ if TYPE_CHECKING:
             cwd: str | None = None,
             args: Sequence[str] = (),
             isolated: bool = False,
+            fresh: bool = False,
             on_command: Policy | None = None,
         ) -> ExecutionResult: ...
 
@@ -58,6 +59,7 @@ if TYPE_CHECKING:
             cwd: str | None = None,
             args: Sequence[str] = (),
             isolated: bool = False,
+            fresh: bool = False,
             on_command: Policy | None = None,
         ) -> ExecutionResult: ...
 
@@ -75,6 +77,10 @@ SCRIPT = '"$@"'
 INTERPRETERS: Mapping[str, str] = {".sh": "sh", ".bash": "sh", "sh": "sh", "bash": "sh", "dash": "sh", "zsh": "sh", "ksh": "sh"}
 """Extension, or name on the "#!" line → the sandbox's command. `sh FILE` stops at the first error."""
 
+STEERING = frozenset(
+    "BASHOPTS BASH_ENV BASH_XTRACEFD CDPATH ENV GLOBIGNORE HOME IFS LD_PRELOAD LD_LIBRARY_PATH PATH PROMPT_COMMAND PS4 SHELLOPTS".split()
+)
+"""Variables that say which programs a script starts, or what it runs before its own lines."""
 MAX_ARGUMENTS = 1000
 MAX_DIFF = 256 * 1024
 """Bytes of a file that `ScriptChange.diff` compares: the comparison of many equal lines takes quadratic time."""
@@ -141,6 +147,8 @@ class ScriptRun:
     before: Any
     old: MemoryFileSystem
     policy: Policy | None = None
+    fresh: bool = False
+    """Whether it runs in a new shell: what else ran in the sandbox has no part in it."""
 
     def execute(self, timeout: float | None) -> ScriptResult:
         """Run it."""
@@ -152,7 +160,7 @@ class ScriptRun:
 
     def options(self) -> dict[str, Any]:
         """What the execution is told beside its script."""
-        return {"args": self.words, "env": self.env, "cwd": self.cwd, "isolated": True, "on_command": self.policy}
+        return {"args": self.words, "env": self.env, "cwd": self.cwd, "isolated": True, "fresh": self.fresh, "on_command": self.policy}
 
     def finish(self, result: ExecutionResult) -> ScriptResult:
         """What the execution means for the script."""
@@ -176,6 +184,7 @@ def plan_script(
     *,
     args: Sequence[str] = (),
     env: Mapping[str, str] | None = None,
+    secrets: Mapping[str, str] | None = None,
     workdir: str = ".",
     from_skill: bool = False,
     interpreters: Mapping[str, str] = INTERPRETERS,
@@ -183,14 +192,12 @@ def plan_script(
 ) -> ScriptRun | ScriptResult:
     """A run of a script of the skill mounted at `root`, or at once the result that nothing can run it.
 
-    `workdir` is below the sandbox's directory, or below the skill's. Raises `SkillPathError` and `SkillPolicyError`.
+    `workdir` is below the sandbox's directory, or below the skill's. With `secrets` the script runs in a new shell, and `env` must
+    not steer what it starts. Raises `SkillPathError` and `SkillPolicyError`.
     """
     file = find_file(skill, path)
     absolute = posixpath.join(root, clean_path(path))
-    variables = {"SKILL_ROOT": root, "SKILL_NAME": skill.name, "CLAUDE_SKILL_DIR": root, **(env or {})}
-    for name, value in variables.items():
-        if not _NAME.fullmatch(name) or "\0" in value:
-            raise SkillPolicyError(f"{name[:100]!r} cannot be a variable of the environment")
+    variables = _environment(skill.name, root, env or {}, secrets or {})
     if len(args) > MAX_ARGUMENTS or any("\0" in argument for argument in args):
         raise SkillPolicyError("the arguments are too many, or hold a NUL")
     command = interpreter_of(file.relative_path, file.content, interpreters)
@@ -200,7 +207,20 @@ def plan_script(
     directory = posixpath.normpath(posixpath.join(root if from_skill else place.cwd, workdir))
     if not place.fs.is_dir(directory):
         raise SkillPathError(f"there is no directory {workdir!r}", "not_found")
-    return ScriptRun(place, absolute, (command, absolute, *args), variables, directory, place.snapshot(), place.fs.fork(), policy)
+    return ScriptRun(
+        place, absolute, (command, absolute, *args), variables, directory, place.snapshot(), place.fs.fork(), policy, bool(secrets)
+    )
+
+
+def _environment(name: str, root: str, env: Mapping[str, str], secrets: Mapping[str, str]) -> dict[str, str]:
+    """The variables that a script is given; `SkillPolicyError` for those that `env` must not set."""
+    places = {"SKILL_ROOT": root, "SKILL_NAME": name, "CLAUDE_SKILL_DIR": root}
+    for variable, value in env.items():
+        if not _NAME.fullmatch(variable) or "\0" in value:
+            raise SkillPolicyError(f"{variable[:100]!r} cannot be a variable of the environment")
+        if variable in places or (secrets and variable in STEERING):
+            raise SkillPolicyError(f"{variable} cannot be set for this script")
+    return {**env, **secrets, **places}
 
 
 def check_files(place: Workplace, skill: AgentSkill, root: str) -> None:

@@ -58,7 +58,8 @@ class SkillSession:
     allowed_tools   whether the skills' `allowed-tools` are ignored, or asked for every command of their scripts: what they do
                     not allow is noted in `warnings`, or refused
     script_allowlist  names of skills that are not asked
-    secrets         skill → variables for the environment of its scripts, and of no other's; none of them runs when it was changed
+    secrets         skill → variables for the environment of its scripts, and of no other's: such a script runs only as it was loaded, in a
+                    new shell
     run_commands    whether !`command` and ```! blocks in instructions are run, in the sandbox, when they are shown
     requires        skills that a skill requires: a "hint" to the model, loaded "auto"matically before it, or "ignore"d
     delivery        where tools that load put the instructions: in the answer, in `system_prompt`, in both; None as each profile does
@@ -300,7 +301,8 @@ class SkillSession:
             root,
             path,
             args=args,
-            env={**(env or {}), **self._secrets.get(skill.name, {})},
+            env=env,
+            secrets=self._secrets.get(skill.name),
             workdir=workdir,
             from_skill=self.script_workdir == "skill",
             interpreters=self.interpreters,
