@@ -500,10 +500,10 @@ def _defined(compiler: Compiler, name: str, codes: list[Code]) -> Code:
 
 
 def _count(value: Value, message: str) -> float:
+    if value is None or value is False or value is True or (is_number(value) and value < 0):
+        raise JqError(message)  # they all come before 0
     if not is_number(value):
-        return 0.0 if value is None or value is False or value is True else float("inf")
-    if value < 0:
-        raise JqError(message)
+        return float("inf")
     return to_float(value)
 
 

@@ -108,7 +108,7 @@ def _many_of(one: One, total: bool) -> Many:
 class _Function:
     """A function of the program: how many variables are in scope where it is defined, and its body."""
 
-    __slots__ = ("body", "compiling", "depth", "grows", "parameters", "single", "tail_called")
+    __slots__ = ("body", "compiling", "depth", "grows", "level", "parameters", "single", "tail_called")
 
     def __init__(self, depth: int, parameters: list[nodes.Parameter]) -> None:
         self.depth = depth
@@ -117,6 +117,7 @@ class _Function:
         self.compiling = False
         self.single = False
         self.tail_called = False
+        self.level: Level | None = None
         self.grows = False
         """Whether a tail call makes a closure over the one before, so that going round the loop uses memory."""
 
@@ -197,6 +198,44 @@ def _height(body: Node) -> int:
     return deepest
 
 
+class Level:
+    """The names that nothing has in one function, and the functions in it: those of a function hide those further inside."""
+
+    __slots__ = ("inside", "is_used", "outer", "reports")
+
+    def __init__(self, outer: Level | None, *, is_used: bool = True) -> None:
+        self.outer = outer
+        self.is_used = is_used
+        self.reports: list[tuple[str, int, int]] = []
+        self.inside: list[Level] = []
+        if outer is not None:
+            outer.inside.append(self)
+
+    def use(self, caller: Level) -> None:
+        """Note that it is called, unless it calls itself."""
+        level: Level | None = caller
+        while level is not None:
+            if level is self:
+                return
+            level = level.outer
+        self.is_used = True
+
+    def found(self) -> list[tuple[str, int, int]]:
+        """What is reported: its own, or else those of the functions inside that are used."""
+        if self.reports:
+            return self.reports
+        return list(dict.fromkeys(report for level in self.inside if level.is_used for report in level.found()))
+
+
+_BY_VALUE = frozenset((
+    "startswith/1", "endswith/1", "split/1", "setpath/2", "getpath/1", "delpaths/1", "has/1", "contains/1", "bsearch/1", "format/1",
+    "halt_error/1", "strptime/1", "strftime/1", "strflocaltime/1", "path/1", "range/2", "atan2/2", "hypot/2", "pow/2", "remainder/2",
+    "copysign/2", "drem/2", "fdim/2", "fma/3", "fmax/2", "fmin/2", "fmod/2", "nextafter/2", "nexttoward/2", "scalb/2", "scalbln/2",
+    "ldexp/2",
+))  # fmt: skip
+"""Their arguments belong to the function that calls them; those of all others are functions of their own."""
+
+
 class Compiler:
     """Compiles the expressions of one program for one machine."""
 
@@ -206,10 +245,37 @@ class Compiler:
         self._optimistic = False
         self._builtins: dict[str, _Function] = {}
         self._depth = 0
+        self._level = Level(None)
+        self.in_module = False
 
     def compile(self, node: Node, scope: Scope, tail: _Function | None = None) -> Code:
         """The code of an expression; `tail` is the function whose result this expression's output directly is."""
         return _COMPILERS[type(node)](self, node, scope, tail)
+
+    def undefined(self, message: str, position: int, length: int) -> Code:
+        """Note a name that nothing has; in the program itself it is reported with the others, by `check`."""
+        error = JqSyntaxError(message, position, length)
+        if self.in_module:
+            raise error
+        if error.reports[0] not in self._level.reports:
+            self._level.reports += error.reports
+        return Code(lambda value, environment: EMPTY, total=False, paths=lambda: lambda path, value, environment: ())
+
+    def check(self) -> None:
+        """Raise `JqSyntaxError` for all the names that nothing has."""
+        reports = self._level.found()
+        if reports:
+            error = JqSyntaxError(*reports[0])
+            error.reports = reports
+            raise error
+
+    def inner(self, node: Node, scope: Scope) -> Code:
+        """The code of an argument that is a function of its own."""
+        outer = self._level
+        self._level = Level(outer)
+        code = self.compile(node, scope)
+        self._level = outer
+        return code
 
     # the simplest
 
@@ -228,7 +294,7 @@ class Compiler:
             elif node.name in self.machine.named:
                 found = Constant(self.machine.named[node.name])
             else:
-                raise JqSyntaxError(f"${node.name} is not defined", node.position, len(node.name) + 1)
+                return self.undefined(f"${node.name} is not defined", node.position, len(node.name) + 1)
         if isinstance(found, Constant):
             result = found.value
             return Code(lambda value, environment: result)
@@ -826,7 +892,7 @@ class Compiler:
     def leave(self, node: nodes.Break, scope: Scope, tail: _Function | None) -> Code:
         index = scope.find("*" + node.name)
         if not isinstance(index, int):
-            raise JqSyntaxError(f"$*label-{node.name} is not defined", node.position, len("break $") + len(node.name))
+            return self.undefined(f"$*label-{node.name} is not defined", node.position, len("break $") + len(node.name))
         at = index
 
         def one(value: Value, environment: Environment) -> Value:
@@ -882,8 +948,8 @@ class Compiler:
         from agentsandbox.languages.jq.patterns import Binder
         from agentsandbox.languages.jq.updates import step_of
 
-        source = self.compile(node.source, scope)
         start = self.compile(node.start, scope)
+        source = self.compile(node.source, scope)
         binder = Binder(self, node.patterns, scope)
         update = self.compile(node.update, binder.scope)
         machine, budget = self.machine, self.budget
@@ -953,8 +1019,8 @@ class Compiler:
     def foreach(self, node: nodes.Foreach, scope: Scope, tail: _Function | None) -> Code:
         from agentsandbox.languages.jq.patterns import Binder
 
-        source = self.compile(node.source, scope)
         start = self.compile(node.start, scope)
+        source = self.compile(node.source, scope)
         binder = Binder(self, node.patterns, scope)
         update = self.compile(node.update, binder.scope)
         extract = self.compile(node.extract or nodes.Identity(), binder.scope)
@@ -998,9 +1064,18 @@ class Compiler:
             else:
                 inside = inside.closure(parameter.name)
         recursive = _mentions(definition.body, definition.name, len(definition.parameters))
+        outer = self._level
+        self._level = function.level = Level(outer, is_used=False)
+        try:
+            self._define(function, definition, inside, recursive=recursive)
+        finally:
+            self._level = outer
+        return outside
+
+    def _define(self, function: _Function, definition: nodes.Definition, inside: Scope, *, recursive: bool) -> None:
         if not recursive:
             function.body = self.compile(definition.body, inside)
-            return outside
+            return
         hopeful = not self._optimistic
         function.compiling = True
         function.single = hopeful
@@ -1013,7 +1088,6 @@ class Compiler:
         self._optimistic = not hopeful
         function.compiling = False
         function.body = self._guarded(self._looping(function, body) if function.tail_called else body, _height(definition.body))
-        return outside
 
     def _guarded(self, body: Code, height: int) -> Code:
         """The body of a recursive function: nested too deeply, it would overflow the stack of the host's thread."""
@@ -1115,7 +1189,8 @@ class Compiler:
 
         form = find_builtin(name)
         if callable(form):
-            return form(self, [self.compile(argument, scope) for argument in node.arguments])
+            compile_one = self.compile if name in _BY_VALUE else self.inner
+            return form(self, [compile_one(argument, scope) for argument in node.arguments])
         if isinstance(form, nodes.Definition):
             function = self._builtins.get(name)
             if function is None:
@@ -1123,11 +1198,13 @@ class Compiler:
                 assert isinstance(made, _Function)
                 function = self._builtins[name] = made
             return self._call_function(function, node, scope, None)
-        raise JqSyntaxError(f"{name} is not defined", node.position, len(node.name))
+        return self.undefined(f"{name} is not defined", node.position, len(node.name))
 
     def _call_function(self, function: _Function, node: nodes.Call, scope: Scope, tail: _Function | None) -> Code:
         depth, budget = function.depth, self.budget
-        codes = [self.compile(argument, scope) for argument in node.arguments]
+        if function.level is not None:
+            function.level.use(self._level)
+        codes = [self.inner(argument, scope) for argument in node.arguments]
         passed = [self._argument(argument, code, scope) for argument, code in zip(node.arguments, codes, strict=True)]
         by_value = [parameter.is_value for parameter in function.parameters]
         single = all(not value or (code.one is not None and code.total) for value, code in zip(by_value, codes, strict=True))

@@ -20,9 +20,29 @@ if TYPE_CHECKING:
 __all__ = ["find_format", "text_of", "utf8"]
 
 
+_UNITS = re.compile(
+    rb"[\x00-\x7f]+|(?:[\xc2-\xdf]|[\xe0-\xef].?|[\xf0-\xf4].{0,2})\Z"
+    rb"|[\xc2-\xdf][\x80-\xbf]?|[\xe0-\xef][\x80-\xbf]{0,2}|[\xf0-\xf4][\x80-\xbf]{0,3}|.",
+    re.DOTALL,
+)
+_LONG = 65536
+
+
 def utf8(data: bytes) -> str:
-    """Bytes as text; what is not UTF-8 becomes U+FFFD, as everywhere in jq."""
-    return str(data, "utf-8", "replace")
+    """Bytes as text; what is not UTF-8 becomes U+FFFD, as everywhere in jq: a character that the end cuts off takes all up to it."""
+    try:
+        return str(data, "utf-8")
+    except UnicodeDecodeError:
+        if len(data) > _LONG:
+            return str(data, "utf-8", "replace")
+    return "".join(str(unit, "utf-8", "replace") if unit.isascii() else _character(unit) for unit in _UNITS.findall(data))
+
+
+def _character(data: bytes) -> str:
+    try:
+        return str(data, "utf-8")
+    except UnicodeDecodeError:
+        return "\ufffd"
 
 
 def text_of(value: Value) -> str:
@@ -85,6 +105,9 @@ def _uri(value: Value) -> str:
 _PERCENT = re.compile(rb"%(?:([0-9A-Fa-f]{2})|)")
 
 
+_LONGER = re.compile(r"[^\x00-\x7f]+")
+
+
 def _urid(value: Value) -> str:
     text = text_of(value)
     good = True
@@ -96,6 +119,8 @@ def _urid(value: Value) -> str:
             return b"%"
         return bytes([int(found[1], 16)])
 
+    if not text.isascii():  # it is copied byte by byte, and no byte of a longer character is one
+        text = _LONGER.sub(lambda found: "\ufffd" * len(encode(found[0])), text)
     data = _PERCENT.sub(byte, encode(text))
     if good:
         try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import struct
 
 from agentsandbox.languages.jq.values import JqError, describe, is_number, number, to_float
 
@@ -63,11 +64,15 @@ def _power(base: float, exponent: float) -> float:
         return math.inf if base == 0 and exponent < 0 else math.nan
 
 
-def _cube_root(value: float) -> float:
-    if value == 0 or math.isinf(value) or value != value:
-        return value
-    root = math.copysign(abs(value) ** (1 / 3), value)
-    return root - (root * root * root - value) / (3 * root * root)
+def _power_of_ten(value: float) -> float:
+    """10 to a power, by two exponentials as the C library has it."""
+    if not math.isfinite(value):
+        return math.exp(value)
+    if abs(value) < 2**-56:
+        return 1.0
+    (bits,) = struct.unpack("<Q", struct.pack("<d", value))
+    (high,) = struct.unpack("<d", struct.pack("<Q", bits & 0xFFFFFFFFF8000000))
+    return math.exp(high * 2.302585065364837646) * math.exp(high * 2.7629208037533617e-8 + (value - high) * 2.302585092994045684)
 
 
 def _significand(value: float) -> float:
@@ -126,7 +131,9 @@ def _ldexp(machine: Machine, value: Value, base: Value, exponent: Value) -> Valu
 
 
 def _is_normal(machine: Machine, value: Value) -> Value:
-    operand = _required(value)
+    if not is_number(value):
+        return False
+    operand = to_float(value)
     return math.isfinite(operand) and abs(operand) >= 2.2250738585072014e-308
 
 
@@ -138,11 +145,11 @@ _ONE: dict[str, Callable[[float], float]] = {
     "rint": _whole(round),
     "nearbyint": _whole(round),
     "sqrt": math.sqrt,
-    "cbrt": _cube_root,
+    "cbrt": math.cbrt,
     "fabs": abs,
     "exp": math.exp,
     "exp2": lambda value: math.pow(2.0, value),
-    "exp10": lambda value: math.pow(10.0, value),
+    "exp10": _power_of_ten,
     "pow10": lambda value: math.pow(10.0, value),
     "expm1": math.expm1,
     "log": _logarithm(math.log),
@@ -197,7 +204,7 @@ MATHEMATICS: dict[str, Callable[..., Value]] = {
     "lgamma_r/0": _lgamma_r,
     "infinite/0": lambda machine, value: math.inf,
     "nan/0": lambda machine, value: math.nan,
-    "isinfinite/0": lambda machine, value: math.isinf(_required(value)),
-    "isnan/0": lambda machine, value: math.isnan(_required(value)),
+    "isinfinite/0": lambda machine, value: is_number(value) and math.isinf(to_float(value)),
+    "isnan/0": lambda machine, value: is_number(value) and math.isnan(to_float(value)),
     "isnormal/0": _is_normal,
 }

@@ -79,7 +79,9 @@ class Library:
             raise
         if program.main is not None and text.strip() and program.definitions != [] and not _is_identity(program.main):
             raise JqSyntaxError(f"library should only have function definitions, not a main expression: {path}", -1, 0)
+        was_inside, self.compiler.in_module = self.compiler.in_module, True
         scope = self.scope_of(program, Scope(), posixpath.dirname(path))
+        self.compiler.in_module = was_inside
         self._depth -= 1
         names = [f"{definition.name}/{len(definition.parameters)}" for definition in program.definitions]
         self._scopes[path] = [(name, scope.find(name)) for name in names]

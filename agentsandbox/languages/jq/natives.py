@@ -40,6 +40,12 @@ def _length(machine: Machine, value: Value) -> Value:
     raise JqError(f"{describe(value)} has no length")
 
 
+def _abs(machine: Machine, value: Value) -> Value:
+    if value is None or value is False or value is True:  # they come before 0
+        raise JqError(f"{describe(value)} cannot be negated")
+    return _absolute(machine, value) if is_number(value) else value
+
+
 def _absolute(machine: Machine, value: Value) -> Value:
     if not is_number(value):
         raise JqError(f"{describe(value)} has no absolute value")
@@ -412,7 +418,7 @@ NATIVES: dict[str, Native] = {
     "type/0": lambda machine, value: KINDS[type(value)],
     "length/0": _length,
     "utf8bytelength/0": _utf8_length,
-    "abs/0": lambda machine, value: _absolute(machine, value) if is_number(value) else value,
+    "abs/0": _abs,
     "keys/0": _keys,
     "keys_unsorted/0": _keys_unsorted,
     "has/1": _has,

@@ -242,29 +242,43 @@ class _Parser:
 
     def postfix(self) -> Node:
         node = self.term()
+        if self.is_sign("?"):
+            self.advance()
+            node = nodes.Try(node, None)
         while True:
-            token = self.token
-            if token.kind == "field":
-                self.advance()
-                node = nodes.Index(node, nodes.Constant(token.text[1:]))
-            elif token.kind != "sign":
-                break
-            elif token.text == "?":
+            following = self.suffix(node)
+            if following is not None:
+                node = following
+                if self.is_sign("?"):
+                    self.advance()
+                    node = _optional(node)
+            elif self.is_sign("?"):
                 self.advance()
                 node = nodes.Try(node, None)
-            elif token.text == "[":
-                self.advance()
-                node = self.brackets(node)
-            elif token.text == "." and self.tokens[self.at + 1].kind == "string":
-                self.advance()
-                node = nodes.Index(node, self.string(None))
-            elif token.text == "." and self.tokens[self.at + 1].text == "[" and self.tokens[self.at + 1].kind == "sign":
-                self.advance()
-                self.advance()
-                node = self.brackets(node)
             else:
-                break
-        return node
+                return node
+
+    def suffix(self, target: Node) -> Node | None:
+        """The next index, slice or iteration of a term; None if nothing of the kind follows."""
+        token = self.token
+        if token.kind == "field":
+            self.advance()
+            return nodes.Index(target, nodes.Constant(token.text[1:]))
+        if token.kind != "sign":
+            return None
+        if token.text == "[":
+            self.advance()
+            return self.brackets(target)
+        if token.text == ".":
+            following = self.tokens[self.at + 1]
+            if following.kind == "string":
+                self.advance()
+                return nodes.Index(target, self.string(None))
+            if following.kind == "sign" and following.text == "[":
+                self.advance()
+                self.advance()
+                return self.brackets(target)
+        return None
 
     def brackets(self, target: Node) -> Node:
         """What follows "[" after a term: nothing, an index, a slice."""
@@ -327,9 +341,6 @@ class _Parser:
             self.advance()
             if self.token.kind == "string":
                 return nodes.Index(nodes.Identity(), self.string(None))
-            if self.is_sign("["):
-                self.advance()
-                return self.brackets(nodes.Identity())
             return nodes.Identity()
         if text == "..":
             self.advance()
@@ -612,6 +623,28 @@ class _Parser:
         if all(isinstance(part, str) for part in parts):
             return nodes.Constant("".join(str(part) for part in parts))
         return nodes.Text(format, parts)
+
+
+_KEY, _END = "[key]", "[end]"
+"""Variables that no program can name."""
+
+
+def _optional(node: Node) -> Node:
+    """An index, a slice or an iteration that may fail; what it is applied to and its keys may not."""
+    if isinstance(node, nodes.Iterate):
+        return nodes.Pipe(node.body, nodes.Try(nodes.Iterate(nodes.Identity()), None))
+    if isinstance(node, nodes.Index):
+        if isinstance(node.key, nodes.Constant):
+            return nodes.Pipe(node.target, nodes.Try(nodes.Index(nodes.Identity(), node.key), None))
+        access: Node = nodes.Index(nodes.Identity(), nodes.Variable(_KEY, -1))
+        return nodes.Bind(node.key, [nodes.VariablePattern(_KEY)], nodes.Pipe(node.target, nodes.Try(access, None)))
+    assert isinstance(node, nodes.Slice)
+    start = None if node.start is None else nodes.Variable(_KEY, -1)
+    end = None if node.end is None else nodes.Variable(_END, -1)
+    body: Node = nodes.Pipe(node.target, nodes.Try(nodes.Slice(nodes.Identity(), start, end), None))
+    if node.end is not None:
+        body = nodes.Bind(node.end, [nodes.VariablePattern(_END)], body)
+    return body if node.start is None else nodes.Bind(node.start, [nodes.VariablePattern(_KEY)], body)
 
 
 def _operation(text: str, left: Node, right: Node) -> Node:

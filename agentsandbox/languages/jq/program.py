@@ -44,7 +44,9 @@ def compile_code(source: str, machine: Machine, *, origin: str = "", read: Calla
         scope = Library(compiler, machine.search_list, read or refuse, origin).scope_of(program, scope, origin)
         if program.main is None:
             raise JqSyntaxError('Top-level program not given (try ".")', -1, 0)
-        return compiler.compile(program.main, scope)
+        code = compiler.compile(program.main, scope)
+        compiler.check()
+        return code
     except JqSyntaxError as error:
         raise CompileError(_explain(error, error.source or source)) from None
     except JqError as error:
