@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from random import Random
     from typing import Protocol
 
-    from agentsandbox.fs.base import FileSystem
+    from agentsandbox.fs.base import File, FileSystem
     from agentsandbox.limits import Budget
     from agentsandbox.network import NetworkPolicy
     from agentsandbox.processes import Process, Scheduler
@@ -118,7 +118,9 @@ class Host:
 class CommandContext:
     """All that a command can see or touch."""
 
-    __slots__ = ("budget", "cwd", "env", "fs", "host", "name", "run", "start", "status", "stderr", "stdin", "stdout", "umask", "words")
+    __slots__ = (
+        "budget", "cwd", "env", "fs", "host", "name", "opened", "run", "start", "status", "stderr", "stdin", "stdout", "umask", "words",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -151,6 +153,8 @@ class CommandContext:
         self.start = start
         self.host = host
         self.umask = umask
+        self.opened: list[File] | None = None
+        """Closed when the command ends."""
         self.status = 0
         """What `warn` recorded: the status to return at the end."""
 
@@ -189,15 +193,23 @@ class CommandContext:
         self.warn(f"{prefix}{describe_os_error(error, name)}")
 
     def open_input(self, name: str) -> ByteReader:
-        """Open one operand for reading, stdin for "-"; a directory raises EISDIR."""
+        """Open one operand for reading, stdin for "-"; a directory raises EISDIR. It is closed when the command ends."""
         if name == "-":
             if self.stdin.unreadable == errno.EISDIR:
                 raise self.stdin.input_error()
             return self.stdin
-        source = self.fs.open(self.path(name), "r")
+        source = self.keep(self.fs.open(self.path(name), "r"))
         if source.unreadable == errno.EISDIR:
             raise source.input_error(name)
         return source
+
+    def keep(self, file: File) -> File:
+        """The open file itself, which is closed when the command ends."""
+        if self.opened is None:
+            self.opened = [file]
+        else:
+            self.opened.append(file)
+        return file
 
     def inputs(self, names: Sequence[str]) -> Iterator[tuple[str, ByteReader]]:
         """Open each operand in turn, stdin for "-" or for none; report the ones that fail and go on."""
@@ -344,6 +356,11 @@ class Command:
             return status
         except OSError as error:
             return self._output_failed(ctx, error)
+        finally:
+            if ctx.opened is not None:
+                for source in ctx.opened:
+                    if source.references > 0:
+                        source.release()
 
     def _output_failed(self, ctx: CommandContext, error: OSError) -> int:
         """Word an error that nobody else worded: of standard output or of any file."""

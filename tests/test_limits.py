@@ -206,3 +206,18 @@ def test_a_script_with_the_line_ends_of_windows_fails_as_in_bash_with_a_hint() -
         assert result.stdout_bytes == b"a\r\n"
         assert result.stderr.splitlines()[0] == "bash: line 2: $'nope\\r': command not found"
         assert "line ends of Windows" in result.stderr
+
+
+OPENERS = (
+    "cat f", "head -1 f", "tail -1 f", "wc f", "sort f", "uniq f", "grep -c x f", "sed -n 1p f", "awk 1 f", "cut -c1 f", "tac f",
+    "md5sum f", "od f", "cmp f /dev/null", "base64 f", "strings f", "shuf f", "rev f", "column f", "openssl md5 f", "cat <(cat f)",
+    "diff f /dev/null", "comm f /dev/null", "join f /dev/null", "paste f", "xargs -a f", "cat /dev/stdin < f", "jq -R . f", "fold f",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("script", OPENERS)
+def test_a_file_that_was_read_and_removed_gives_its_bytes_back(script: str) -> None:
+    sandbox = Sandbox()
+    before = sandbox.fs.used_bytes
+    sandbox.execute(f"printf '%s\\n' {{1..99}} > f; {script} > /dev/null 2>&1; rm f")
+    assert sandbox.fs.used_bytes == before

@@ -24,7 +24,7 @@ def _read_lines(ctx: CommandContext, names: Sequence[str]) -> Iterator[str]:
     found = 0
     for name in names or ["-"]:
         try:
-            source = ctx.fs.open(ctx.path(name), "r") if names else ctx.stdin
+            source = ctx.keep(ctx.fs.open(ctx.path(name), "r")) if names else ctx.stdin
         except IsADirectoryError as error:
             ctx.warn(f"read failed: {error.strerror}")
             continue

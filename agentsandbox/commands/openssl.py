@@ -60,11 +60,11 @@ class _Openssl:
         name = args.value("out")
         if name is None:
             return self.ctx.stdout
-        return self.ctx.fs.open(self.ctx.path(name), "w", permissions=0o666 & ~self.ctx.umask)
+        return self.ctx.keep(self.ctx.fs.open(self.ctx.path(name), "w", permissions=0o666 & ~self.ctx.umask))
 
     def reader(self, args: Arguments) -> ByteReader:
         name = args.value("in")
-        return self.ctx.stdin if name is None else self.ctx.fs.open(self.ctx.path(name), "r")
+        return self.ctx.stdin if name is None else self.ctx.keep(self.ctx.fs.open(self.ctx.path(name), "r"))
 
     def digest(self, name: str, words: Sequence[str]) -> int:
         args = _parse("dgst", _DIGEST, words)
@@ -75,7 +75,7 @@ class _Openssl:
         output = self.writer(args)
         for operand in args.operands or [""]:
             try:
-                source = self.ctx.fs.open(self.ctx.path(operand), "r") if operand else self.ctx.stdin
+                source = self.ctx.keep(self.ctx.fs.open(self.ctx.path(operand), "r")) if operand else self.ctx.stdin
                 result = self.compute(kind, args.value("hmac"), source)
             except OSError as error:
                 self.ctx.stderr.write(encode(f"{operand}: {os.strerror(error.errno or 5)}\n"))

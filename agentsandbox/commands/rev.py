@@ -27,7 +27,7 @@ _INVALID = re.compile("[\udc80-\udcff]")
 def rev(ctx: CommandContext, args: Arguments) -> int:
     for name in args.operands or ["-"]:
         try:
-            source = ctx.fs.open(ctx.path(name), "r") if args.operands else ctx.stdin
+            source = ctx.keep(ctx.fs.open(ctx.path(name), "r")) if args.operands else ctx.stdin
         except IsADirectoryError as error:
             ctx.warn(f"{name}: 0: {error.strerror}")
             continue
