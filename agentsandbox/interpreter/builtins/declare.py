@@ -140,6 +140,9 @@ def _declare(shell: Shell, words: list[Argument], *, local: bool) -> int:
         local = False
     status = 0
     for argument in arguments:
+        if on & NAMEREF and on & INTEGER and not (isinstance(argument, str) and "=" not in argument):
+            status = 1  # bash declares nothing then, and does not say so
+            continue
         try:
             declare_one(shell, argument, on, off, local=local, to_global="g" in options, inherit="I" in options, command=name)
         except ExpansionError as error:
@@ -187,12 +190,14 @@ def declare_one(
             fresh = local and name not in variables.scopes[-1]
             assignment = array_from_text(shell, name, value, assignment.append, on, fresh) or assignment
     if local:
+        if shell.attributes.get(name, 0) & NAMEREF and name in variables.scopes[-1] and not (on | off) & NAMEREF:
+            name = variables.resolve(name) or name  # of this very function: what it names is meant
+            if assignment is not None:
+                assignment.name = name
         _make_local(shell, name, inherit, on)
     elif to_global and _declare_global(shell, name, argument, on, off):
         return
     flags = shell.attributes.get(name, 0)
-    if on & NAMEREF and on & INTEGER and assignment is not None:
-        return  # bash declares nothing then
     if on & NAMEREF or off & NAMEREF:
         _reference(shell, name, assignment, on, off, command)
         return
@@ -335,7 +340,8 @@ def _reference(shell: Shell, name: str, assignment: BoundAssignment | None, on: 
     if target == name:
         if not shell.variables.scopes and assignment is not None:
             raise CommandError(f"{name}: nameref variable self references not allowed")
-        shell.complain(f"{command}: warning: {name}: circular name reference")
+        if assignment is not None:
+            shell.complain(f"{command}: warning: {name}: circular name reference")
         if variables.scopes:
             variables.refer_to_global(name)
             variables.add(name, on | NAMEREF)

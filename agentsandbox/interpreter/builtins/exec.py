@@ -28,7 +28,7 @@ def exec(shell: Shell, words: list[str]) -> int:
     located = locate(shell, argv[0])
     if located is None:
         shell.complain(f"exec: {argv[0]}: not found")
-        if not shell.shopt["execfail"]:
+        if not shell.shopt["execfail"] or shell.level:
             raise Exit(127)
         return 127
     if not located.startswith("/"):
@@ -41,7 +41,7 @@ def exec(shell: Shell, words: list[str]) -> int:
         raise Exit(run_file(shell, located, argv, environment))
     except (CommandError, OSError) as error:
         status = _tell(shell, located, error)
-    if not shell.shopt["execfail"]:
+    if not shell.shopt["execfail"] or shell.level:
         raise Exit(status)
     shell.traps = traps
     return status
