@@ -152,6 +152,12 @@ class Sandbox:
         """Whether `close` was called."""
         return self._closed
 
+    def command_names(self) -> list[str]:
+        """The commands that scripts can run, the host's own included, sorted; not the shell's builtins."""
+        from agentsandbox.commands import names
+
+        return sorted({*names(), *(command.name for command in self._settings["commands"])})
+
     def get_mounted_skills(self) -> tuple[SkillInfo, ...]:
         """The mounted skills in the order given."""
         return self._mounted
@@ -401,7 +407,6 @@ class Sandbox:
 
     def _start(self) -> None:
         """Make the shell, when it is first needed."""
-        from agentsandbox.commands import names
         from agentsandbox.interpreter.machine import Machine
         from agentsandbox.interpreter.shell import Shell
 
@@ -417,7 +422,7 @@ class Sandbox:
             user=settings["user"],
             hostname=settings["hostname"],
             network=settings["network"],
-            commands=lambda: sorted({*names(), *commands}),
+            commands=self.command_names,
         )
         machine = Machine(
             fs=self.fs,

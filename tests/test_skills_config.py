@@ -9,13 +9,16 @@ from typing import Literal
 import pytest
 
 from agentsandbox import Sandbox
-from agentsandbox.errors import InvalidSkillError, SkillPolicyError
+from agentsandbox.errors import InvalidSkillError, SkillPathError, SkillPolicyError
 from agentsandbox.skills.allowed import AllowedTools
 from agentsandbox.skills.catalog import SkillCatalog
+from agentsandbox.skills.checking import validate_skill
 from agentsandbox.skills.config import PRESETS, SkillsConfig
 from agentsandbox.skills.lockfile import SkillLock
+from agentsandbox.skills.proposals import ProposalStore
 from agentsandbox.skills.session import SkillSession
 from agentsandbox.skills.skill import AgentSkill
+from agentsandbox.skills.validation import Acceptance
 from agentsandbox.tools.profiles import Toolbox, prompt_for, skill_tools, tools_for
 
 
@@ -67,6 +70,78 @@ def test_presets() -> None:
     assert SkillsConfig.preset("runtime", max_active=3).max_active == 3
     session = SkillsConfig.preset("mux").session(SkillCatalog())
     assert (session.rules.max_resource_bytes, session.rules.overflow, session.has_scripts) == (1 << 20, "error", False)
+
+
+def test_the_head_variant_is_a_profile(tmp_path: Path) -> None:
+    config = SkillsConfig.preset("agentsandbox", profile="agentsandbox-head", directories=(str(folder_of(tmp_path)),))
+    catalog = config.discover()
+    with Sandbox(skills=catalog.skills()) as sandbox:
+        session = config.session(catalog, sandbox)
+        assert [tool.wire_name for tool in tools_for(config, session, sandbox).tools] == ["bash_shell", "get_skill"]
+        assert "`bash_shell`" not in prompt_for(config, session)
+        assert "`get_skill`" in prompt_for(config, session)
+    with pytest.raises(ValueError, match="needs a sandbox"):
+        tools_for(config, session)
+
+
+def test_names_in_any_script_where_the_host_wants_them(tmp_path: Path) -> None:
+    for directory, name in (("数据分析", "数据分析"), ("cafe\u0301", "café"), ("plain", "plain"), ("other", "Ünï")):
+        (tmp_path / directory).mkdir()
+        (tmp_path / directory / "SKILL.md").write_text(f"---\nname: {name}\ndescription: d\n---\nBody of {name}\n")
+    strict = SkillsConfig(directories=(str(tmp_path),), validation="strict")
+    assert list(strict.discover()) == ["plain"]
+    catalog = strict.model_copy(update={"unicode_names": True}).discover()
+    assert list(catalog) == ["café", "plain", "数据分析"]
+    session = SkillSession(catalog)
+    assert "Body of 数据分析" in str(session.invoke("/数据分析 now"))
+    assert session.invoke("/数据 now") is None
+    assert not [found for found in validate_skill(tmp_path / "cafe\u0301", unicode_names=True) if found.severity == "error"]
+    store = ProposalStore(tmp_path / "proposals", Acceptance(unicode_names=True))
+    proposal = store.propose(catalog["数据分析"].load(), "@@ -5 +5 @@\n-Body of 数据分析\n+Better\n", "why")
+    assert store.approve(proposal.id, tmp_path / "数据分析", reviewer="kim").skill == "数据分析"
+    assert len(store.history("数据分析")) == 1
+
+
+@pytest.mark.parametrize(
+    "name", ["a/b", "a\\b", "..", "a\0b", "ﬁle", "Ａ", "a\u200db", "\u202ea", "数据--分析", "Ü", "x" * 65, "a_b", "con"]
+)
+def test_names_in_any_script_are_names_all_the_same(name: str) -> None:
+    with pytest.raises(InvalidSkillError, match="the name"):
+        AgentSkill.from_files({"SKILL.md": "---\nname: a\ndescription: d\n---\n"}, name, accept=Acceptance(unicode_names=True))
+
+
+@pytest.mark.row("V0-24", "S0-15")
+def test_the_hard_size_of_a_skill_file(tmp_path: Path) -> None:
+    text = "---\nname: a\ndescription: d\n---\n" + "x" * 2000
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "SKILL.md").write_text(text)
+    config = SkillsConfig(directories=(str(tmp_path),), hard_skill_md_bytes=len(text))
+    assert list(config.discover()) == ["a"]
+    assert config.discover()["a"].load().name == "a"
+    small = config.model_copy(update={"hard_skill_md_bytes": len(text) - 1})
+    assert [found.code for found in small.discover().diagnostics] == ["too-large"]
+    with pytest.raises(InvalidSkillError, match="exceeds"):
+        AgentSkill.from_path(tmp_path / "a", accept=Acceptance(hard_skill_md_bytes=100))
+
+
+def test_paths_that_go_back_where_the_host_allows_it(tmp_path: Path) -> None:
+    folder_of(tmp_path)
+    config = SkillsConfig(allow_internal_dotdot=True)
+    skill = AgentSkill.from_files({
+        "SKILL.md": "---\nname: a\ndescription: d\n---\n", "references/x.md": "x", "scripts/x.sh": "echo ran\n",
+    })  # fmt: skip
+    with Sandbox() as sandbox:
+        session = config.session(SkillCatalog(skills=[skill]), sandbox)
+        session.load(["a"])
+        assert session.read("references/../references/./x.md").path == "references/x.md"
+        assert session.files(directory="scripts/../references/") == ["references/x.md"]
+        assert session.run_script("references/../scripts/x.sh").stdout == "ran\n"
+        for path in ("..", "../a/SKILL.md", "references/../../a/SKILL.md", "references/..", "/references/../x", "a/../../../etc/passwd"):
+            with pytest.raises(SkillPathError):
+                session.read(path)
+        plain = SkillSession(session.catalog)
+        with pytest.raises(SkillPathError):
+            plain.read("references/../references/x.md", "a")
 
 
 @pytest.mark.row("S0-72", "S1-44", "S2-3")

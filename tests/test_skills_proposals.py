@@ -345,3 +345,20 @@ def test_the_command_line(store: ProposalStore, folder: Path, capsys: pytest.Cap
     assert run("reject", *where, propose(store, folder))[0] == 0
     for id in ("nope", "../../etc/passwd"):
         assert run("show", *where, id)[0] == 1
+
+
+@pytest.mark.parametrize("head", ["name: other\ndescription: d", "name: PDF Tools\ndescription: d", "description: d"])
+def test_a_skill_that_its_directory_names(tmp_path: Path, head: str) -> None:
+    folder = tmp_path / "pdf"
+    folder.mkdir()
+    (folder / "SKILL.md").write_text(f"---\n{head}\n---\nold\n")
+    store = ProposalStore(tmp_path / "store")
+    skill = SkillCatalog.discover(tmp_path)["pdf"].load()
+    line = head.count("\n") + 4
+    first, second = (store.propose(skill, f"@@ -{line} +{line} @@\n-old\n+new\n", "why") for _ in "ab")
+    assert store.approve(first.id, folder, reviewer="kim").skill == "pdf"
+    assert (folder / "SKILL.md").read_text().endswith("new\n")
+    with pytest.raises(SkillStateError, match="was changed since"):
+        store.approve(second.id, folder, reviewer="kim")
+    store.revert("pdf", 1, folder, reviewer="kim")
+    assert (folder / "SKILL.md").read_text().endswith("old\n")

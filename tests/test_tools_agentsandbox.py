@@ -8,6 +8,7 @@ import json
 import pytest
 
 from agentsandbox import AgentSkill, Sandbox
+from agentsandbox.tools import agentsandbox_head as head
 from agentsandbox.tools.agentsandbox import get_skill_tool, sandbox_tool, tools
 from agentsandbox.tools.spec import check_arguments
 
@@ -102,3 +103,27 @@ def test_arguments_are_checked_by_their_schema() -> None:
     assert check_arguments(schema, {"names": ["a"], "all": True, "env": {"A": "b"}, "n": None}) is None
     for wrong in ({"names": "a"}, {"names": [1]}, {"all": 1}, {"env": {"A": 1}}, {"n": True}, {"n": 1.5}, {"x": 1}):
         assert check_arguments(schema, wrong)
+
+
+def test_the_head_variant_answers_in_plain_texts(sandbox: Sandbox) -> None:
+    shell, get = head.tools(sandbox)
+    assert (shell.wire_name, get.wire_name) == ("bash_shell", "get_skill")
+    assert shell.description.startswith("Run shell commands. Available commands: ")
+    assert {"cat", "jq", "git"} - set(shell.description.split(", ")) <= {"git"}
+    assert shell.description.endswith("Commands use short-style arguments (e.g., -l, -a, -n). ")
+    assert shell.call({"command": "echo hi"}) == "hi\n"
+    assert shell.call({"command": "true"}) == "(command completed successfully)"
+    assert shell.call({"command": "echo lost; cat nope"}) == "Error: cat: nope: No such file or directory\n"
+    assert asyncio.run(shell.acall({"command": "echo hi"})) == "hi\n"
+    assert shell.call({}) == "Error: missing argument: command"
+    assert get.description == (
+        "<available_skills>\n  <skill>\n    <name>python-dev</name>\n    <description>Python work</description>\n"
+        "    <location>/.sandbox/skills/python-dev/SKILL.md</location>\n  </skill>\n  <skill>\n    <name>git-workflow</name>\n"
+        "    <description>Git work</description>\n    <location>/.sandbox/skills/git-workflow/SKILL.md</location>\n  </skill>\n"
+        "</available_skills>\n"
+    )
+    assert get.call({"skillName": "Python-Dev"}) == BODY
+    assert get.call({"skillName": "nope"}) == "Skill 'nope' not found"
+    assert head.get_skill_tool(Sandbox()).description == "No skills are currently available."
+    sandbox.close()
+    assert shell.call({"command": "true"}) == "Error: this sandbox is closed"

@@ -15,7 +15,7 @@ from agentsandbox.skills.discovery import Index, safe_words
 from agentsandbox.skills.records import SkillRecord, find_record
 from agentsandbox.skills.roots import SkillRoot
 from agentsandbox.skills.stores import VirtualSkills
-from agentsandbox.skills.validation import Diagnostic
+from agentsandbox.skills.validation import USUAL, Diagnostic
 
 if TYPE_CHECKING:
     import os
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from agentsandbox.skills.records import Collision
     from agentsandbox.skills.skill import AgentSkill
     from agentsandbox.skills.stores import SkillStore
+    from agentsandbox.skills.validation import Acceptance
     from agentsandbox.skills.watching import RootWatch
 
     Reload = Literal["manual", "mtime", "poll", "watch"]
@@ -49,6 +50,7 @@ class SkillCatalog(Mapping[str, SkillRecord]):
         reload: Reload = "manual",
         poll_interval: float = 5.0,
         lock: SkillLock | None = None,
+        accept: Acceptance = USUAL,
     ) -> None:
         """`skills` are given by the host and come before what the roots hold; the rest is explained at `discover`."""
         self.roots = tuple(root if isinstance(root, SkillRoot) else SkillRoot(root) for root in roots)
@@ -60,6 +62,7 @@ class SkillCatalog(Mapping[str, SkillRecord]):
         self.reload = reload
         self.poll_interval = poll_interval
         self.lock = lock
+        self.accept = accept
         self._given = tuple(skills)
         self._index = Index()
         self._watch: RootWatch | None = None
@@ -79,6 +82,7 @@ class SkillCatalog(Mapping[str, SkillRecord]):
         reload: Reload = "manual",
         poll_interval: float = 5.0,
         lock: SkillLock | None = None,
+        accept: Acceptance = USUAL,
     ) -> SkillCatalog:
         """Look for skills in `roots`: the first of a name wins, a missing root is an empty one.
 
@@ -91,10 +95,11 @@ class SkillCatalog(Mapping[str, SkillRecord]):
                       "watch" at the first use after a file of a root changed (needs the extra `watch`); what an agent wrote in
                       a sandbox is seen at once
         lock          load only what it says, file by file
+        accept        which names and sizes are taken
         """
         return cls(
             roots, strict=strict, max_skills=max_skills, disabled=disabled, on_invalid=on_invalid, on_collision=on_collision,
-            reload=reload, poll_interval=poll_interval, lock=lock,
+            reload=reload, poll_interval=poll_interval, lock=lock, accept=accept,
         )  # fmt: skip
 
     @property

@@ -11,7 +11,7 @@ from agentsandbox.skills.metadata import read_metadata
 from agentsandbox.skills.prompts import estimate_tokens
 from agentsandbox.skills.skill import NO_SKILL_FILE, SKILL_FILE
 from agentsandbox.skills.sources import FileSystemSkillSource
-from agentsandbox.skills.validation import Diagnostic
+from agentsandbox.skills.validation import Acceptance, Diagnostic
 
 if TYPE_CHECKING:
     import os
@@ -26,8 +26,11 @@ MAX_TOKENS = 5000
 _REFERENCE = re.compile(r"(?<![\w/.:-])((?:\./)?(?:scripts|references|assets)/[\w./-]*\w)")
 
 
-def validate_skill(path: str | os.PathLike[str]) -> list[Diagnostic]:
-    """Every finding about the skill in a folder: errors are violations of the specification, warnings are advice."""
+def validate_skill(path: str | os.PathLike[str], *, unicode_names: bool = False) -> list[Diagnostic]:
+    """Every finding about the skill in a folder: errors are violations of the specification, warnings are advice.
+
+    `unicode_names` reads "lower-case letters" as those of any script.
+    """
     source = FileSystemSkillSource(path)
     try:
         files = {file.relative_path: file for file in source.files()}
@@ -42,7 +45,7 @@ def validate_skill(path: str | os.PathLike[str]) -> list[Diagnostic]:
         text = read_utf8(files[name].content)
     except FrontmatterError as error:
         return [Diagnostic(error.code, "error", "", str(error), name)]
-    metadata, found = read_metadata(text, directory=source.directory, strict=True)
+    metadata, found = read_metadata(text, directory=source.directory, strict=True, accept=Acceptance(unicode_names))
     found = [*found, *(_advise(metadata.instructions or "", files) if metadata else ())]
     if name != SKILL_FILE:
         found.append(Diagnostic("file-name", "warning", "", f"the file should be called SKILL.md, not {name}"))

@@ -18,6 +18,7 @@ from agentsandbox.skills.reading import ReadingRules
 from agentsandbox.skills.roots import SkillRoot, installed_roots
 from agentsandbox.skills.search import SkillIndex
 from agentsandbox.skills.session import SkillSession
+from agentsandbox.skills.validation import Acceptance
 
 if TYPE_CHECKING:
     import os
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = ["PRESETS", "SkillsConfig"]
 
-Profile = Literal["native", "remcochat", "runtime", "agentsandbox", "yodoca", "mux"]
+Profile = Literal["native", "remcochat", "runtime", "agentsandbox", "agentsandbox-head", "yodoca", "mux"]
 
 
 class SkillsConfig(BaseModel):
@@ -64,11 +65,17 @@ class SkillsConfig(BaseModel):
     disabled: tuple[str, ...] = ()
     max_skills: int | None = Field(200, gt=0)
     max_active: int = Field(8, gt=0)
+    unicode_names: bool = False
+    """Whether names may have letters of any script."""
     max_skill_md_bytes: int = Field(200_000, gt=0)
+    hard_skill_md_bytes: int = Field(1024 * 1024, gt=0)
+    """A SKILL.md that is larger is refused when it is found; one larger than the soft size is cut off when it is shown."""
     max_resource_bytes: int = Field(2_000_000, gt=0)
     hard_resource_bytes: int = Field(16 * 1024 * 1024, gt=0)
     overflow: Literal["truncate", "error"] = "truncate"
     resource_scope: Literal["root", "references_assets"] = "root"
+    allow_internal_dotdot: bool = False
+    """Whether a path may go back by ".." without leaving the skill."""
     binary: Literal["base64", "describe", "error"] = "base64"
     catalog_format: Literal["xml", "json", "tool_description", "bullets", "agent_skills"] = "xml"
     catalog_location: Literal["virtual", "host"] | None = "virtual"
@@ -129,6 +136,7 @@ class SkillsConfig(BaseModel):
             reload=self.reload,
             poll_interval=self.poll_interval,
             lock=SkillLock.read(self.lock) if self.lock is not None else None,
+            accept=self.acceptance(),
         )
 
     def session(self, catalog: SkillCatalog, place: Workplace | None = None, **options: Any) -> SkillSession:
@@ -143,13 +151,17 @@ class SkillsConfig(BaseModel):
             "requires": self.requires,
             "delivery": self.delivery,
             "index": SkillIndex() if self.search == "index" else None,
-            "proposals": ProposalStore(self.proposals) if self.proposals is not None else None,
+            "proposals": ProposalStore(self.proposals, self.acceptance()) if self.proposals is not None else None,
         }
         return SkillSession(catalog, place, **{**settings, **options})
 
     def router(self, session: SkillSession, router: Router | None = None, *, matcher: Matcher | None = None) -> SkillRouter:
         """What chooses skills for each message, by `activation`; the host's `router` is asked where that says so."""
         return SkillRouter(session, self.activation, router, matcher=matcher, max_skills=self.max_router_skills)
+
+    def acceptance(self) -> Acceptance:
+        """Which names and sizes are taken."""
+        return Acceptance(self.unicode_names, self.hard_skill_md_bytes)
 
     def reading_rules(self) -> ReadingRules:
         """How files are read."""
@@ -158,6 +170,7 @@ class SkillsConfig(BaseModel):
             max_resource_bytes=self.max_resource_bytes,
             hard_resource_bytes=self.hard_resource_bytes,
             resource_scope=self.resource_scope,
+            allow_internal_dotdot=self.allow_internal_dotdot,
             overflow=self.overflow,
             binary=self.binary,
         )

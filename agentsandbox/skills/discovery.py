@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from agentsandbox.skills.frontmatter import FENCE, MAX_FRONTMATTER_BYTES, FrontmatterError, Opening, read_utf8
 from agentsandbox.skills.metadata import read_metadata
 from agentsandbox.skills.records import Collision, SkillRecord
-from agentsandbox.skills.skill import MAX_SKILL_FILE_BYTES
 from agentsandbox.skills.validation import Diagnostic
 from agentsandbox.streams import encode
 
@@ -16,6 +15,7 @@ if TYPE_CHECKING:
     from agentsandbox.skills.catalog import SkillCatalog
     from agentsandbox.skills.roots import Scope
     from agentsandbox.skills.stores import Candidate, LineFile, SkillStore
+    from agentsandbox.skills.validation import Acceptance
 
 __all__ = ["Index", "read_head", "safe_words"]
 
@@ -43,7 +43,7 @@ class Index:
             for candidate in store.candidates():
                 if self._full:
                     return
-                record = self._record(candidate, scope, catalog.strict)
+                record = self._record(candidate, scope, catalog)
                 if record is not None:
                     self.add(record, catalog)
         except OSError as error:
@@ -84,27 +84,29 @@ class Index:
             found += [each.message.partition(";")[0] for each in self.diagnostics if each.code == "collision"]
         return found
 
-    def _record(self, candidate: Candidate, scope: Scope, strict: bool) -> SkillRecord | None:
+    def _record(self, candidate: Candidate, scope: Scope, catalog: SkillCatalog) -> SkillRecord | None:
         known = self._known.get(candidate.location)
         if known is None or candidate.stamp is None or known[2] != candidate.stamp:
-            known = (*_read(candidate, scope, strict=strict), candidate.stamp)
+            known = (*_read(candidate, scope, strict=catalog.strict, accept=catalog.accept), candidate.stamp)
         self._by_location[candidate.location] = known
         self._found.extend(known[1])
         return known[0]
 
 
-def _read(candidate: Candidate, scope: Scope, *, strict: bool) -> tuple[SkillRecord | None, tuple[Diagnostic, ...]]:
+def _read(candidate: Candidate, scope: Scope, *, strict: bool, accept: Acceptance) -> tuple[SkillRecord | None, tuple[Diagnostic, ...]]:
     """The record that a front matter makes, and what is wrong with it."""
     path = f"{candidate.directory}/SKILL.md"
     try:
-        if candidate.size > MAX_SKILL_FILE_BYTES:
-            raise FrontmatterError("too-large", f"SKILL.md exceeds {MAX_SKILL_FILE_BYTES} bytes")
+        if candidate.size > accept.hard_skill_md_bytes:
+            raise FrontmatterError("too-large", f"SKILL.md exceeds {accept.hard_skill_md_bytes} bytes")
         file = candidate.open()
         try:
             head = read_utf8(read_head(file))
         finally:
             file.close()
-        metadata, found = read_metadata(head, directory=candidate.directory, strict=strict, prefer_directory=True, with_body=False)
+        metadata, found = read_metadata(
+            head, directory=candidate.directory, strict=strict, prefer_directory=True, with_body=False, accept=accept
+        )
     except FrontmatterError as error:
         metadata, found = None, [Diagnostic(error.code, "error", "", str(error))]
     except OSError as error:
@@ -113,7 +115,7 @@ def _read(candidate: Candidate, scope: Scope, *, strict: bool) -> tuple[SkillRec
         message = f"SKILL.md is about {-(-candidate.size // 4)} tokens, more than {WARN_TOKENS}"
         found.append(Diagnostic("many-tokens", "warning", "", message))
     diagnostics = tuple(replace(diagnostic, path=path) for diagnostic in found)
-    return (SkillRecord(metadata, scope, candidate, diagnostics) if metadata else None), diagnostics
+    return (SkillRecord(metadata, scope, candidate, diagnostics, accept=accept) if metadata else None), diagnostics
 
 
 def read_head(file: LineFile) -> bytes:

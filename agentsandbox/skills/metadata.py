@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict
 
 from agentsandbox.errors import InvalidSkillError
 from agentsandbox.skills.frontmatter import Frontmatter, FrontmatterError, parse_skill_text
-from agentsandbox.skills.validation import KNOWN_FIELDS, Diagnostic, check_fields, errors_of, identify, split_tools
+from agentsandbox.skills.validation import KNOWN_FIELDS, USUAL, Acceptance, Diagnostic, check_fields, errors_of, identify, split_tools
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -99,6 +99,7 @@ def read_metadata(
     strict: bool = False,
     prefer_directory: bool = False,
     with_body: bool = True,
+    accept: Acceptance = USUAL,
 ) -> tuple[SkillMetadata | None, list[Diagnostic]]:
     """A SKILL.md's metadata, None when there are errors among the diagnostics.
 
@@ -109,8 +110,9 @@ def read_metadata(
     except FrontmatterError as error:
         return None, [Diagnostic(error.code, "error", "", str(error))]
     found = [Diagnostic(odd.code, "error" if strict else "warning", "", str(odd)) for odd in front.oddities]
-    found += check_fields(front.fields, directory=directory, strict=strict, named=name is not None)
-    known = identify(front.fields, directory=directory, name=name, prefer_directory=prefer_directory, strict=strict)
+    unicode = accept.unicode_names
+    found += check_fields(front.fields, directory=directory, strict=strict, named=name is not None, unicode_names=unicode)
+    known = identify(front.fields, directory=directory, name=name, prefer_directory=prefer_directory, strict=strict, unicode_names=unicode)
     if errors_of(found):
         return None, found
     if known is None:

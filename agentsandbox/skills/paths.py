@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 
 from agentsandbox.errors import SkillPathError
+from agentsandbox.skills.invisible import INVISIBLE
 
 __all__ = ["RESERVED_NAMES", "clean_path", "contained", "is_skill_name"]
 
@@ -20,13 +22,21 @@ _DRIVE = re.compile(r"[A-Za-z]:")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
 
-def is_skill_name(name: str) -> bool:
-    """Whether a name is one that the specification allows, and that every system can store."""
-    return len(name) <= SKILL_NAME_MAX and SKILL_NAME.fullmatch(name) is not None and name not in RESERVED_NAMES
+def is_skill_name(name: str, *, unicode: bool = False) -> bool:
+    """Whether a name is one that the specification allows, and that every system can store; with `unicode` in letters of any script."""
+    if len(name) > SKILL_NAME_MAX or name in RESERVED_NAMES:
+        return False
+    if SKILL_NAME.fullmatch(name):
+        return True
+    plain = all(part.isalnum() for part in name.split("-"))
+    return unicode and plain and name == unicodedata.normalize("NFKC", name).lower() and not INVISIBLE.search(name)
 
 
-def clean_path(path: str) -> str:
-    """A relative path below a skill's root: "/" between the parts, no "." left. `SkillPathError.reason` says what is wrong."""
+def clean_path(path: str, *, internal_dotdot: bool = False) -> str:
+    """A relative path below a skill's root: "/" between the parts, no "." left. `SkillPathError.reason` says what is wrong.
+
+    With `internal_dotdot` a ".." goes back to the directory before, as long as there is one.
+    """
     if not isinstance(path, str) or not path or path.strip() in (".", ""):
         raise SkillPathError("the path is empty", "invalid")
     if _CONTROL.search(path):
@@ -36,12 +46,16 @@ def clean_path(path: str) -> str:
         raise SkillPathError("absolute paths are not allowed", "absolute")
     if slashed.startswith("~"):
         raise SkillPathError("paths from a home directory are not allowed", "home")
-    parts = slashed.split("/")
-    if ".." in parts:
-        raise SkillPathError("path traversal is not allowed", "traversal")
-    if slashed.endswith(("/", "/.")):
+    kept: list[str] = []
+    for part in slashed.split("/"):
+        if part == "..":
+            if not internal_dotdot or not kept:
+                raise SkillPathError("path traversal is not allowed", "traversal")
+            kept.pop()
+        elif part not in ("", "."):
+            kept.append(part)
+    if not kept or slashed.endswith(("/", "/.", "/..")):
         raise SkillPathError("the path names a directory", "is_directory")
-    kept = [part for part in parts if part not in ("", ".")]
     if len(path) > PATH_MAX or len(kept) > DEPTH_MAX or any(len(part) > NAME_MAX for part in kept):
         raise SkillPathError("the path is too long", "invalid")
     return "/".join(kept)

@@ -35,7 +35,7 @@ DESCRIPTION_MAX = 1024
 SHORT_MAX = 160
 CATALOG_MAX = 50
 
-_INVOCATION = re.compile(r"/([a-z0-9]+(?:-[a-z0-9]+)*)(?:\s+|$)")
+_INVOCATION = re.compile(r"/(\S+)(?:\s+|$)")
 _BLOCK_END = re.compile(r"<(?=\s*/?\s*(?:skill|active_skills|available_skills|agent-skills))", re.IGNORECASE)
 
 

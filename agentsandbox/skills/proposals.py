@@ -22,10 +22,13 @@ from agentsandbox.skills.patches import apply_patches, parse_diff
 from agentsandbox.skills.paths import is_skill_name
 from agentsandbox.skills.skill import AgentSkill
 from agentsandbox.skills.sources import SkillFile
+from agentsandbox.skills.validation import USUAL
 from agentsandbox.streams import encode
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+
+    from agentsandbox.skills.validation import Acceptance
 
     Status = Literal["pending", "approved", "rejected"]
 
@@ -36,7 +39,7 @@ MAX_PENDING = 200
 JOURNAL = "journal.json"
 STATUSES: tuple[Status, ...] = ("pending", "approved", "rejected")
 
-_ID = re.compile(r"([a-z0-9-]{1,64})-(\d{8}T\d{6}\d{6}Z(?:-\d+)?)")
+_ID = re.compile(r"([\w-]{1,64})-(\d{8}T\d{6}\d{6}Z(?:-\d+)?)")
 _SECTION = re.compile(r"^## (Diff|Justification|Evidence)\n\n(`{3,})(?:diff|text)\n(.*?)\n\2$", re.MULTILINE | re.DOTALL)
 _TICKS = re.compile("`{3,}")
 
@@ -74,11 +77,13 @@ class SkillVersion:
 class ProposalStore:
     """Proposals, decisions and versions in a directory of the host, which no sandbox may see.
 
-    `<skill>-<time>.md` are pending; the decided ones are in `approved/` and `rejected/`, the versions in `history/`.
+    `<skill>-<time>.md` are pending; the decided ones are in `approved/` and `rejected/`, the versions in `history/`. `accept` is what the
+    host takes for a skill, which a changed one must be as well.
     """
 
-    def __init__(self, path: str | os.PathLike[str]) -> None:
+    def __init__(self, path: str | os.PathLike[str], accept: Acceptance = USUAL) -> None:
         self.path = Path(path)
+        self.accept = accept
 
     def propose(self, skill: AgentSkill, diff: str, justification: str, evidence: str = "") -> Proposal:
         """Write a proposal, after checking that the diff applies and leaves a valid skill of the same name."""
@@ -89,7 +94,7 @@ class ProposalStore:
                 raise SkillLimitError(f"the {name} is larger than {MAX_TEXT_BYTES} bytes")
         if not justification.strip():
             raise InvalidSkillError("a proposal needs a justification")
-        patched(skill, diff)
+        self._patched(skill, diff)
         self.path.mkdir(parents=True, exist_ok=True)
         if len(self._ids("pending")) >= MAX_PENDING:
             raise SkillLimitError(f"there are {MAX_PENDING} undecided proposals; they have to be decided first")
@@ -131,12 +136,13 @@ class ProposalStore:
         """Apply a proposal to the skill in a folder of the host. `SkillStateError` when it is decided, or the skill is another by now."""
         with self._alone():
             proposal = self._pending(id)
-            skill = AgentSkill.from_path(folder)
-            if skill.name != proposal.skill:
-                raise SkillStateError(f"the folder holds the skill {skill.name!r}, the proposal is about {proposal.skill!r}")
+            skill = AgentSkill.from_path(folder, proposal.skill, accept=self.accept)
             if skill.package_digest != proposal.base:
+                found = {skill.metadata.title, Path(folder).resolve().name}
+                if proposal.skill not in found:
+                    raise SkillStateError(f"the folder holds the skill {min(found)!r}, the proposal is about {proposal.skill!r}")
                 raise SkillStateError(f"{skill.name} was changed since the proposal was made; propose it again")
-            changed, after = patched(skill, proposal.diff)
+            changed, after = self._patched(skill, proposal.diff)
             return self._change(skill, folder, changed, after, cause=proposal.id, reviewer=reviewer)
 
     def reject(self, id: str) -> Proposal:
@@ -164,17 +170,35 @@ class ProposalStore:
             history = self.history(skill)
             if not 1 <= version <= len(history):
                 raise SkillNotFoundError(f"{skill} has no version {version}; there are {len(history)}")
-            now = AgentSkill.from_path(folder)
-            if now.name != skill or now.package_digest != history[-1].after:
+            now = AgentSkill.from_path(folder, skill, accept=self.accept)
+            if now.package_digest != history[-1].after:
                 raise SkillStateError(f"{skill} was changed by other means since version {len(history)}")
             wanted: dict[str, str | None] = {}
             for entry in reversed(history[version - 1 :]):
                 wanted.update({path: before for path, (before, _) in entry.files.items()})
             changed = {path: None if digest is None else self._object(digest) for path, digest in wanted.items()}
-            after = _with(now, changed)
+            after = self._with(now, changed)
             return self._change(now, folder, changed, after, cause=f"revert of {version}", reviewer=reviewer)
 
     # the parts
+
+    def _patched(self, skill: AgentSkill, diff: str) -> tuple[dict[str, bytes | None], AgentSkill]:
+        """What a diff makes of a skill: the changed files, and the skill with them."""
+        changed = apply_patches({file.relative_path: file for file in skill.files}, parse_diff(diff))
+        return changed, self._with(skill, changed)
+
+    def _with(self, skill: AgentSkill, changed: Mapping[str, bytes | None]) -> AgentSkill:
+        """The skill with other contents; `InvalidSkillError` when that is no skill, or calls itself otherwise."""
+        files = {file.relative_path: file for file in skill.files}
+        for path, content in changed.items():
+            before = files.pop(path, None)
+            if content is not None:
+                runs = before.executable if before else content.startswith(b"#!")
+                files[path] = SkillFile(path, content, runs)
+        after = AgentSkill(files.values(), name=skill.name, accept=self.accept)
+        if after.metadata.title != skill.metadata.title:
+            raise InvalidSkillError("a proposal cannot give a skill another name")
+        return after
 
     def _pending(self, id: str) -> Proposal:
         proposal = self.show(id)
@@ -276,26 +300,6 @@ class ProposalStore:
             yield
 
 
-def patched(skill: AgentSkill, diff: str) -> tuple[dict[str, bytes | None], AgentSkill]:
-    """What a diff makes of a skill: the changed files, and the skill with them."""
-    changed = apply_patches({file.relative_path: file for file in skill.files}, parse_diff(diff))
-    return changed, _with(skill, changed)
-
-
-def _with(skill: AgentSkill, changed: Mapping[str, bytes | None]) -> AgentSkill:
-    """The skill with other contents; `InvalidSkillError` when that is no skill, or one of another name."""
-    files = {file.relative_path: file for file in skill.files}
-    for path, content in changed.items():
-        before = files.pop(path, None)
-        if content is not None:
-            runs = before.executable if before else content.startswith(b"#!")
-            files[path] = SkillFile(path, content, runs)
-    after = AgentSkill(files.values(), directory=skill.name)
-    if after.name != skill.name or (skill.metadata.title and after.metadata.title != skill.metadata.title):
-        raise InvalidSkillError("a proposal cannot give a skill another name")
-    return after
-
-
 def _is_text(text: str) -> bool:
     """Whether it can be written: no halves of characters."""
     try:
@@ -306,7 +310,7 @@ def _is_text(text: str) -> bool:
 
 
 def _check_name(skill: str) -> None:
-    if not is_skill_name(skill):
+    if not is_skill_name(skill, unicode=True):
         raise SkillNotFoundError(f"unknown skill: {skill[:100]!r}")
 
 

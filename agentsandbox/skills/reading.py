@@ -28,6 +28,7 @@ class ReadingRules:
     """How files of skills are read. Sizes in bytes: past the soft one a text is cut, past the hard one it is an error.
 
     resource_scope  "root": any file of the skill; "references_assets": only those two directories
+    allow_internal_dotdot  whether a path may go back by ".." without leaving the skill
     overflow        "truncate" with a notice, or "error", past the soft size
     binary          what is not text: as "base64", as a "describe"d size and type, or an "error"
     """
@@ -36,6 +37,7 @@ class ReadingRules:
     max_resource_bytes: int = 2_000_000
     hard_resource_bytes: int = 16 * 1024 * 1024
     resource_scope: Literal["root", "references_assets"] = "root"
+    allow_internal_dotdot: bool = False
     overflow: Literal["truncate", "error"] = "truncate"
     binary: Literal["base64", "describe", "error"] = "base64"
 
@@ -58,8 +60,8 @@ class SkillContent:
 
 def read_file(skill: AgentSkill, path: str, rules: ReadingRules) -> SkillContent:
     """Read a file of a skill; `SkillPathError` or `SkillLimitError` say what is wrong, never where the host has it."""
-    file = find_file(skill, path)
-    relative = clean_path(path)
+    relative = clean_path(path, internal_dotdot=rules.allow_internal_dotdot)
+    file = find_file(skill, relative)
     if rules.resource_scope == "references_assets" and not file.relative_path.startswith(("references/", "assets/")):
         raise SkillPathError("only files in references/ and assets/ can be read", "out_of_scope")
     size = len(file.content)
@@ -99,7 +101,7 @@ def _too_large(name: str, size: int, limit: int) -> SkillLimitError:
 
 
 def find_file(skill: AgentSkill, path: str) -> SkillFile:
-    """The file a path names, links followed inside the skill."""
+    """The file that a path, clean or not, names; links are followed inside the skill."""
     files = {file.relative_path: file for file in skill.files}
     directories = {parent for name in files for parent in _parents(name)}
     todo = clean_path(path).split("/")[::-1]

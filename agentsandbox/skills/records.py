@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from agentsandbox.errors import SkillNotFoundError
 from agentsandbox.skills.skill import AgentSkill
+from agentsandbox.skills.validation import USUAL
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from agentsandbox.skills.metadata import SkillMetadata
     from agentsandbox.skills.roots import Scope
     from agentsandbox.skills.stores import Candidate
-    from agentsandbox.skills.validation import Diagnostic
+    from agentsandbox.skills.validation import Acceptance, Diagnostic
 
 __all__ = ["Collision", "SkillRecord", "find_record"]
 
@@ -33,7 +34,7 @@ class Collision:
 class SkillRecord:
     """What a catalog knows of one skill. `body` is None until the skill is loaded."""
 
-    __slots__ = ("_skill", "_source", "diagnostics", "location", "lock", "metadata", "mount_path", "scope", "size", "stamp")
+    __slots__ = ("_accept", "_skill", "_source", "diagnostics", "location", "lock", "metadata", "mount_path", "scope", "size", "stamp")
 
     def __init__(
         self,
@@ -42,6 +43,8 @@ class SkillRecord:
         candidate: Candidate | None,
         diagnostics: tuple[Diagnostic, ...],
         skill: AgentSkill | None = None,
+        *,
+        accept: Acceptance = USUAL,
     ) -> None:
         self.metadata = metadata
         self.scope = scope
@@ -56,6 +59,7 @@ class SkillRecord:
         """What the skill must be made of, where the host says it."""
         self._source = candidate.source if candidate else None
         self._skill = skill
+        self._accept = accept
 
     @property
     def name(self) -> str:
@@ -91,7 +95,7 @@ class SkillRecord:
         skill = self._skill
         if skill is None:
             assert self._source is not None
-            skill = AgentSkill.from_source(self._source, self.name)
+            skill = AgentSkill.from_source(self._source, self.name, accept=self._accept)
         if self.lock is not None:
             self.lock.check(skill)
         self._skill = skill

@@ -209,7 +209,7 @@ class SkillSession:
     def files(self, skill: str | None = None, directory: str = "") -> list[str]:
         """The paths of a skill's files, below one of its directories."""
         chosen = self.skill(skill)
-        prefix = f"{clean_path(directory.rstrip('/'))}/" if directory not in ("", ".", "./") else ""
+        prefix = f"{self._clean(directory.rstrip('/'))}/" if directory not in ("", ".", "./") else ""
         return sorted(file.relative_path for file in chosen.files if file.relative_path.startswith(prefix))
 
     def skill(self, name: str | None = None) -> AgentSkill:
@@ -299,7 +299,7 @@ class SkillSession:
             place,
             skill,
             root,
-            path,
+            self._clean(path),
             args=args,
             env=env,
             secrets=self._secrets.get(skill.name),
@@ -390,6 +390,9 @@ class SkillSession:
         return (record.mount_path if record else None) or posixpath.join(self._mount_path, name)
 
     # the parts
+
+    def _clean(self, path: str) -> str:
+        return clean_path(path, internal_dotdot=self.rules.allow_internal_dotdot)
 
     def _load(self, name: str) -> AgentSkill:
         return self.catalog[name].load()

@@ -13,7 +13,7 @@ from agentsandbox.skills.frontmatter import FrontmatterError, read_utf8
 from agentsandbox.skills.metadata import read_metadata
 from agentsandbox.skills.paths import clean_path, is_skill_name
 from agentsandbox.skills.sources import FileSystemSkillSource, InMemorySkillSource, PackageSkillSource, SkillFile
-from agentsandbox.skills.validation import Diagnostic, errors_of
+from agentsandbox.skills.validation import USUAL, Acceptance, Diagnostic, errors_of
 from agentsandbox.streams import encode
 
 if TYPE_CHECKING:
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 __all__ = ["SKILL_FILE", "AgentSkill"]
 
 SKILL_FILE = "SKILL.md"
-MAX_SKILL_FILE_BYTES = 1024 * 1024
 AGENT = 1000
 """Who owns a skill's files in the sandbox: its user, who may change them where the mount is writable."""
 MAX_PROBLEMS = 20
@@ -37,7 +36,8 @@ NO_SKILL_FILE = "Skill must contain a SKILL.md file"
 class AgentSkill:
     """A skill, ready to be mounted. Make one with `from_path`, `from_package`, `from_files` or `from_source`.
 
-    `name` replaces the name that the front matter gives; `strict` asks for all that the specification asks for.
+    `name` replaces the name that the front matter gives; `strict` asks for all that the specification asks for; `accept` is what the
+    host takes for a skill.
     Each of them raises `InvalidSkillError` with every problem, or `SkillNotFoundError` when there is nothing.
     """
 
@@ -56,19 +56,28 @@ class AgentSkill:
         """sha256 over all paths and contents."""
         tree: FrozenTree
 
-    def __init__(self, files: Iterable[SkillFile], *, name: str | None = None, directory: str | None = None, strict: bool = False) -> None:
+    def __init__(
+        self,
+        files: Iterable[SkillFile],
+        *,
+        name: str | None = None,
+        directory: str | None = None,
+        strict: bool = False,
+        accept: Acceptance = USUAL,
+    ) -> None:
         kept, problems = _clean(files)
-        if name is not None and not is_skill_name(name):
+        if name is not None and not is_skill_name(name, unicode=accept.unicode_names):
             problems.append(f"the name {name!r} is not a skill's: lower-case letters, digits and single hyphens, at most 64")
         skill_file = _skill_file(kept)
         if skill_file is None or not skill_file.content.strip():
             problems.append(NO_SKILL_FILE)
-        elif len(skill_file.content) > MAX_SKILL_FILE_BYTES:
-            problems.append(f"SKILL.md exceeds {MAX_SKILL_FILE_BYTES} bytes")
+        elif len(skill_file.content) > accept.hard_skill_md_bytes:
+            problems.append(f"SKILL.md exceeds {accept.hard_skill_md_bytes} bytes")
         if problems or skill_file is None:
             raise InvalidSkillError("; ".join(problems), problems)
         try:
-            metadata, diagnostics = read_metadata(read_utf8(skill_file.content), directory=directory, name=name, strict=strict)
+            text = read_utf8(skill_file.content)
+            metadata, diagnostics = read_metadata(text, directory=directory, name=name, strict=strict, accept=accept)
         except FrontmatterError as error:
             metadata, diagnostics = None, [Diagnostic(error.code, "error", "", str(error))]
         if metadata is None:
@@ -85,27 +94,32 @@ class AgentSkill:
         )
 
     @classmethod
-    def from_path(cls, path: str | os.PathLike[str], name: str | None = None, *, strict: bool = False) -> AgentSkill:
+    def from_path(
+        cls, path: str | os.PathLike[str], name: str | None = None, *, strict: bool = False, accept: Acceptance = USUAL
+    ) -> AgentSkill:
         """The skill in a folder of the host."""
-        source = FileSystemSkillSource(path)
-        return cls(source.files(), name=name, directory=source.directory, strict=strict)
+        return cls.from_source(FileSystemSkillSource(path), name, strict=strict, accept=accept)
 
     @classmethod
-    def from_package(cls, package: str, resource: str, name: str | None = None, *, strict: bool = False) -> AgentSkill:
+    def from_package(
+        cls, package: str, resource: str, name: str | None = None, *, strict: bool = False, accept: Acceptance = USUAL
+    ) -> AgentSkill:
         """The skill in a directory of an installed package: `from_package("skills_embedded", "git-workflow")`."""
-        source = PackageSkillSource(package, resource)
-        return cls(source.files(), name=name, directory=source.directory, strict=strict)
+        return cls.from_source(PackageSkillSource(package, resource), name, strict=strict, accept=accept)
 
     @classmethod
-    def from_files(cls, files: Mapping[str, str | bytes], name: str | None = None, *, strict: bool = False) -> AgentSkill:
+    def from_files(
+        cls, files: Mapping[str, str | bytes], name: str | None = None, *, strict: bool = False, accept: Acceptance = USUAL
+    ) -> AgentSkill:
         """The skill that these files make: path → text or bytes."""
-        return cls.from_source(InMemorySkillSource(files), name, strict=strict)
+        return cls.from_source(InMemorySkillSource(files), name, strict=strict, accept=accept)
 
     @classmethod
-    def from_source(cls, source: SkillSource, name: str | None = None, *, strict: bool = False) -> AgentSkill:
+    def from_source(cls, source: SkillSource, name: str | None = None, *, strict: bool = False, accept: Acceptance = USUAL) -> AgentSkill:
         """The skill that a source gives."""
         directory = getattr(source, "directory", None)
-        skill = cls(source.files(), name=name, directory=directory if isinstance(directory, str) else None, strict=strict)
+        folder = directory if isinstance(directory, str) else None
+        skill = cls(source.files(), name=name, directory=folder, strict=strict, accept=accept)
         left_out = tuple(Diagnostic("left-out", "warning", "", f"left out: {problem}") for problem in getattr(source, "left_out", ()))
         skill._set(diagnostics=skill.diagnostics + left_out)
         return skill

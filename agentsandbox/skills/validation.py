@@ -22,12 +22,27 @@ if TYPE_CHECKING:
 
     Severity = Literal["error", "warning"]
 
-__all__ = ["KNOWN_FIELDS", "Diagnostic", "check_fields", "errors_of", "split_tools"]
+__all__ = ["KNOWN_FIELDS", "USUAL", "Acceptance", "Diagnostic", "check_fields", "errors_of", "split_tools"]
 
 DESCRIPTION_MAX = 1024
 COMPATIBILITY_MAX = 500
 SPECIFIED_FIELDS = ("name", "description", "license", "compatibility", "metadata", "allowed-tools")
 KNOWN_FIELDS = frozenset((*SPECIFIED_FIELDS, "tags", "requires"))
+
+
+@dataclass(frozen=True, slots=True)
+class Acceptance:
+    """What a host takes for a skill.
+
+    unicode_names        names in lower-case letters and digits of any script, as the reference library takes them; not only a-z and 0-9
+    hard_skill_md_bytes  the most that a SKILL.md may have
+    """
+
+    unicode_names: bool = False
+    hard_skill_md_bytes: int = 1024 * 1024
+
+
+USUAL = Acceptance()
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,10 +65,12 @@ def errors_of(diagnostics: Iterable[Diagnostic]) -> list[str]:
     return [diagnostic.message for diagnostic in diagnostics if diagnostic.severity == "error"]
 
 
-def check_fields(fields: Mapping[str, Any], *, directory: str | None, strict: bool, named: bool = False) -> list[Diagnostic]:
+def check_fields(
+    fields: Mapping[str, Any], *, directory: str | None, strict: bool, named: bool = False, unicode_names: bool = False
+) -> list[Diagnostic]:
     """Every finding about the fields of a front matter; `named` says that the host gave the skill a name of its own."""
     found = [
-        *_check_name(fields, directory, named),
+        *_check_name(fields, directory, named, unicode_names),
         *_check_description(fields),
         *_check_optional(fields),
         *_check_unknown(fields),
@@ -90,7 +107,7 @@ def _error(code: str, field: str, message: str) -> Diagnostic:
     return Diagnostic(code, "error", field, message)
 
 
-def _check_name(fields: Mapping[str, Any], directory: str | None, named: bool) -> Iterator[Diagnostic]:
+def _check_name(fields: Mapping[str, Any], directory: str | None, named: bool, unicode: bool) -> Iterator[Diagnostic]:
     if "name" not in fields:
         yield _error("missing-name", "name", "Missing required field in frontmatter: name")
         return
@@ -99,6 +116,8 @@ def _check_name(fields: Mapping[str, Any], directory: str | None, named: bool) -
         yield _error("empty-name", "name", "Field 'name' must be a non-empty string")
         return
     name = name.strip()
+    if unicode:
+        name, directory = unicodedata.normalize("NFKC", name), directory and unicodedata.normalize("NFKC", directory)
     if len(name) > SKILL_NAME_MAX:
         yield _error("name-too-long", "name", f"Skill name '{name[:SKILL_NAME_MAX]}…' exceeds 64 character limit ({len(name)} chars)")
     if name != name.lower():
@@ -107,7 +126,7 @@ def _check_name(fields: Mapping[str, Any], directory: str | None, named: bool) -
         yield _error("name-hyphen", "name", "Skill name cannot start or end with a hyphen")
     if "--" in name:
         yield _error("name-hyphens", "name", "Skill name cannot contain consecutive hyphens")
-    if not re.fullmatch(r"[A-Za-z0-9-]+", name):
+    if not all((character.isascii() or unicode) and (character.isalnum() or character == "-") for character in name):
         rule = "Only letters, digits, and hyphens are allowed."
         yield _error("name-characters", "name", f"Skill name {name!r} contains invalid characters. {rule}")
     if name.lower() in RESERVED_NAMES:
@@ -229,7 +248,15 @@ def name_for(title: str) -> str | None:
     return plain if plain and plain not in RESERVED_NAMES else None
 
 
-def identify(fields: Mapping[str, Any], *, directory: str | None, name: str | None, prefer_directory: bool, strict: bool) -> str | None:
+def identify(
+    fields: Mapping[str, Any],
+    *,
+    directory: str | None,
+    name: str | None,
+    prefer_directory: bool,
+    strict: bool,
+    unicode_names: bool = False,
+) -> str | None:
     """The name a skill is known by: the host's, else its own or its directory's, whichever can be one, or can be made one."""
     if name is not None:
         return name
@@ -237,7 +264,8 @@ def identify(fields: Mapping[str, Any], *, directory: str | None, name: str | No
     if prefer_directory:
         candidates.reverse()
     for candidate in candidates:
-        if is_skill_name(candidate):
-            return candidate
+        plain = unicodedata.normalize("NFKC", candidate) if unicode_names else candidate
+        if is_skill_name(plain, unicode=unicode_names):
+            return plain
     titles = [] if strict else [name_for(candidate) for candidate in candidates if is_title(candidate, directory)]
     return titles[0] if titles else None

@@ -28,6 +28,7 @@ ROLES: dict[str, tuple[str, str | None, str | None]] = {
     "remcochat": ("skills.activate", "skills.readResource", None),
     "runtime": ("skills.load", "skills.read", "skills.run_script"),
     "agentsandbox": ("get_skill", None, "sandbox_execute"),
+    "agentsandbox-head": ("get_skill", None, "bash_shell"),
     "yodoca": ("read_skill", "read_skill_resource", None),
     "mux": ("agent_skill_read", "agent_skill_read_file", None),
 }
@@ -47,18 +48,17 @@ def skill_tools(session: SkillSession, *profiles: Profile, name_style: NameStyle
 def tools_for(config: SkillsConfig, session: SkillSession, sandbox: Sandbox | None = None) -> Toolbox:
     """The toolbox that a host's settings mean: the tools of its profiles; none when skills are off.
 
-    The profile "agentsandbox" speaks through a sandbox, which has the skills mounted.
+    The profiles "agentsandbox" and "agentsandbox-head" speak through a sandbox, which has the skills mounted.
     """
     found: list[Tool] = []
     for profile in config.profiles if config.enabled else ():
-        if profile == "agentsandbox":
-            if sandbox is None:
-                raise ValueError('the profile "agentsandbox" needs a sandbox')
-            from agentsandbox.tools import agentsandbox
-
-            found += agentsandbox.tools(sandbox)
-        else:
-            found += skill_tools(session, profile, name_style=config.name_style)
+        match profile:
+            case "agentsandbox" | "agentsandbox-head":
+                if sandbox is None:
+                    raise ValueError(f'the profile "{profile}" needs a sandbox')
+                found += importlib.import_module(f"agentsandbox.tools.{profile.replace('-', '_')}").tools(sandbox)
+            case _:
+                found += skill_tools(session, profile, name_style=config.name_style)
     return Toolbox(found)
 
 
@@ -76,7 +76,7 @@ def prompt_for(config: SkillsConfig, session: SkillSession) -> str:
         return ""
     rules = base_rules(load, read, run if session.has_scripts else None)
     in_prompt = config.delivery in ("instructions", "both") or (config.delivery is None and profile == "runtime")
-    parts = [rules, None if profile == "agentsandbox" else catalog, session.render_active() if in_prompt else None]
+    parts = [rules, None if profile.startswith("agentsandbox") else catalog, session.render_active() if in_prompt else None]
     return "\n\n".join(part for part in parts if part)
 
 
