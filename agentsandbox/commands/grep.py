@@ -310,7 +310,7 @@ class _Grep:
         report.with_filename = len(operands) > 1 or recurse if shown is None else shown == "with-filename"
         if shown is None and recurse and len(operands) == 1 and not self._is_directory(operands[0]):
             report.with_filename = False
-        self._quick = self._quick_file()
+        self._quick = self._quick_file(many=recurse or len(operands) > 1)
         for operand, data in self._with_contents(operands):
             if data is None or self._quick is None:
                 selected = self._operand(operand, implicit=not args.operands)
@@ -325,7 +325,7 @@ class _Grep:
 
     def _with_contents(self, operands: Sequence[str]) -> Iterator[tuple[str, bytes | None]]:
         """Each with its content where that is known without more ado."""
-        if self._quick is None or not self.filter.is_empty() or "-" in operands or "" in operands:
+        if self._quick is None or len(operands) < 2 or not self.filter.is_empty() or "-" in operands or "" in operands:
             yield from [(operand, None) for operand in operands]
             return
         path, at_hand = self.ctx.path, self.ctx.fs.at_hand
@@ -357,7 +357,7 @@ class _Grep:
                     return False
             elif not self.filter.admits(operand, operand=True) or (self.devices == "skip" and not info.is_file):
                 return False
-            if self._quick is not None and info.is_file:
+            if self._quick is not None and info.is_file and (info.size <= _SMALL_FILE or self._batch is not None):
                 return self._quick(operand, ctx.fs.read_bytes(path))
             return self._file(operand, path)
         except OSError as error:
@@ -453,7 +453,7 @@ class _Grep:
             return b""
         return search.needle
 
-    def _quick_file(self) -> Callable[[str, bytes], bool] | None:
+    def _quick_file(self, *, many: bool) -> Callable[[str, bytes], bool] | None:
         """As `_file`, for small files that have been read: what can be known beforehand is. None if that is not much."""
         ctx, report, search = self.ctx, self.report, self.search
         if search is None or report.null_lines or isinstance(ctx.stdout, File):
@@ -484,7 +484,7 @@ class _Grep:
             return self._account(FileSearch(ctx, search, report, name).run_data(data), name)
 
         counted = report.count and not (report.invert or report.only_first or report.max_count is not None)
-        if report.bytewise or not (counted or (report.lines_only and report.colors is None)):
+        if not many or report.bytewise or not (counted or (report.lines_only and report.colors is None)):
             return run
         batch = self._batch = FileBatch(ctx, search, report, run, self._account if counted else None)
 

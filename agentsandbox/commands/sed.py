@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
 from agentsandbox.commands._sed_files import Files
 from agentsandbox.errors import UsageError
@@ -42,6 +44,8 @@ Edit the lines of each FILE, or of standard input, by a script.
 """
 
 _PARSER = OptionParser(_USAGE)
+_SHORT = 2048
+"""Characters of a script that is worth to be remembered."""
 
 
 @command("sed", usage=_USAGE, raw=True)
@@ -94,24 +98,35 @@ def _settings(args: Arguments, *, quiet: bool, bytewise: bool) -> Settings:
 
 
 def _parse(ctx: CommandContext, args: Arguments) -> Script:
-    as_is: Callable[[str], str] = bytewise if ctx.is_bytewise() else str
-    parser = Parser(
-        extended=args.flag("regexp-extended"),
-        sandbox=args.flag("sandbox"),
-        bytewise=ctx.is_bytewise(),
-        null_lines=args.flag("null-data"),
-    )
-    given = False
+    as_bytes = ctx.is_bytewise()
+    as_is: Callable[[str], str] = bytewise if as_bytes else str
+    dialect = (args.flag("regexp-extended"), args.flag("sandbox"), as_bytes, args.flag("null-data"))
+    if not args.flag("file"):
+        texts = args.values("expression") or [args.operands.pop(0)]
+        parse = _parse_cached if sum(map(len, texts)) < _SHORT else _parse_texts
+        return parse(tuple(map(as_is, texts)), dialect)
+    parser = _parser(dialect)
     for key, value in args.given:
         if key == "expression":
             parser.feed(as_is(value or ""))
-            given = True
         elif key == "file":
             parser.feed(as_is(_read_script(ctx, value or "")), value)
-            given = True
-    if not given:
-        parser.feed(as_is(args.operands.pop(0)))
     return parser.finish()
+
+
+def _parser(dialect: tuple[bool, bool, bool, bool]) -> Parser:
+    extended, sandbox, as_bytes, null_lines = dialect
+    return Parser(extended=extended, sandbox=sandbox, bytewise=as_bytes, null_lines=null_lines)
+
+
+def _parse_texts(texts: tuple[str, ...], dialect: tuple[bool, bool, bool, bool]) -> Script:
+    parser = _parser(dialect)
+    for text in texts:
+        parser.feed(text)
+    return parser.finish()
+
+
+_parse_cached = lru_cache(maxsize=128)(_parse_texts)
 
 
 def _read_script(ctx: CommandContext, name: str) -> str:

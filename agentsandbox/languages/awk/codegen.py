@@ -8,6 +8,8 @@ them. CPython's compiler has limits of its own, so deep expressions become funct
 
 from __future__ import annotations
 
+import re
+
 from agentsandbox.errors import LimitReached
 from agentsandbox.languages.awk import nodes
 from agentsandbox.languages.awk.expressions import Expressions
@@ -38,7 +40,7 @@ _SECONDS = 1e-6
 class Compiled:
     """A program ready to run: `lines[n]` is the awk line of line n of the generated source."""
 
-    __slots__ = ("begin_line", "code", "last_line", "lines", "source", "warnings")
+    __slots__ = ("begin_line", "code", "last_line", "lines", "source", "used", "warnings")
 
     def __init__(self, source: str, lines: list[int], warnings: list[str], rules: list[nodes.Rule], budget: Budget) -> None:
         self.begin_line = max([_end_line(rule) for rule in rules if rule.kind == "BEGIN"], default=0)
@@ -47,6 +49,8 @@ class Compiled:
         if len(source) * _SECONDS > budget.remaining():
             raise LimitReached("timeout")
         self.source = source
+        self.used = frozenset(re.findall(r"\w+", source, re.ASCII))
+        """The names in it, and some that are only in its texts."""
         self.lines = lines
         self.warnings = warnings
         try:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from agentsandbox.languages.awk.runtime import Runtime
 
-__all__ = ["namespace", "number_formatter"]
+__all__ = ["conversions", "kind_of", "namespace", "number_formatter"]
 
 _BIGGEST = 2.0**53
 _ACCOUNTED = 4096
@@ -56,7 +56,7 @@ def number_formatter(convert: Callable[[], str], charge: Callable[[int], None]) 
     return number_text
 
 
-def _conversions(rt: Runtime) -> dict[str, Callable[..., Any]]:
+def conversions(rt: Runtime) -> dict[str, Callable[..., Any]]:
     number_text = number_formatter(lambda: rt.CONVFMT, rt.budget.charge)
     printed_number = number_formatter(lambda: rt.OFMT, rt.budget.charge)
     keys: dict[float, str] = {}
@@ -293,18 +293,18 @@ def _elements() -> dict[str, Callable[..., Any]]:
     return {
         "array_of": array_of, "scalar": scalar, "element": element, "element_or_array": element_or_array, "set_element": set_element,
         "undefined_function": undefined_function, "step_element": step_element, "count_element": count_element, "peek": peek,
-        "is_array": is_array, "kind_of": _kind_of, "not_an_array": not_an_array,
+        "is_array": is_array, "kind_of": kind_of, "not_an_array": not_an_array,
     }  # fmt: skip
 
 
 _KINDS: dict[type, str] = {float: "number", str: "string", Strnum: "strnum", Unset: "untyped", RegexValue: "regexp", Array: "array"}
 
 
-def _kind_of(value: object) -> str:
+def kind_of(value: object) -> str:
     return _KINDS.get(value.__class__, "untyped")
 
 
-def _arithmetic(rt: Runtime) -> dict[str, Callable[..., Any]]:
+def _arithmetic(rt: Runtime, _text: Callable[[object], str]) -> dict[str, Callable[..., Any]]:
     def modulo(left: float, right: float) -> float:
         if right == 0.0:
             raise AwkFatal("division by zero attempted in `%'")
@@ -410,15 +410,39 @@ def _prefix_in(text: str, alphabet: str, base: int) -> float:
     return value
 
 
-def namespace(rt: Runtime) -> dict[str, Any]:
-    """The global names of a generated program; there are no others, not even Python's."""
-    conversions = _conversions(rt)
-    text = conversions["text"]
-    return {
+_ELEMENTS = _elements()
+_GROUPS = (
+    (
+        frozenset(
+            "folded lt le eq gt ge ne field_lt field_le field_gt field_ge field_eq field_ne field_against_lt field_against_le "
+            "field_against_gt field_against_ge field_against_eq field_against_ne same_number same_text".split()
+        ),
+        _comparisons,
+    ),
+    (frozenset("checked join substr length_of upper lower integer_text real_text charge format_one".split()), _strings),
+    (
+        frozenset(
+            "modulo modulo_assigned divided power integer sine cosine atan2 exponential logarithm square_root bitwise lshift rshift "
+            "compl strtonum".split()
+        ),
+        _arithmetic,
+    ),
+)
+"""What each of them gives: made only for a program that uses one of its names."""
+
+
+def namespace(rt: Runtime, used: frozenset[str]) -> dict[str, Any]:
+    """The global names of a generated program that uses these; there are no others, not even Python's."""
+    text = rt.text
+    names: dict[str, Any] = {
         "__builtins__": {}, "float": float, "int": int, "ValueError": ValueError, "len": len, "list": list, "num": to_number,
         "from_input": from_input,
         "UNSET": UNSET, "INF": math.inf, "Array": Array, "RegexValue": RegexValue, "AwkExit": AwkExit, "AwkNext": AwkNext,
         "AwkNextFile": AwkNextFile, "walk": rt.walk, "emit": rt.out.append, "write": rt.write, "split_fields": rt.split_fields,
         "other_field": rt.other_field, "other_value": rt.other_value,
-        **conversions, **_comparisons(rt, text), **_strings(rt, text), **_elements(), **_arithmetic(rt),
+        **rt.conversions, **_ELEMENTS,
     }  # fmt: skip
+    for given, make in _GROUPS:
+        if not used.isdisjoint(given):
+            names.update(make(rt, text))
+    return names

@@ -11,7 +11,7 @@ from agentsandbox.errors import LimitReached
 from agentsandbox.languages.awk.arrays import Array, walk_order
 from agentsandbox.languages.awk.channels import Channels
 from agentsandbox.languages.awk.formats import as_bytes, format_values
-from agentsandbox.languages.awk.functions import namespace
+from agentsandbox.languages.awk.functions import conversions, kind_of, namespace
 from agentsandbox.languages.awk.patterns import Pattern
 from agentsandbox.languages.awk.records import RecordReader, Separator, is_plain, split_by_pattern, split_words
 from agentsandbox.languages.awk.sorting import sort_elements, sorted_keys
@@ -127,8 +127,8 @@ class Runtime:
         self._typed: dict[int, Value] = {}
         self._stale = False
         self.channels = Channels(self)
-        self.names = namespace(self)
-        self.text: Callable[[object], str] = self.names["text"]
+        self.conversions = conversions(self)
+        self.text: Callable[[object], str] = self.conversions["text"]
         self._seed = 1.0
         self._chance: Chance | None = None
         self._choose_splitter()
@@ -138,7 +138,7 @@ class Runtime:
     def run(self, compiled: Compiled) -> None:
         """Run the program to its end; output is written out by then."""
         self.uses_terminator = "rt.RT" in compiled.source
-        names = self.names
+        names = namespace(self, compiled.used)
         exec(compiled.code, names)  # noqa: S102 - our own compiler's output, holding no text of the script but by repr()
         names["run"](self)
 
@@ -733,7 +733,7 @@ class Runtime:
 
     def kind_of_field(self, number: float, count: float, value: object) -> str:
         """`typeof($number)`."""
-        return "unassigned" if number > count else str(self.names["kind_of"](value))
+        return "unassigned" if number > count else str(kind_of(value))
 
     def walk(self, array: Array) -> list[str]:
         """The keys for `for (key in array)`."""
