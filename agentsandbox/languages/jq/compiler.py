@@ -1435,6 +1435,8 @@ def _negated(value: Value) -> Value:
         return -value
     if type(value) is Literal:
         text = value.text
+        if not value and not text.startswith("-"):
+            return value  # there is no other zero where digits are kept
         return Literal(-float(value), text[1:] if text.startswith("-") else "-" + text)
     if type(value) is float:
         return number(-value)

@@ -136,7 +136,7 @@ def _sh(value: Value) -> str:
     for item in items:
         if isinstance(item, (list, dict)):
             raise JqError(f"{describe(item)} can not be escaped for shell")
-        words.append("'" + item.replace("'", "'\\''") + "'" if isinstance(item, str) else dump(item))
+        words.append("'" + item.replace("'", "'\\''").replace("\0", "\\0") + "'" if isinstance(item, str) else dump(item))
     return " ".join(words)
 
 

@@ -320,7 +320,7 @@ class Dumper:
             color = colors[4] if kind is str else colors[3]
         parts.append(f"{color}{self.quote(value) if kind is str else self._scalar(value)}{_RESET}")
         if value is not None and value != value:
-            parts.append(_RESET)
+            parts[-1] = f"{colors[3]}{parts[-1]}{_RESET}"
 
     def _colored_items(self, value: Value, level: int, parts: list[str], color: str) -> None:
         assert self.colors is not None

@@ -64,7 +64,10 @@ class Token:
 def tokenize(source: str) -> list[Token]:
     """All tokens of a program, ended by one of kind "end"."""
     tokens, position = _scan(source, 0, 0)
-    tokens.append(Token("end", "", position, position))
+    start = tokens[-1].end if tokens else position
+    if source[start:position].strip(" \t\r\n"):  # a comment: its last character counts
+        start = position - 1
+    tokens.append(Token("end", "", start, position))
     return tokens
 
 
@@ -166,6 +169,7 @@ def _unicode(source: str, position: int) -> tuple[str, int]:
         second = _HEX.match(source, position)
         low = int(second[1], 16) if second is not None else 0
         if second is None or not 0xDC00 <= low < 0xE000:
-            return "\ufffd", position
+            reason = f"Invalid \\uXXXX\\uXXXX surrogate pair escape at line 1, column 8 (while parsing '\"{first[0]}\"')"
+            raise JqSyntaxError(reason, first.start(), 6)
         return chr(0x10000 + ((code - 0xD800) << 10) + (low - 0xDC00)), second.end()
     return ("\ufffd" if 0xDC00 <= code < 0xE000 else chr(code)), position

@@ -46,6 +46,8 @@ class _Parser:
         self.at = 0
         self.token = tokens[0]
         self.depth = 0
+        self.opened = 0
+        """How many parentheses, brackets and braces are open: an error in them is not one of what they are in."""
 
     # moving through the tokens
 
@@ -64,9 +66,13 @@ class _Parser:
     def fail(self, expecting: str = "", token: Token | None = None) -> NoReturn:
         token = token or self.token
         message = f"syntax error, unexpected {_describe(token)}" + (f", expecting {expecting}" if expecting else "")
+        if token.kind == "end" and token.end > token.position and self.at:
+            raise JqSyntaxError(message, token.position, token.end - token.position)  # at the blanks before it
         if token.kind == "end" and self.at:
             token = self.tokens[self.at - 1]
-        raise JqSyntaxError(message, token.position, max(1, token.end - token.position))
+            if token.kind == "string":  # at its closing quote
+                raise JqSyntaxError(message, token.end - 1, 1)
+        raise JqSyntaxError(message, token.position, 1 if token.kind == "string" else max(1, token.end - token.position))
 
     def expect(self, text: str, expecting: str = "") -> Token:
         if self.token.text != text or self.token.kind not in ("sign", "keyword"):
@@ -278,6 +284,8 @@ class _Parser:
                 self.advance()
                 self.advance()
                 return self.brackets(target)
+            self.advance()
+            self.fail("FORMAT or QQSTRING_START or '['")
         return None
 
     def brackets(self, target: Node) -> Node:
@@ -339,24 +347,39 @@ class _Parser:
         text = token.text
         if text == ".":
             self.advance()
-            if self.token.kind == "string":
+            following = self.token
+            if following.kind == "string":
                 return nodes.Index(nodes.Identity(), self.string(None))
+            if following.kind in ("number", "variable", "format") or self.is_sign("{", "("):
+                try:
+                    self.fail()
+                except JqSyntaxError as error:
+                    advice = 'try .["field"] instead of .field for unusually named fields'
+                    error.reports.append((advice, token.position, following.end - token.position))
+                    raise
             return nodes.Identity()
         if text == "..":
             self.advance()
             return nodes.Call("recurse", [], token.position)
+        if text == "$":
+            self.advance()
+            self.fail("'$'")
         if text == "(":
             self.advance()
+            self.opened += 1
             node = self.pipe()
             self.expect(")", "'|' or ',' or ')'")
+            self.opened -= 1
             return node
         if text == "[":
             self.advance()
             if self.is_sign("]"):
                 self.advance()
                 return nodes.ArrayOf(None)
+            self.opened += 1
             node = self.pipe()
             self.expect("]", "'|' or ',' or ']'")
+            self.opened -= 1
             return nodes.ArrayOf(node)
         if text == "{":
             return self.object()
@@ -385,7 +408,7 @@ class _Parser:
                 if self.is_sign(")"):
                     self.advance()
                     break
-                self.expect(";", "';' or ')'" if self.token.kind == "end" else "'|' or ',' or ';' or ')'")
+                self.expect(";", "';' or ')'")
         return nodes.Call(text, arguments, token.position)
 
     def keyword_term(self, text: str) -> Node:
@@ -406,19 +429,21 @@ class _Parser:
         finally:
             self.depth -= 1
 
-    def condition(self) -> Node:
-        start = self.advance()
+    def condition(self, first: Token | None = None) -> Node:
+        """What follows `if`, or `elif`: `first` is then the `if`."""
+        word = self.advance()
+        start = first or word
         condition = self.pipe()
         if not self.is_keyword("then"):
             self.fail("then or '|' or ','")
         self.advance()
-        consequence = self.pipe()
+        consequence = self.branch(start)
         alternative: Node = nodes.Identity()
         if self.is_keyword("elif"):
-            return nodes.If(condition, consequence, self.condition())
+            return nodes.If(condition, consequence, self.condition(start))
         if self.is_keyword("else"):
             self.advance()
-            alternative = self.pipe()
+            alternative = self.branch(start)
             if not self.is_keyword("end"):
                 self.unterminated(start, "end or '|' or ','")
         elif not self.is_keyword("end"):
@@ -426,11 +451,21 @@ class _Parser:
         self.advance()
         return nodes.If(condition, consequence, alternative)
 
+    def branch(self, start: Token) -> Node:
+        """What follows `then` or `else`: where the program ends in it, the `if` is named as well."""
+        try:
+            return self.pipe()
+        except JqSyntaxError as error:
+            if self.token.kind == "end" and not self.opened and len(error.reports) == 1:
+                end = self.tokens[self.at - 1].end
+                error.reports.append(("Possibly unterminated 'if' statement", start.position, end - start.position))
+            raise
+
     def unterminated(self, start: Token, expecting: str) -> NoReturn:
         try:
             self.fail(expecting)
         except JqSyntaxError as error:
-            end = self.tokens[self.at - 1].end
+            end = self.tokens[self.at - 1].end if self.token.kind == "end" else self.token.end
             error.reports.append(("Possibly unterminated 'if' statement", start.position, end - start.position))
             raise
 
@@ -518,14 +553,21 @@ class _Parser:
 
     def object(self) -> Node:
         self.advance()
+        self.opened += 1
+        node = self.object_entries()
+        self.opened -= 1
+        return node
+
+    def object_entries(self) -> Node:
         entries: list[tuple[Node, Node]] = []
+        first = self.token
         while not self.is_sign("}"):
             entries.append(self.entry())
             if not self.is_sign(","):
                 break
             self.advance()
         if not self.is_sign("}"):
-            self.fail("'}'" if entries else "")
+            self.bad_key(first, "'}'")
         self.advance()
         return nodes.ObjectOf(entries)
 
@@ -575,16 +617,21 @@ class _Parser:
             first = self.tokens[self.tokens.index(token) + 1]
             raise JqSyntaxError(f"Cannot use {describe(key.value)} as object key", first.position, first.end - first.position)
 
-    def bad_key(self, token: Token) -> NoReturn:
+    def bad_key(self, token: Token, expecting: str = "") -> NoReturn:
+        """Fail in an entry that began at `token`: if there is a ":" further on, what is before it may be meant as the key."""
         try:
-            self.fail()
+            self.fail(expecting)
         except JqSyntaxError as error:
-            if token.kind == "number":
-                end = token.end
-                for later in self.tokens[self.at :]:
-                    if later.text in (":", "}", ",") or later.kind == "end":
-                        break
-                    end = later.end
+            end = token.end
+            following = self.tokens[self.at :]
+            for number, later in enumerate(following):
+                if later.text in (":", "}", ",") or later.kind in ("end", "invalid"):
+                    is_key = later.text == ":" and following[number + 1].text not in ("}", ")", "]", ",", ":")
+                    break
+                end = later.end
+            else:
+                is_key = False
+            if token.kind == "number" or is_key:
                 error.reports.append(("May need parentheses around object key expression", token.position, end - token.position))
             raise
 
