@@ -17,12 +17,19 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
     from types import FrameType
-    from typing import Any
+    from typing import Any, Protocol
 
     from greenlet import greenlet
 
     from agentsandbox.limits import Budget
     from agentsandbox.streams import Stream
+
+    class SignalHandler(Protocol):
+        """What a process does with signals."""
+
+        def __call__(self, signal: int) -> str | None: ...
+        def ignores(self, signal: int) -> bool: ...
+
 
 __all__ = ["SIGNALS", "SIGNAL_NUMBERS", "Deferred", "Process", "Scheduler", "signal_name"]
 
@@ -65,7 +72,7 @@ class Process:
         self.signals: list[int] = []
         self.descriptors: Mapping[int, Stream] | None = None
         """What its running command's descriptors refer to."""
-        self.on_signal: Callable[[int], str | None] | None = None
+        self.on_signal: SignalHandler | None = None
         """Asked for each signal before it kills: what the process does instead, "" for nothing, None to be killed."""
         self._greenlet: greenlet | None = None
         self._ready: Callable[[], bool] | None = None

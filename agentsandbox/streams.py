@@ -46,6 +46,8 @@ BLOCK = 65536
 _LONGEST_LINE = 64 * 1024 * 1024
 """A line without end, from /dev/zero for one, is given up here at the latest; commands charge shorter ones to their budget."""
 
+_SIGPIPE = 13
+
 PIPE_BYTES = 65536
 """What a pipe holds before its writer waits for the reader: the kernel's capacity on Linux."""
 
@@ -321,7 +323,7 @@ class Pipe(Stream):
 
     def write(self, data: bytes) -> None:
         if not self.readers:
-            raise PipeClosed
+            raise self._unread()
         if not data:
             return
         self._chunks.append(data)
@@ -329,7 +331,14 @@ class Pipe(Stream):
         if self._size >= PIPE_BYTES:
             self.scheduler.block(self._has_room)
             if not self.readers:
-                raise PipeClosed
+                raise self._unread()
+
+    def _unread(self) -> BaseException:
+        """What ends a write that nobody reads: the signal, or an error where the writer ignores it."""
+        handler = self.scheduler.current.on_signal
+        if handler is not None and handler.ignores(_SIGPIPE):
+            return OutputError(errno.EPIPE, os.strerror(errno.EPIPE))
+        return PipeClosed()
 
     def _has_room(self) -> bool:
         return self._size < PIPE_BYTES or not self.readers

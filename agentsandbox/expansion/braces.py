@@ -6,7 +6,7 @@ import itertools
 import re
 
 from agentsandbox.limits import Budget
-from agentsandbox.syntax.nodes import Literal, Parameter, Part
+from agentsandbox.syntax.nodes import Literal, Parameter, Part, Quoted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,7 +21,8 @@ _LONG = 65536
 """Characters from which on a word is weighed with the others."""
 _FEW = 256
 """Words that are compiled beforehand; more are made one by one."""
-_SEQUENCE = re.compile(r"(?:([-+]?\d+)\.\.([-+]?\d+)|([A-Za-z])\.\.([A-Za-z]))(?:\.\.(-?\d+))?")
+_BACKSLASH = 92
+_SEQUENCE = re.compile(r"(?:([-+]?[0-9]+)\.\.([-+]?[0-9]+)|([A-Za-z])\.\.([A-Za-z]))(?:\.\.(-?[0-9]+))?")
 _CANDIDATE = re.compile(r"\{.*[,}]", re.DOTALL)
 
 Item = "str | Part"
@@ -148,7 +149,7 @@ def _alternatives(
     if not commas:
         text = "".join(item for item in items[opening + 1 : closing] if isinstance(item, str))
         for element in _sequence(text):
-            yield list(element)
+            yield list(element) or [Quoted("")]
         return
     edges = [opening, *commas, closing]
     for left, right in itertools.pairwise(edges):
@@ -204,4 +205,4 @@ def _sequence(text: str) -> Iterator[str]:
         return
     first, last = ord(first_letter), ord(last_letter)
     for code in range(first, last + 1, step) if first <= last else range(first, last - 1, -step):
-        yield chr(code)
+        yield chr(code) if code != _BACKSLASH else ""  # it quotes what follows, and is taken away

@@ -205,8 +205,10 @@ def compile_parameter(node: Parameter, words: Words) -> ParameterReader:
 
 
 def _bad(node: Parameter, status: int = 1) -> ParameterReader:
+    message = node.operands[0].source if node.operator == "bad" and node.operands else f"{node.source}: bad substitution"
+
     def fail(host: ExpansionHost) -> str:
-        raise ExpansionError(f"{node.source}: bad substitution", status=status)
+        raise ExpansionError(message, status=status)
 
     return ParameterReader("", fail)
 
@@ -383,7 +385,7 @@ def _transformed(node: Parameter, reader: ParameterReader, letter: str) -> Param
 @functools.lru_cache(maxsize=512)
 def _parse_target(text: str) -> tuple[str, Word | None] | None:
     """A parameter named by text: name, special parameter, or name[subscript]."""
-    if text in _SPECIAL_READERS or text in ("@", "*") or text.isdigit():
+    if text in _SPECIAL_READERS or text in ("@", "*") or (text.isdigit() and text.isascii()):
         return text, None
     match = NAME.match(text)
     if match is None:
@@ -418,8 +420,6 @@ def _indirect(node: Parameter, words: Words) -> ParameterReader:
             return ParameterReader(node.name, lambda _: shown.removeprefix(HIDDEN) or value.shown)
         text = pointer.single(host)
         if text is None:
-            if host.nounset and not node.operator:
-                raise ExpansionError(f"{node.name}: unbound variable", status=127)
             if node.name in ("@", "*"):
                 return ParameterReader("", lambda _: None)
             raise ExpansionError(f"{pointer.shown}: invalid indirect expansion")

@@ -33,7 +33,7 @@ class Home(Part):
         if prefix in ("~+", "~-"):
             return host.variables.get("PWD" if prefix == "~+" else "OLDPWD") or prefix
         rest = prefix[1:]
-        if rest.lstrip("+-").isdigit():
+        if rest.isascii() and rest.lstrip("+-").isdigit():
             return host.directory(rest) or prefix
         return host.home_of(rest) or prefix
 

@@ -63,7 +63,7 @@ class ShellTests:
         variables = self.shell.variables
         base, bracket, subscript = name.partition("[")
         if not bracket:
-            if name.isdigit():
+            if name.isdigit() and name.isascii():
                 return 0 < int(name) <= len(self.shell.positional) or name == "0"
             value = variables.lookup(name)
             if isinstance(value, IndexedArray):

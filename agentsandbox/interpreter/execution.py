@@ -107,6 +107,8 @@ def run_file(shell: Shell, path: str, argv: Sequence[str], environment: Mapping[
     """Run the file at a path by what it holds: one of our commands, or a script."""
     full = shell.path(path)
     fs = shell.fs
+    if full.startswith("/dev/fd/") and any(f"/dev/fd/{number}" == full for number, _, _ in shell.process_files):
+        raise CommandError(f"{path}: Permission denied", 126)
     try:
         info = fs.stat(full)
         if info.is_dir:
@@ -308,10 +310,10 @@ class _Starter(_Runner):
         environment = self.environment if env is None else env
 
         def body() -> int:
-            from agentsandbox.interpreter.traps import signal_handler
+            from agentsandbox.interpreter.traps import SignalHandler
 
             child.process = scheduler.current
-            child.process.on_signal = signal_handler(child)
+            child.process.on_signal = SignalHandler(child)
             return _run_for_command(child, list(words), environment)
 
         process = scheduler.start(body, words[0] if words else "", child.pid)

@@ -106,7 +106,8 @@ def call_function(shell: Shell, function: Function, arguments: list[str]) -> int
 
 
 def _check_nesting(shell: Shell, nest: object, function: Function) -> None:
-    limit = int(str(nest)) if str(nest).isdigit() else 0
+    text = str(nest)
+    limit = int(text) if text.isdigit() and text.isascii() and len(text) < 10 else 0
     depth = sum(1 for frame in shell.frames if frame.is_function)
     if 0 < limit <= depth:
         raise ExpansionError(f"{function.name}: maximum function nesting level exceeded ({limit})")

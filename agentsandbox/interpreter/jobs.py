@@ -80,7 +80,7 @@ class JobTable:
             return self.current()
         if name == "-":
             return self.previous()
-        if name.isdigit():
+        if name.isdigit() and name.isascii():
             return next((job for job in self.jobs if str(job.number) == name), None)
         if name.startswith("?"):
             return next((job for job in self.jobs if name[1:] in job.text), None)

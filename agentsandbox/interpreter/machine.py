@@ -84,7 +84,7 @@ class Machine:
         name = path.rpartition("/")[2]
         number = _STANDARD.get(name)
         if number is None:
-            if not name.isdigit() or len(name) > 6:
+            if not name.isdigit() or not name.isascii() or len(name) > 6:
                 return None
             number = int(name)
         table = self.scheduler.current.descriptors

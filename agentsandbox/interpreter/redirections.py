@@ -20,7 +20,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from agentsandbox.fs.base import Mode
+    from agentsandbox.fs.base import FileSystem, Mode
     from agentsandbox.interpreter.shell import Shell
 
     Run = Callable[[Shell], int]
@@ -68,7 +68,7 @@ def open_file(shell: Shell, name: str, operator: str) -> Stream:
     if operator == "<>":
         if not fs.exists(path):
             fs.open(path, "a", permissions=0o666 & ~shell.umask).release()
-    elif mode == "w" and shell.noclobber and operator != ">|" and fs.is_file(path):
+    elif mode == "w" and shell.noclobber and operator != ">|" and (fs.is_file(path) or _dangles(fs, path)):
         raise RedirectionError(f"{name}: cannot overwrite existing file")
     try:
         return fs.open(path, mode, permissions=0o666 & ~shell.umask)
@@ -78,13 +78,18 @@ def open_file(shell: Shell, name: str, operator: str) -> Stream:
         return Directory()
 
 
+def _dangles(fs: FileSystem, path: str) -> bool:
+    """Whether a symbolic link leads to nothing."""
+    return not fs.exists(path) and fs.exists(path, follow=False)
+
+
 def _open_device(shell: Shell, name: str, operator: str) -> Stream | None:
     rest = name[5:]
     if rest == "null":
         return Null()
     if rest in ("stdin", "stdout", "stderr"):
         number = ("stdin", "stdout", "stderr").index(rest)
-    elif rest.startswith("fd/") and rest[3:].isdigit() and len(rest) < 12:
+    elif rest.startswith("fd/") and rest[3:].isdigit() and rest.isascii() and len(rest) < 12:
         number = int(rest[3:])
     elif rest.startswith(("tcp/", "udp/")):
         raise RedirectionError(f"{name}: network redirections are not available in the sandbox")
@@ -246,19 +251,19 @@ def _duplicate(node: Redirection) -> Apply:
             target = number
             if node.variable is not None:
                 held = _held(shell, node.variable)
-                target = int(held) if held and held.isdigit() else -1
+                target = int(held) if held and held.isdigit() and held.isascii() else -1
                 owned = shell.owned.pop(target, None)
                 if owned is not None:
                     owned.release()
                     shell.fds = {n: s for n, s in shell.fds.items() if n != target}
             table.pop(target, None)
             return
-        moves = text.endswith("-") and text[:-1].isdigit()
+        moves = text.endswith("-") and text[:-1].isdigit() and text.isascii()
         digits = text[:-1] if moves else text
         if digits.isdigit() and digits.isascii():
             stream = table.get(int(digits)) if len(digits) < 10 else None
             if stream is None:
-                raise RedirectionError(f"{digits if source.isdigit() else source}: Bad file descriptor")
+                raise RedirectionError(f"{digits if source.isdigit() and source.isascii() else source}: Bad file descriptor")
             stream.acquire()
             opened.append(stream)
             place(shell, table, stream)

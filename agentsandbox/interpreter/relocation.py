@@ -6,7 +6,16 @@ command it stands in. So the commands inside are read again here from how they a
 
 from __future__ import annotations
 
-from agentsandbox.syntax.nodes import AndOr, CommandList, CommandSubstitution, HereDocument, Node, ProcessSubstitution, SimpleCommand
+from agentsandbox.syntax.nodes import (
+    AndOr,
+    CommandList,
+    CommandSubstitution,
+    HereDocument,
+    Node,
+    ProcessSubstitution,
+    SimpleCommand,
+    Unreadable,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,7 +46,7 @@ def _moved(value: Any, line: int) -> Any:
     if isinstance(value, tuple):
         return tuple(_moved(each, line) for each in value)
     if isinstance(value, (CommandSubstitution, ProcessSubstitution)):
-        if value.body is None:
+        if value.body is None or isinstance(value.body, Unreadable):
             return value
         from agentsandbox.syntax.parser import Parser
         from agentsandbox.syntax.printer import print_command

@@ -146,9 +146,9 @@ def _warn(shell: Shell, warnings: list[tuple[int, str]]) -> None:
 
 def _syntax_error(shell: Shell, error: ShellSyntaxError, origin: str, main: bool) -> int:
     prefix = shell.error_prefix(error.line).replace(": line ", f": {origin}line ", 1)
-    lines = [f"{prefix}{error.message}\n"]
+    lines = [f"{prefix}{error.message}\n"] if error.message else []
     if error.source_line is not None:
-        lines.append(f"{prefix}`{error.source_line}'\n")
+        lines.append(f"{prefix}{error.before_source}`{error.source_line}'\n")
     stream = shell.fds.get(2)
     if stream is not None:
         stream.write(encode("".join(lines)))
@@ -212,12 +212,12 @@ def run_script_text(
 def run_child(shell: Shell, child: Shell, run: Run) -> int:
     """Run a new shell on the caller's stack."""
     from agentsandbox.errors import Killed, PipeClosed
-    from agentsandbox.interpreter.traps import signal_handler
+    from agentsandbox.interpreter.traps import SignalHandler
 
     budget = shell.budget
     budget.deeper()
     process = shell.machine.scheduler.current
-    handler, process.on_signal = process.on_signal, signal_handler(child)
+    handler, process.on_signal = process.on_signal, SignalHandler(child)
     try:
         return run_in_shell(child, run)
     except PipeClosed:

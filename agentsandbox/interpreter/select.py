@@ -55,7 +55,7 @@ def compile_select(node: Select) -> Callable[[Shell], int]:
                 if show:
                     continue
                 chosen = reply.strip()
-                number = int(chosen) if chosen.isdigit() and len(chosen) < 10 else 0
+                number = int(chosen) if chosen.isdigit() and chosen.isascii() and len(chosen) < 10 else 0
                 shell.variables.assign(name, items[number - 1] if 1 <= number <= len(items) else "")
                 try:
                     status = body(shell)
@@ -76,7 +76,7 @@ def compile_select(node: Select) -> Callable[[Shell], int]:
 
 def _columns(shell: Shell) -> int:
     text = shell.variables.get("COLUMNS")
-    return int(text) if text and text.isdigit() and len(text) < 6 else shell.machine.host.columns
+    return int(text) if text and text.isdigit() and text.isascii() and len(text) < 6 else shell.machine.host.columns
 
 
 def _gap(at: int, to: int) -> str:

@@ -345,7 +345,7 @@ class Shell:
         values["OPTERR"] = "1"
         values["PS4"] = environment.get("PS4", "+ ")
         level = environment.get("SHLVL", "0")
-        values["SHLVL"] = str(int(level) + 1 if level.isdigit() and len(level) < 4 else 1)
+        values["SHLVL"] = str(int(level) + 1 if level.isdigit() and level.isascii() and len(level) < 4 else 1)
         attributes["SHLVL"] = EXPORT
         values["PWD"] = self.cwd
         attributes["PWD"] = EXPORT

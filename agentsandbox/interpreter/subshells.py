@@ -123,10 +123,10 @@ def start_subshell(
     scheduler = shell.machine.scheduler
 
     def body() -> int:
-        from agentsandbox.interpreter.traps import signal_handler
+        from agentsandbox.interpreter.traps import SignalHandler
 
         child.process = scheduler.current
-        child.process.on_signal = signal_handler(child)
+        child.process.on_signal = SignalHandler(child)
         try:
             return run_in_shell(child, run)
         finally:
@@ -191,7 +191,10 @@ def text_of(node: Command) -> str:
 
 @compiles(Background)
 def _background(node: Background) -> Run:
-    run = compile_stage(node.command)[1]
+    command = node.command
+    if isinstance(command, Pipeline) and command.negated:  # bash forgets the ! of an asynchronous pipeline
+        command = Pipeline(command.commands, command.operators, False, command.timed, command.line)
+    run = compile_stage(command)[1]
     text: list[str] = []
     simple = not isinstance(node.command, AndOr) or len(node.command.rest) < 100
 

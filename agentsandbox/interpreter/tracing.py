@@ -19,7 +19,7 @@ __all__ = ["trace_text", "trace_words"]
 def trace_text(shell: Shell, text: str) -> None:
     """Write "+ text" to the trace descriptor; the first character of PS4 is repeated for each level of substitution."""
     number = shell.variables.get("BASH_XTRACEFD")
-    stream = shell.fds.get(int(number) if number and number.isdigit() else 2)
+    stream = shell.fds.get(int(number) if number and number.isdigit() and number.isascii() and len(number) < 10 else 2)
     if stream is None:
         return
     prefix = shell.variables.get("PS4")

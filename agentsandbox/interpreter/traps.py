@@ -7,11 +7,9 @@ from agentsandbox.processes import SIGNALS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from agentsandbox.interpreter.shell import Shell
 
-__all__ = ["before_command", "run_exit_trap", "run_pending_traps", "run_trap", "signal_handler"]
+__all__ = ["SignalHandler", "before_command", "run_exit_trap", "run_pending_traps", "run_trap"]
 
 
 def run_trap(shell: Shell, name: str, line: int | None = None) -> int:
@@ -84,19 +82,27 @@ def before_command(shell: Shell, text: str, line: int) -> bool:
     return True
 
 
-def signal_handler(shell: Shell) -> Callable[[int], str | None]:
+class SignalHandler:
     """What a process does with a signal: the commands that the shell has for it, "" to ignore it, None for the usual end."""
 
-    def handle(signal: int) -> str | None:
+    __slots__ = ("shell",)
+
+    def __init__(self, shell: Shell) -> None:
+        self.shell = shell
+
+    def __call__(self, signal: int) -> str | None:
+        """Take the signal; commands run when the command at work has ended."""
         name = SIGNALS.get(signal, "")
-        text = shell.traps.get(name)
+        text = self.shell.traps.get(name)
         if text is None or name in ("KILL", "STOP"):
             return None
         if text:
-            shell.pending_traps.append(name)
+            self.shell.pending_traps.append(name)
         return text
 
-    return handle
+    def ignores(self, signal: int) -> bool:
+        """Whether the signal does nothing."""
+        return self.shell.traps.get(SIGNALS.get(signal, "")) == ""
 
 
 def run_pending_traps(shell: Shell) -> None:

@@ -29,11 +29,11 @@ OPERAND = "\ue000"
 FIRST_OPERAND = 0xE100
 
 _TOKEN = re.compile(
-    r"[ \t\n\r]*(?:(?P<number>\d[0-9A-Za-z_@#]*)|(?P<name>[A-Za-z_][A-Za-z0-9_]*)|(?P<operand>\ue000.)|"
+    r"[ \t\n]*(?:(?P<number>[0-9][0-9A-Za-z_@#]*)|(?P<name>[A-Za-z_][A-Za-z0-9_]*)|(?P<operand>\ue000.)|"
     r"(?P<operator><<=|>>=|\*\*|&&|\|\||<<|>>|<=|>=|==|!=|\+\+|--|[-+*/%&|^]=|[-+*/%<>=!~&|^?:,()]))"
 )
-_BLANK = re.compile(r"[ \t\n\r]*")
-_NAME_FOLLOWS = re.compile(r"[ \t\n\r]*[A-Za-z_]")
+_BLANK = re.compile(r"[ \t\n]*")
+_NAME_FOLLOWS = re.compile(r"[ \t\n]*[A-Za-z_]")
 _BINARY = {
     "**": 13,
     "*": 12,
@@ -235,8 +235,6 @@ class _Parser:
                 return ("step", "x" + operator, target)
             return target
         if self.kind == "bad":
-            if self.start == self.last_start or not self.text[: self.start].strip():
-                raise self.error("syntax error: operand expected")
             raise self.error("syntax error: operand expected")
         raise self.operand_error()
 

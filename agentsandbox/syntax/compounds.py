@@ -139,9 +139,10 @@ def _arithmetic_for(parser: Parser, start: int) -> Command:
         pieces.append(parser.arithmetic_word(position, stop, stop + 1))
         position = stop + 1
     if len(pieces) != 3:
-        error = parser.error("syntax error: arithmetic expression required", opened)
-        error.source_line = None
-        raise ShellSyntaxError(error.message, error.line, error.column, source_line=parser.text[opened : end + 2])
+        about = "arithmetic expression required" if len(pieces) < 3 else "`;' unexpected"
+        error = ShellSyntaxError(f"syntax error: {about}", parser.line_at(opened), source_line=parser.text[opened : end + 2])
+        error.before_source = "syntax error: "
+        raise error
     parser.position = end + 2
     parser.skip_blanks()
     if parser.text[parser.position : parser.position + 1] == ";":
@@ -218,7 +219,7 @@ def read_function(parser: Parser, start: int) -> Command:
     parser.skip_blanks()
     word = parser.read_word()
     if word is None:
-        raise parser.unexpected(parser.token())
+        raise parser.unexpected(parser.token() or "newline")
     match = _PARENTHESES.match(parser.text, parser.position)
     return parser.function_definition(word.source, match.end() if match is not None else parser.position, start)
 
@@ -226,6 +227,8 @@ def read_function(parser: Parser, start: int) -> Command:
 def read_coproc(parser: Parser, start: int) -> Command:
     parser.skip_blanks()
     line = parser.line_at(start)
+    if parser.position >= len(parser.text):
+        raise parser.unexpected("newline")
     if parser.at_body():
         return Coproc("COPROC", parser.command(), line)
     saved = parser.position

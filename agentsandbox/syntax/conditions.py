@@ -29,161 +29,173 @@ if TYPE_CHECKING:
 __all__ = ["read_condition"]
 
 _UNARY = re.compile(r"-[a-hknoprstuvwxzGLNORS]")
-_BINARY = re.compile(r"==|=~|!=|=|-(?:eq|ne|lt|le|gt|ge|nt|ot|ef)(?=[ \t\n])")
+_BINARY = frozenset("== != = =~ -eq -ne -lt -le -gt -ge -nt -ot -ef".split())
+_CLOSE = re.compile(r"\]\](?=[ \t\n;&|)<>]|\Z)")
+_OPERATOR = re.compile(r"&&|\|\||;;&|;;|;&|\|&|&>>|&>|<<<|<<-|<<|>>|<&|>&|<>|>\||<(?!\()|>(?!\()|[|&;()]")
 
 
 def read_condition(parser: Parser, start: int) -> Command:
-    saved, parser.extglob = parser.extglob, True
+    """The conditional command whose `[[` stands at `start`."""
+    reader = _Reader(parser, start)
     try:
-        test = _or(parser, start)
-        _blanks(parser, start)
-        if not _closes(parser):
-            raise _error(parser, start, "syntax error in conditional expression", ": unexpected token `{}'")
+        test = reader.whole()
     except ShellSyntaxError as error:
-        if error.source_line is None and parser.position < len(parser.text):
+        if error.source_line is None and reader.at < len(parser.text):
             error.status = None
         raise
-    parser.extglob = saved
-    parser.position += 2
     return Conditional(test, (), parser.line_at(start))
 
 
-def _blanks(parser: Parser, start: int) -> None:
-    parser.skip_newlines()
-    if parser.position >= len(parser.text):
-        raise ShellSyntaxError("unexpected EOF while looking for `]]'", parser.line_at(start), 1)
+class _Reader:
+    """Looks one token ahead: an operator, `]]`, "newline", "" at the end, or "word" with the word itself."""
 
+    __slots__ = ("at", "parser", "start", "token", "word")
 
-def _closes(parser: Parser) -> bool:
-    text, position = parser.text, parser.position
-    return text.startswith("]]", position) and (position + 2 >= len(text) or text[position + 2] in " \t\n;&|)<>")
+    def __init__(self, parser: Parser, start: int) -> None:
+        self.parser = parser
+        self.start = start
+        self.at = start
+        self.token = ""
+        self.word = Word((), "")
 
+    def whole(self) -> CondTest:
+        """The test up to `]]`, which is passed over."""
+        test = self.either()
+        if self.token == "":
+            raise ShellSyntaxError("unexpected EOF while looking for `]]'", self.parser.line_at(self.start), 1)
+        if self.token != "]]":
+            about = "" if self.token == "word" else f": unexpected token `{self.token}'"
+            raise self.parser.error(f"syntax error in conditional expression{about}", self.start)
+        return test
 
-def _or(parser: Parser, start: int) -> CondTest:
-    left = _and(parser, start)
-    _blanks(parser, start)
-    if parser.text.startswith("||", parser.position):
-        parser.position += 2
-        return CondOr(left, _or(parser, start))
-    return left
+    def advance(self) -> None:
+        """Read the next token."""
+        parser = self.parser
+        parser.skip_blanks()
+        text, self.at = parser.text, parser.position
+        if self.at >= len(text):
+            self.token = ""
+        elif text[self.at] == "\n":
+            self.token = "newline"
+        elif (close := _CLOSE.match(text, self.at)) is not None:
+            self.token = "]]"
+            parser.position = close.end()
+        elif (operator := _OPERATOR.match(text, self.at)) is not None:
+            self.token = operator[0]
+            parser.position = operator.end()
+        elif (word := parser.read_word()) is not None:
+            self.token = "word"
+            self.word = word
+        else:
+            raise parser.unexpected(parser.token())
 
+    def advance_line(self) -> None:
+        """Read the next token that is no newline."""
+        self.advance()
+        while self.token == "newline":
+            self.parser.skip_newlines()
+            self.advance()
 
-def _and(parser: Parser, start: int) -> CondTest:
-    left = _term(parser, start)
-    _blanks(parser, start)
-    if parser.text.startswith("&&", parser.position):
-        parser.position += 2
-        return CondAnd(left, _and(parser, start))
-    return left
+    def either(self) -> CondTest:
+        """Tests with || between them."""
+        left = self.both()
+        return CondOr(left, self.either()) if self.token == "||" else left
 
+    def both(self) -> CondTest:
+        """Tests with && between them."""
+        left = self.term()
+        return CondAnd(left, self.both()) if self.token == "&&" else left
 
-def _term(parser: Parser, start: int) -> CondTest:
-    _blanks(parser, start)
-    text, position = parser.text, parser.position
-    char = text[position]
-    if char == "!" and text[position + 1 : position + 2] in (" ", "\t", "\n", "("):
-        parser.position += 1
-        parser.enter()
-        inner = _term(parser, start)
-        parser.nesting -= 1
-        return CondNot(inner)
-    if char == "(":
-        parser.position += 1
-        parser.enter()
-        inner = _or(parser, start)
-        parser.nesting -= 1
-        _blanks(parser, start)
-        if parser.text[parser.position] != ")":
-            raise _error(parser, start, "", "unexpected token `{}', ", "expected `)'")
-        parser.position += 1
-        return inner
-    word = None if _closes(parser) else parser.read_word()
-    if word is None:
-        raise _error(parser, start, "", "unexpected token `{}' in conditional command")
-    if _UNARY.fullmatch(word.source):
-        operand = _operand(parser)
-        if operand is not None:
-            return CondUnary(word.source, operand)
-    return _binary(parser, word, start)
+    def term(self) -> CondTest:
+        """One test; the token behind it has been read."""
+        parser = self.parser
+        self.advance_line()
+        began = self.at
+        if self.token == "(":
+            parser.enter()
+            inner = self.either()
+            parser.nesting -= 1
+            if self.token != ")":
+                about = "" if self.token == "word" else f"unexpected token `{self.token or 'newline'}', "
+                raise parser.error(f"{about}expected `)'", began)
+            self.advance_line()
+            return inner
+        if self.token == "word" and self.word.source.isdigit() and parser.text[parser.position : parser.position + 1] in ("<", ">"):
+            raise self.error("unexpected token 284 in conditional command")  # for bash this is a descriptor
+        if self.token == "word" and self.word.source == "!":
+            parser.enter()
+            inner = self.term()
+            parser.nesting -= 1
+            return CondNot(inner)
+        if self.token == "word" and _UNARY.fullmatch(self.word.source):
+            operator = self.word.source
+            self.advance()
+            if self.token != "word":
+                raise self.error(f"unexpected argument `{self.token or 'newline'}' to conditional unary operator")
+            test = CondUnary(operator, self.word)
+            self.advance_line()
+            return test
+        if self.token == "word":
+            return self.comparison()
+        if self.token == "]]":
+            raise self.error("")
+        if self.token == "":
+            raise ShellSyntaxError("unexpected token `EOF' in conditional command", parser.last_line())
+        raise self.error(f"unexpected token `{self.token}' in conditional command")
 
+    def comparison(self) -> CondTest:
+        """A word alone, or the left side of a binary operator."""
+        parser, left = self.parser, self.word
+        self.advance()
+        if self.token in ("]]", "&&", "||", ")"):
+            return CondWord(left)
+        operator = self.token if self.token in ("<", ">") else self.word.source
+        if self.token not in ("word", "<", ">") or (self.token == "word" and operator not in _BINARY):
+            about = "" if self.token == "word" else f"unexpected token `{self.token or 'newline'}', "
+            raise self.error(f"{about}conditional binary operator expected")
+        if operator == "=~":
+            right = self.regular_expression()
+        else:
+            saved, parser.extglob = parser.extglob, True
+            self.advance()
+            parser.extglob = saved
+            right = self.word if self.token == "word" else None
+        if right is None:
+            raise self.error(f"unexpected argument `{self.token or 'newline'}' to conditional binary operator")
+        self.advance_line()
+        return CondBinary(operator, left, right)
 
-def _operand(parser: Parser) -> Word | None:
-    """The word after a unary operator, unless it is a binary operator or the end."""
-    saved = parser.position
-    parser.skip_blanks()
-    if _closes(parser) or parser.text[parser.position : parser.position + 1] in ("\n", ""):
-        if _closes(parser):
-            raise parser.error("unexpected argument `]]' to conditional unary operator", parser.position, show_line=False)
-        parser.position = saved
-        return None
-    word = parser.read_word()
-    if word is None:
-        parser.position = saved
-    return word
+    def regular_expression(self) -> Word | None:
+        """The word after =~: parentheses, | and < > are part of it; blanks inside parentheses too."""
+        parser = self.parser
+        parser.skip_blanks()
+        text, start = parser.text, parser.position
+        depth = 0
+        parts: list[Part] = []
+        saved, parser.extglob = parser.extglob, False  # `a*(b)` is no pattern list here
+        if _CLOSE.match(text, start) is not None:
+            self.token = "]]"
+            return None
+        if text[start : start + 1] in ("", "\n"):
+            self.at, self.token = start, "newline"
+            return None
+        while parser.position < len(text):
+            parts.extend(parser.scan(WORD, "()"))
+            char = text[parser.position : parser.position + 1]
+            if not char or (char in " \t\n" and not depth) or (char in "&;" and not depth):
+                break
+            if char == "|" and not depth and text[parser.position + 1 : parser.position + 2] == "|":
+                break
+            if char == ")" and not depth:
+                break
+            depth += (char == "(") - (char == ")")
+            parts.append(Literal(char))
+            parser.position += 1
+        parser.extglob = saved
+        if parser.position == start:
+            return None
+        return Word(merge_literals(parts), text[start : parser.position])
 
-
-def _binary(parser: Parser, left: Word, start: int) -> CondTest:
-    parser.skip_blanks()
-    text, position = parser.text, parser.position
-    if position >= len(text):
-        raise _eof(parser)
-    if text[position] in "<>":
-        operator = text[position]
-        parser.position += 1
-    elif _closes(parser) or text[position] in "&|)\n":
-        return CondWord(left)
-    else:
-        match = _BINARY.match(text, position)
-        if match is None:
-            raise parser.error("conditional binary operator expected", position, show_line=False)
-        operator = match[0]
-        parser.position = match.end()
-    parser.skip_blanks()
-    if _closes(parser):
-        raise parser.error("unexpected argument `]]' to conditional binary operator", parser.position, show_line=False)
-    if operator == "=~":
-        right: Word | None = _regular_expression(parser)
-    else:
-        right = parser.read_word()
-    if right is None:
-        raise _error(parser, start, "", "unexpected argument `{}' to conditional binary operator")
-    return CondBinary(operator, left, right)
-
-
-def _regular_expression(parser: Parser) -> Word | None:
-    """The word after =~: parentheses, | and < > are part of it; blanks inside parentheses too."""
-    text = parser.text
-    start = parser.position
-    depth = 0
-    parts: list[Part] = []
-    parser.extglob = False  # `a*(b)` is no pattern list here
-    while parser.position < len(text):
-        parts.extend(parser.scan(WORD, "()"))
-        char = text[parser.position : parser.position + 1]
-        if not char or (char in " \t\n" and not depth) or (char in "&;" and not depth):
-            break
-        if char == "|" and not depth and text[parser.position + 1 : parser.position + 2] == "|":
-            break
-        if char == ")" and not depth:
-            break
-        depth += (char == "(") - (char == ")")
-        parts.append(Literal(char))
-        parser.position += 1
-    parser.extglob = True
-    if parser.position == start:
-        return None
-    return Word(merge_literals(parts), text[start : parser.position])
-
-
-def _error(parser: Parser, start: int, before: str, about_operator: str, after: str = "") -> ShellSyntaxError:
-    """An error worded with the token if that is an operator or `]]`, without it if it is a word."""
-    if parser.position >= len(parser.text):
-        return _eof(parser)
-    token = parser.token()
-    operator = _closes(parser) or parser.at_operator()
-    shown = about_operator.replace("{}", "newline" if token == "\n" else token) if operator else ""
-    return parser.error(f"{before}{shown}{after}", start)
-
-
-def _eof(parser: Parser) -> ShellSyntaxError:
-    return parser.error("unexpected token `newline', conditional binary operator expected")
+    def error(self, message: str) -> ShellSyntaxError:
+        """An error about the token that was read last."""
+        return self.parser.error(message, self.at)

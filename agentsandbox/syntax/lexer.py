@@ -6,6 +6,7 @@ import re
 from bisect import bisect_left
 
 from agentsandbox.errors import LimitReached, ShellSyntaxError
+from agentsandbox.quoting import ansi_quote, needs_ansi
 from agentsandbox.syntax.nodes import HereDocument
 
 TYPE_CHECKING = False
@@ -69,21 +70,22 @@ class Lexer:
         """The error for a token that cannot stand here."""
         if not token:
             return self.unexpected_end()
-        shown = "newline" if token == "\n" else token
+        shown = "newline" if token == "\n" else ansi_quote(token) if needs_ansi(token) else token
         return self.error(f"syntax error near unexpected token `{shown}'", position, show_line=True)
 
     def unexpected_end(self) -> ShellSyntaxError:
         """The error for a script that ends inside a construct."""
-        return ShellSyntaxError("syntax error: unexpected end of file", self._last_line(), 1)
+        return ShellSyntaxError("syntax error: unexpected end of file", self.last_line(), 1)
 
     def unclosed(self, closer: str, opened_at: int, *, at_end: bool = False) -> ShellSyntaxError:
         """The error for a quote, brace or parenthesis without its end."""
-        line = self._last_line() if at_end else self.line_at(opened_at)
+        line = self.last_line() if at_end else self.line_at(opened_at)
         error = ShellSyntaxError(f"unexpected EOF while looking for matching `{closer}'", line, 1)
         error.is_quote = not at_end
         return error
 
-    def _last_line(self) -> int:
+    def last_line(self) -> int:
+        """The number of the line that the script ends on, as bash counts it in errors."""
         text = self.text
         return self.line_at(len(text)) + (0 if text.endswith("\n") else 1)
 

@@ -45,11 +45,12 @@ _ASSIGNING = frozenset("declare typeset local export readonly".split())
 
 _RESERVED_WORD = re.compile(r"(?:[a-z]+|[{}!]|\[\[)(?=[ \t\n|&;()<>]|\Z|\\\n)")
 _ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(\+?=|\[)")
-_REDIRECTION = re.compile(r"(?:(\d+)|\{([A-Za-z_][A-Za-z0-9_]*(?:\[[^]{}\n]+\])?)\})?(<<<|<<-?|<>|<&|>>|>&|>\||&>>|&>|<(?!\()|>(?!\())")
+_REDIRECTION = re.compile(r"(?:([0-9]+)|\{([A-Za-z_][A-Za-z0-9_]*(?:\[[^]{}\n]+\])?)\})?(<<<|<<-?|<>|<&|>>|>&|>\||&>>|&>|<(?!\()|>(?!\())")
 _REDIRECTION_STARTS = frozenset("0123456789{<>&")
 _FUNCTION = re.compile(r"([^\s|&;()<>$`\\\"'=]+)[ \t]*\([ \t]*\)")
 _OPERATOR = re.compile(r"&&|\|\||;;&|;;|;&|\|&|&>>|&>|<<<|<<-|<<|>>|<&|>&|<>|>\||[|&;()<>\n]")
-_FD_WORD = re.compile(r"\d+|[^\s|&;()<>]+")
+_LAST = re.compile(r"[^ \t\n;|&]+")
+_FD_WORD = re.compile(r"[0-9]+|[^\s|&;()<>]+")
 
 
 class Parser(WordReader):
@@ -156,7 +157,7 @@ class Parser(WordReader):
     def _pipeline(self) -> Command:
         self.skip_blanks()
         start = self.position
-        negated = False
+        negated = prefixed = False
         timed = ""
         while True:
             self._expand_alias()
@@ -165,6 +166,7 @@ class Parser(WordReader):
             if word == "!":
                 self.position += 1
                 negated = not negated
+                prefixed = True
             elif word == "time" and not timed:
                 self.position += 4
                 self.skip_blanks()
@@ -177,7 +179,7 @@ class Parser(WordReader):
             else:
                 break
             self.skip_blanks()
-        if (negated or timed) and self._at_command_end():
+        if (prefixed or timed) and self._at_command_end():
             empty = SimpleCommand((), (), (), self.line_at(start))
             return Pipeline((empty,), (), negated, timed, self.line_at(start))
         commands = [self.command()]
@@ -256,10 +258,14 @@ class Parser(WordReader):
     def _parenthesis(self) -> Command:
         start = self.position
         if self.text.startswith("((", start):
-            end = self.arithmetic_end(start + 2)
-            if end is not None:
+            end = self.parenthesis_end(start + 2)
+            following = self.text[end + 1 : end + 2]
+            if following == ")":
                 expression = self.arithmetic_word(start + 2, end, end + 2)
                 return ArithmeticCommand(expression, (), self.line_at(start))
+            if following in ("", "\n"):  # bash takes a second parenthesis in the next line for no subshell either
+                line = self.text[self.text.rfind("\n", 0, end) + 1 : end + 1]
+                raise self.error(f"syntax error near `{_LAST.findall(line)[-1]}'", end, show_line=True)
         self.position += 1
         body = self.compound_list()
         self._close(")", start)
@@ -353,7 +359,7 @@ class Parser(WordReader):
                     redirections.append(redirection)
                     continue
             if not words or declaring:
-                assignment = self._assignment()
+                assignment = self._assignment(first=not words)
                 if assignment is not None:
                     (words or assignments).append(assignment)
                     continue
@@ -384,7 +390,7 @@ class Parser(WordReader):
         line = self.line_at(self.position if second < 0 else second)
         return SimpleCommand(tuple(assignments), tuple(words), tuple(redirections), line, True)
 
-    def _assignment(self) -> Assignment | None:
+    def _assignment(self, *, first: bool) -> Assignment | None:
         text, start = self.text, self.position
         match = _ASSIGNMENT.match(text, start)
         if match is None:
@@ -397,6 +403,8 @@ class Parser(WordReader):
             try:
                 subscript = self.read_subscript()
             except ShellSyntaxError:
+                if first:
+                    raise
                 self.position = start
                 return None
             operator = text[self.position : self.position + 2]
@@ -467,9 +475,9 @@ class Parser(WordReader):
         if operator in ("<<", "<<-"):
             word = self.read_word()
             if word is None:
-                raise self.unexpected(self.token())
+                raise self.unexpected(self.token() or "newline")
             delimiter, quoted = _delimiter(word.source)
-            document = HereDocument(delimiter, quoted, line)
+            document = HereDocument(delimiter, quoted, self.line_at(self.position))
             self.pending.append((document, operator == "<<-"))
             return Redirection(operator, document, int(number) if number else None, variable, line)
         target = self.read_word()
@@ -571,6 +579,8 @@ def _delimiter(source: str) -> tuple[str, bool]:
     def unquote(match: re.Match[str]) -> str:
         nonlocal quoted
         escaped, single, double, ansi, expansion = match.groups()
+        if escaped == "\n":
+            return ""
         if expansion is not None:
             return expansion
         quoted = True

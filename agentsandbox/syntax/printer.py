@@ -100,29 +100,31 @@ class _Printer:
 
     # lists
 
-    def sequence(self, command: Command, *, last: str = ";") -> None:
-        """The commands of a body, one a line, each ended."""
+    def sequence(self, command: Command, *, last: str = ";", header: bool = False) -> None:
+        """The commands of a body, one a line, each ended; in a `header` the here-documents of the last one still wait."""
         commands = command.commands if isinstance(command, CommandList) else (command,)
         for number, each in enumerate(commands):
             if number:
                 self.between(commands[number - 1], each)
-            self.documented = False
             self.command(each)
             final = number == len(commands) - 1
-            if not isinstance(each, Background):
-                ending = last if final else ";"
-                if isinstance(each, FunctionDefinition) and final:
-                    ending = last
-                if self.documents or (self.documented and not self.exact and not final):
-                    continue
-                self.write(ending)
-        self.flush_line_documents()
+            if isinstance(each, Background) or (self.documents and not (final and header)):
+                continue
+            if self.documented and not self.exact and not final:  # bash leaves out one semicolon behind a here-document
+                self.documented = False
+                continue
+            self.write(last if final else ";")
+        if not header:
+            self.flush_line_documents()
 
     def between(self, before: Command, after: Command) -> None:
         """What stands between two commands of a list, the semicolon apart."""
         if self.exact or (self.documents and not isinstance(before, Background)):
             self.newline()
         elif isinstance(before, Background):
+            if self.documents:
+                self.flush_documents()
+                self.write(" ")
             self.write(" ")
         elif not self.inline:
             self.newline()
@@ -144,7 +146,10 @@ class _Printer:
     def body(self, command: Command, *, last: str = ";") -> None:
         """An indented body on lines of its own."""
         self.level += 1
-        self.newline()
+        if self.exact:
+            self.newline()
+        else:
+            self.write("\n" + INDENT * self.level)
         self.sequence(command, last=last)
         self.level -= 1
         self.newline()
@@ -175,7 +180,7 @@ class _Printer:
                 return f"{prefix}{node.operator}{target.source}"
             default = 1 if node.operator == ">&" else 0
             plain = target.source.removesuffix("-")
-            shown = prefix or (str(default) if not plain or plain.isdigit() else "")
+            shown = prefix or (str(default) if not plain or (plain.isdigit() and plain.isascii()) else "")
             return f"{shown}{node.operator if plain else '>&'}{self.word(target)}"
         if node.operator == "<>" and not self.exact:
             prefix = prefix or "0"
@@ -211,6 +216,8 @@ class _Printer:
                     self.write(" ")
                 self.write(" ")
             self.command(command)
+        if number and not self.exact:
+            self.flush_documents()
 
     def and_or(self, node: AndOr) -> None:
         self.command(node.first)
@@ -220,6 +227,8 @@ class _Printer:
                 self.flush_documents()
                 self.write(" ")
             self.command(command)
+        if not self.exact:
+            self.flush_documents()
 
     def background(self, node: Background) -> None:
         self.command(node.command)
@@ -271,13 +280,19 @@ class _Printer:
 
     def condition(self, node: Command) -> None:
         """The commands before `then` or `do`, which cannot stand on the line of a delimiter."""
+        if not self.exact:
+            self.sequence(node, header=True)
+            return
         self.sequence(node)
-        if self.after_document and self.exact:
+        if self.after_document:
             self.write("\n" + INDENT * self.level)
 
     def while_(self, node: While) -> None:
         self.write("until " if node.until else "while ")
-        self.condition(node.condition)
+        if self.exact:
+            self.condition(node.condition)
+        else:
+            self.sequence(node.condition)
         self.write(" do")
         self.body(node.body)
         self.write("done")

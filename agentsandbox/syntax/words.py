@@ -133,6 +133,8 @@ class WordReader(Lexer):
     """Reads words. `extglob` says whether ?( *( +( @( !( begin patterns."""
 
     extglob = False
+    has_bad = False
+    """Whether a ${…} was read that is none."""
 
     # provided by the parser
 
@@ -166,6 +168,8 @@ class WordReader(Lexer):
         parts = self.scan(WORD, "")
         if self.position == start:
             return None
+        if self.has_bad:
+            _tell_bad(parts, self.text[start : self.position])
         return Word(parts, self.text[start : self.position])
 
     def scan(self, mode: int, stop: str) -> tuple[Part, ...]:
@@ -278,6 +282,8 @@ class WordReader(Lexer):
         self.nesting -= 1
         if self.position >= len(self.text):
             raise self.unclosed('"', opened)
+        if self.has_bad:
+            _tell_bad(parts, self.text[opened + 1 : self.position])
         self.position += 1
         return DoubleQuoted(parts)
 
@@ -426,6 +432,15 @@ class WordReader(Lexer):
 
     def arithmetic_end(self, start: int) -> int | None:
         """Where the )) stands that closes an expression from `start`; None if it is not closed by two."""
+        end = self.parenthesis_end(start)
+        if self.text.startswith(")", end + 1):
+            return end
+        if ")" not in self.text[end + 1 : end + 4096] and ")" not in self.text[end + 1 :]:
+            raise self.unclosed(")", start)
+        return None
+
+    def parenthesis_end(self, start: int) -> int:
+        """Where the ) stands that closes an expression from `start`."""
         text = self.text
         depth = 0
         position = start
@@ -441,11 +456,7 @@ class WordReader(Lexer):
             elif char == ")":
                 if depth == 0:
                     self.scanned += position - start
-                    if text[position : position + 1] == ")":
-                        return match.start()
-                    if ")" not in text[position : position + 4096] and ")" not in text[position:]:
-                        raise self.unclosed(")", start)
-                    return None
+                    return match.start()
                 depth -= 1
             elif char == "\\":
                 position += 1
@@ -468,6 +479,8 @@ class WordReader(Lexer):
         parts = self.scan(ARITHMETIC, "")
         self.nesting -= 1
         self.text, self.position = saved, after
+        if self.has_bad:
+            _tell_bad(parts, source)
         return Word(parts, source)
 
     def _braced(self, mode: int) -> Part:
@@ -481,6 +494,7 @@ class WordReader(Lexer):
         self.nesting -= 1
         if part is None:  # not a parameter expansion: an error when it is expanded, not before
             self._skip_bad_braces(start)
+            self.has_bad = True
             return Parameter("", operator="bad", source=text[start : self.position])
         part.source = text[start : self.position]
         return part
@@ -534,6 +548,8 @@ class WordReader(Lexer):
         self.position = match.end()
         if operator == ":":
             operands = self._operands(start, mode, ":")
+            if len(operands) == 1 and not operands[0].source:
+                return None
         elif operator[0] == "/":
             if operator == "//" and text[self.position : self.position + 1] == "/":
                 return Parameter(name, subscript, prefix, operator, self._slash_operands(start, mode))
@@ -617,13 +633,54 @@ class WordReader(Lexer):
         self.enter()
         try:
             parts = self.scan(HERE, "")
+            if self.has_bad:
+                _tell_bad(parts, body)
+        except ShellSyntaxError:
+            parts = (self._unfinished(body),)
         finally:
             self.nesting -= 1
             self.text, self.position, self.first_line = saved
         document.body = Word(parts, body)
 
+    def _unfinished(self, body: str) -> Part:
+        """What stands for a here-document with an expansion that has no end: an error when it is expanded, not before."""
+        self.position = 0
+        while True:
+            opening = _OPENING.search(body, self.position)
+            assert opening is not None
+            self.position = opening.end() if opening[0][0] == "\\" else opening.start()
+            try:
+                if opening[0] == "`":
+                    self._backquoted(HERE)
+                elif opening[0][0] == "$":
+                    self._dollar(HERE)
+            except ShellSyntaxError as error:
+                substitution = body.find("$(", opening.start())
+                if error.message.endswith(("`)'", "`\"'")) and 0 <= substitution != body.find("$((", opening.start()):
+                    return CommandSubstitution(Unreadable(error.message, error.line, error.source_line))
+                return Parameter("", operator="bad", operands=(Word((), _without_end(body, opening)),))
+
+
+def _without_end(body: str, opening: re.Match[str]) -> str:
+    """The message for an expansion in a here-document that has no end."""
+    if opening[0] == "`":
+        return f'bad substitution: no closing "`" in {body[opening.start() :]}'
+    if opening[0] == "${" and _BARE.fullmatch(body, opening.end()):
+        return f"{body}: bad substitution"
+    closer = {"${": "}", "$[": "]"}.get(opening[0], ")")
+    return f"bad substitution: no closing `{closer}' in {body}"
+
+
+def _tell_bad(parts: tuple[Part, ...], source: str) -> None:
+    """Bad substitutions are reported with the whole text that they stand in."""
+    for part in parts:
+        if isinstance(part, Parameter) and part.operator == "bad" and not part.operands:
+            part.operands = (Word((), f"{source}: bad substitution"),)
+
 
 _DIGITS = re.compile(r"[0-9]+")
+_OPENING = re.compile(r"\\.|\$[({\[]|`", re.DOTALL)
+_BARE = re.compile(r"[^-:=?+#%/^,~@]*")
 _NEEDS_SCAN = re.compile(r"[$`\\\"]")
 _BRACKETS = re.compile(r"[\[\]]")
 MAX_PARENTHESES = 10_000

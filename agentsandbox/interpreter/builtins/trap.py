@@ -81,9 +81,9 @@ def _set(shell: Shell, name: str, commands: str) -> None:
     elif name == "ERR" and shell.frames:
         shell.function_traps.add(-len(shell.frames))
     if shell.process is shell.machine.scheduler.main and shell.level == 0 and shell.process.on_signal is None:
-        from agentsandbox.interpreter.traps import signal_handler
+        from agentsandbox.interpreter.traps import SignalHandler
 
-        shell.process.on_signal = signal_handler(shell)
+        shell.process.on_signal = SignalHandler(shell)
     shell.update_flags()
 
 
