@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import sys
 
 from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
@@ -42,7 +44,7 @@ class _Run:
     def __init__(self, ctx: CommandContext, options: Options) -> None:
         self.ctx = ctx
         self.options = options
-        self.missing = False
+        self.failed = self.missing = False
         self.inputs = Inputs(self._sources(), ctx.budget)
         self.inputs.before_read = self.flush
         self.pending: list[str] = []
@@ -75,8 +77,12 @@ class _Run:
             try:
                 reader = self.ctx.fs.open(self.ctx.path(name), "r")
                 reader.read(0)
+            except IsADirectoryError:
+                self.failed = True
+                self.complain("jq: error: Is a directory\n")
+                continue
             except OSError as error:
-                self.missing = True
+                self.failed = self.missing = True
                 self.complain(f"jq: error: Could not open file {describe_os_error(error, name)}\n")
                 continue
             try:
@@ -140,6 +146,8 @@ class _Run:
             else:
                 for value in self.machine.inputs:
                     self._process(code, value, write)
+                    if self.missing:  # it ends with the first value after a file that is not there
+                        break
         except JsonError as error:
             self.complain(f"jq: parse error: {error}\n")
             return _UNKNOWN
@@ -156,7 +164,9 @@ class _Run:
         try:
             return _read_text(self.ctx, self.options.program_file)
         except OSError as error:
-            raise CommandError(f"error: Could not open {describe_os_error(error, self.options.program_file)}", 2) from None
+            name = self.options.program_file
+            reason = "It's a directory" if error.errno == errno.EISDIR else os.strerror(error.errno or errno.EIO)
+            raise CommandError(f"Could not open {name}: {reason}", 2) from None
 
     def _process(self, code: Code, value: Value, write: Callable[[Value], None]) -> None:
         budget = self.ctx.budget
@@ -223,7 +233,7 @@ class _Run:
     def _final_status(self) -> int:
         if self.status:
             return self.status
-        if self.missing:
+        if self.failed:
             return _MISSING_FILE
         if self.options.exit_status:
             return _NO_OUTPUT if self.last is None else 0 if self.last else 1

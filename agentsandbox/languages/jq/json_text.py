@@ -587,7 +587,8 @@ def _unescape(body: str) -> str:
             parts.append(_SIMPLE[found[3]])
             continue
         if found[1] is None:
-            raise JsonError("Invalid \\uXXXX escape")
+            wrong = len(body) - found.start() >= 6
+            raise JsonError("Invalid characters in \\uXXXX escape" if wrong else "Invalid \\uXXXX escape")
         code = int(found[1], 16)
         if 0xD800 <= code < 0xDC00:
             low = _ESCAPE.match(body, position)

@@ -71,9 +71,9 @@ def tokenize(source: str) -> list[Token]:
     return tokens
 
 
-def _refuse_escape(source: str, position: int, length: int) -> NoReturn:
+def _refuse_escape(source: str, position: int, length: int, what: str = "Invalid escape") -> NoReturn:
     text = source[position : position + length]
-    reason = f"Invalid escape at line 1, column {length + 2} (while parsing '\"{text}\"')"
+    reason = f"{what} at line 1, column {length + 2} (while parsing '\"{text}\"')"
     raise JqSyntaxError(reason, position, length)
 
 
@@ -156,13 +156,16 @@ def _string(source: str, position: int, depth: int) -> tuple[list[str | list[Tok
     return parts, position + 1
 
 
+_NEARLY_HEX = re.compile(r"\\u[0-9a-zA-Z]{0,4}")
 _HEX = re.compile(r"\\u([0-9a-fA-F]{4})")
 
 
 def _unicode(source: str, position: int) -> tuple[str, int]:
     first = _HEX.match(source, position)
     if first is None:
-        _refuse_escape(source, position, 2)
+        found = _NEARLY_HEX.match(source, position)
+        length = len(found[0]) if found is not None else 2
+        _refuse_escape(source, position, length, "Invalid characters in \\uXXXX escape" if length == 6 else "Invalid \\uXXXX escape")
     code = int(first[1], 16)
     position = first.end()
     if 0xD800 <= code < 0xDC00:
