@@ -44,7 +44,7 @@ class _Run:
     def __init__(self, ctx: CommandContext, options: Options) -> None:
         self.ctx = ctx
         self.options = options
-        self.failed = self.missing = False
+        self.missing = False
         self.inputs = Inputs(self._sources(), ctx.budget)
         self.inputs.before_read = self.flush
         self.pending: list[str] = []
@@ -69,20 +69,20 @@ class _Run:
 
     def _sources(self) -> Iterator[tuple[str | None, ByteReader]]:
         if not self.options.files:
-            yield "<stdin>", self.ctx.stdin
+            yield None, self.ctx.stdin
         for name in self.options.files:
             if name == "-":
-                yield "<stdin>", self.ctx.stdin
+                yield None, self.ctx.stdin
                 continue
             try:
                 reader = self.ctx.fs.open(self.ctx.path(name), "r")
                 reader.read(0)
             except IsADirectoryError:
-                self.failed = True
+                self.missing = True
                 self.complain("jq: error: Is a directory\n")
                 continue
             except OSError as error:
-                self.failed = self.missing = True
+                self.missing = True
                 self.complain(f"jq: error: Could not open file {describe_os_error(error, name)}\n")
                 continue
             try:
@@ -233,7 +233,7 @@ class _Run:
     def _final_status(self) -> int:
         if self.status:
             return self.status
-        if self.failed:
+        if self.missing:
             return _MISSING_FILE
         if self.options.exit_status:
             return _NO_OUTPUT if self.last is None else 0 if self.last else 1
