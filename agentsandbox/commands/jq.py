@@ -69,10 +69,10 @@ class _Run:
 
     def _sources(self) -> Iterator[tuple[str | None, ByteReader]]:
         if not self.options.files:
-            yield None, self.ctx.stdin
+            yield "<stdin>", self.ctx.stdin
         for name in self.options.files:
             if name == "-":
-                yield None, self.ctx.stdin
+                yield "<stdin>", self.ctx.stdin
                 continue
             try:
                 reader = self.ctx.fs.open(self.ctx.path(name), "r")
