@@ -24,15 +24,19 @@ __all__ = ["CommandRequest", "as_rule"]
 class CommandRequest:
     """A command that is about to run: its words, where, and for which skill's script (None for none).
 
-    `is_function` says that the name can only be one of the script's own functions, whose commands are asked about in turn.
+    `is_function` says that the name can only be one of the script's own functions, whose commands are asked about in turn,
+    `is_main` that the sandbox's own shell runs it, which lasts from call to call, and no subshell or script file.
     A command that was called by another name (a path, a link, a copy) is asked about once more by its own.
     """
 
-    __slots__ = ("argv", "cwd", "is_function", "line", "skill")
+    __slots__ = ("argv", "cwd", "is_function", "is_main", "line", "skill")
 
-    def __init__(self, argv: tuple[str, ...], cwd: str, line: int, skill: str | None, *, is_function: bool = False) -> None:
+    def __init__(
+        self, argv: tuple[str, ...], cwd: str, line: int, skill: str | None, *, is_function: bool = False, is_main: bool = False
+    ) -> None:
         self.argv = argv
         self.is_function = is_function
+        self.is_main = is_main
         self.cwd = cwd
         self.line = line
         self.skill = skill
@@ -55,7 +59,8 @@ def _ask(policy: Policy, shell: Shell, argv: Sequence[str], line: int) -> str | 
     """The policy's word on a command: None to run it, else why not."""
     skill = shell.values.get("SKILL_NAME")
     running = skill if isinstance(skill, str) and shell.source != "environment" else None
-    request = CommandRequest(tuple(argv), shell.cwd, line, running, is_function=_is_function(shell, argv))
+    main = not shell.level and shell.pid == shell.machine.scheduler.main.pid
+    request = CommandRequest(tuple(argv), shell.cwd, line, running, is_function=_is_function(shell, argv), is_main=main)
     answer = policy(request)
     if answer is not None and not isinstance(answer, (bool, str)):
         answer = shell.machine.scheduler.await_(answer)
