@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from agentsandbox import Sandbox
-from agentsandbox.cli.repl import complete, exit_status, needs_more
+from agentsandbox.cli.repl import Ending, as_exit, complete, needs_more
 
 ROOT = Path(__file__).parents[1]
 SKILLS = ROOT / "skills_embedded"
@@ -163,10 +163,35 @@ def test_shell_reads_commands_from_a_pipe() -> None:
     assert b"unexpected EOF" in err
 
 
-def test_what_ends_the_shell() -> None:
-    assert [exit_status(text, 7) for text in ("exit", "exit 300", " logout 2 ", "exit x", "exited", "", "exit 1 2")] == [
-        7, 44, 2, None, None, None, None,
-    ]  # fmt: skip
+@pytest.mark.parametrize(
+    ("text", "status"),
+    [
+        ("exit", 7), ("exit 300", 44), (" logout 2 ", 2), ("logout", 7), ("logout;", 7), ("exit $?", 7), ("exit $((1+2))", 3),
+        ("exit x", 2), ("false || exit 4", 4), ("if true; then exit 5; fi", 5), ("f() { exit 6; }; f", 6), ("eval exit 3", 3),
+        ("command exit 3", 3),
+        ("echo a; exit", 0), ("trap 'echo bye' EXIT; exit 3", 3), ("{ exit 3; }", 3), ("while :; do exit 2; done", 2),
+    ],
+)  # fmt: skip
+def test_what_ends_the_shell(text: str, status: int) -> None:
+    with Sandbox() as sandbox:
+        sandbox.execute("(exit 7)")
+        ending = Ending()
+        assert sandbox.execute(as_exit(text), on_command=ending).exit_code == status
+        assert ending.reached
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "(exit 3)", "exit 3 | cat", "x=$(exit 3)", "bash -c 'exit 3'", "echo exit", "exited", "", "echo logout", "f() { exit; }",
+        "exit 3 &", "cat <(exit 3)", "false && exit", "'exit 3'", "echo 'exit 3' > x.sh; sh x.sh", "logouts", "#exit",
+    ],
+)  # fmt: skip
+def test_what_does_not_end_the_shell(text: str) -> None:
+    with Sandbox() as sandbox:
+        ending = Ending()
+        sandbox.execute(as_exit(text), on_command=ending)
+        assert not ending.reached
 
 
 @pytest.mark.parametrize("text", ["for i in 1 2", "echo 'a", "cat <<E", "a |", "f() {", "echo a \\", "echo $(ls", "if true; then"])
@@ -234,6 +259,23 @@ def test_shell_on_a_terminal() -> None:
         terminal.read_until("^C")
         terminal.type("exit 5\r")
         assert terminal.process.wait(30) == 5
+    finally:
+        terminal.process.kill()
+        terminal.process.wait()
+        os.close(terminal.master)
+
+
+@pytest.mark.parametrize(("typed", "status"), [("exit $?\r", 7), ("logout 300\r", 44), ("\x04", 7), ("f() { exit 4; }; f\r", 4)])
+def test_ways_out_of_a_shell_on_a_terminal(typed: str, status: int) -> None:
+    terminal = Terminal()
+    try:
+        terminal.read_until("$ ")
+        terminal.type("echo $((6*7))x; (exit 7)\r")
+        terminal.read_until("42x")
+        terminal.read_until("$ ")
+        time.sleep(0.3)
+        terminal.type(typed)
+        assert terminal.process.wait(30) == status
     finally:
         terminal.process.kill()
         terminal.process.wait()

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import os
+import re
 import signal
 import sys
 
@@ -17,9 +19,12 @@ if TYPE_CHECKING:
     from prompt_toolkit.completion import CompleteEvent, Completion
     from prompt_toolkit.document import Document
 
+    from agentsandbox.policy import CommandRequest
     from agentsandbox.sandbox import Sandbox
 
 __all__ = ["complete", "run_shell"]
+
+_LOGOUT = re.compile(r"\s*logout(?![^\s;])")
 
 
 def run_shell(sandbox: Sandbox) -> int:
@@ -57,20 +62,27 @@ def run_shell(sandbox: Sandbox) -> int:
             continue
         except EOFError:
             return status
-        ending = exit_status(text, status)
-        if ending is not None:
-            return ending
-        status = _run_interruptibly(sandbox, text)
+        ending = Ending()
+        status = _run_interruptibly(sandbox, as_exit(text), ending)
+        if ending.reached:
+            return status
 
 
-def exit_status(text: str, status: int) -> int | None:
-    """The status that the shell ends with, if a command is `exit` or `logout`."""
-    words = text.split()
-    if not words or words[0] not in ("exit", "logout") or len(words) > 2:
-        return None
-    if len(words) == 1:
-        return status
-    return int(words[1]) & 255 if words[1].isascii() and words[1].isdigit() and len(words[1]) < 10 else None
+def as_exit(text: str) -> str:
+    """A command with `exit` for `logout`, as a login shell takes it."""
+    match = _LOGOUT.match(text)
+    return text if match is None else f"exit{text[match.end() :]}"
+
+
+class Ending:
+    """Sees whether the shell itself comes to an `exit`, wherever that stands."""
+
+    def __init__(self) -> None:
+        self.reached = False
+
+    def __call__(self, request: CommandRequest) -> None:
+        words = itertools.dropwhile(lambda word: word in ("builtin", "command"), request.argv)
+        self.reached |= request.is_main and next(words, "") == "exit"
 
 
 def needs_more(text: str) -> bool:
@@ -91,11 +103,11 @@ def needs_more(text: str) -> bool:
     return any("here-document" in warning for _, warning in parser.warnings)
 
 
-def _run_interruptibly(sandbox: Sandbox, text: str) -> int:
+def _run_interruptibly(sandbox: Sandbox, text: str, ending: Ending) -> int:
     """Run a command; Ctrl-C ends the command, not the shell."""
 
     async def run() -> int:
-        task = asyncio.ensure_future(sandbox.aexecute(text, on_output=pass_on))
+        task = asyncio.ensure_future(sandbox.aexecute(text, on_output=pass_on, on_command=ending))
         loop = asyncio.get_running_loop()
         loop.add_signal_handler(signal.SIGINT, task.cancel)
         try:
