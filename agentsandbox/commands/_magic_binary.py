@@ -11,7 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["identify_binary"]
+__all__ = ["extensions_of", "identify_binary"]
 
 _OFFICE = {
     b"word/": ("Microsoft Word 2007+", "application/vnd.openxmlformats-officedocument.wordprocessingml.document"),
@@ -22,17 +22,17 @@ _GZIP_SYSTEMS = {0: "FAT filesystem (MS-DOS, OS/2, NT)", 3: "Unix", 7: "MacOS", 
 _ZIP_METHODS = {0: "store", 8: "deflate", 9: "deflate64", 12: "bzip2", 14: "lzma"}
 _XZ_CHECKS = {0: "NONE", 1: "CRC32", 4: "CRC64", 10: "SHA-256"}
 _PNG_COLORS = {0: "grayscale", 2: "/color RGB", 3: " colormap", 4: " gray+alpha", 6: "/color RGBA"}
+_FIRST_JAVA, _JAVA_9 = 45, 53
+_TAR_BLOCK = 512
 _MACHINES = {0x03: "Intel 80386", 0x28: "ARM", 0x3E: "x86-64", 0xB7: "ARM aarch64", 0xF3: "UCB RISC-V"}
 _ELF_TYPES = {
     1: ("relocatable", "application/x-object"), 2: ("executable", "application/x-executable"),
     3: ("shared object", "application/x-sharedlib"), 4: ("core file", "application/x-coredump"),
 }  # fmt: skip
 _SIMPLE = (
-    (b"7z\xbc\xaf'\x1c", "7-zip archive data", "application/x-7z-compressed"),
     (b"Rar!\x1a\x07", "RAR archive data", "application/x-rar"),
     (b"\x28\xb5\x2f\xfd", "Zstandard compressed data (v0.8+), Dictionary ID: None", "application/zstd"),
     (b"\x04\x22\x4d\x18", "LZ4 compressed data (v1.4+)", "application/x-lz4"),
-    (b"\x1f\x9d", "compress'd data", "application/x-compress"),
     (b"OggS", "Ogg data", "application/ogg"),
     (b"fLaC", "FLAC audio bitstream data", "audio/flac"),
     (b"wOFF", "Web Open Font Format", "font/woff"),
@@ -40,8 +40,7 @@ _SIMPLE = (
     (b"OTTO", "OpenType font data", "application/vnd.ms-opentype"),
     (b"II*\0", "TIFF image data, little-endian", "image/tiff"),
     (b"MM\0*", "TIFF image data, big-endian", "image/tiff"),
-    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "Composite Document File V2 Document", "application/CDFV2"),
-    (b"\xca\xfe\xba\xbe", "compiled Java class data", "application/x-java-applet"),
+    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "OLE 2 Compound Document", "application/x-ole-storage"),
     (b"!<arch>\ndebian-binary", "Debian binary package (format 2.0)", "application/vnd.debian.binary-package"),
     (b"!<arch>\n", "current ar archive", "application/x-archive"),
     (b"\xed\xab\xee\xdb", "RPM v3.0", "application/x-rpm"),
@@ -50,11 +49,18 @@ _SIMPLE = (
     (b"\x78\xda", "zlib compressed data", "application/zlib"),
     (b"\x78\x01", "zlib compressed data", "application/zlib"),
 )
+_GZIP_EXTENSIONS = ("gz/tgz/tpz/ipk/vbox-extpack/svgz/blend/dia/gnucash/rdata/xoj", "gz/tgz/tpz/zabw/svgz/adz/kmy/xcfgz")
+_EXTENSIONS = {
+    "image/png": "png", "image/gif": "gif", "image/jpeg": "jpeg/jpg/jpe/jfif", "application/pdf": "pdf", "application/x-bzip2": "bz2",
+    "application/x-xz": "xz", "application/zstd": "zst", "application/x-tar": "tar/gtar", "image/svg+xml": "svg",
+    "application/javascript": "js", "image/webp": "webp", "audio/x-wav": "wav/wave", "text/rtf": "rtf", "text/vtt": "vtt",
+    "application/x-7z-compressed": "7z/cb7", "image/bmp": "bmp/ico",
+}  # fmt: skip
 
 
 def _png(data: bytes, _local: LocalTime) -> tuple[str, str]:
-    if len(data) < 29 or data[12:16] != b"IHDR":
-        return "PNG image data", "image/png"
+    if len(data) < 29:
+        return "data", "application/octet-stream"
     width, height, depth, color, _, _, interlaced = struct.unpack(">IIBBBBB", data[16:29])
     kind = _PNG_COLORS.get(color, "")
     lace = "interlaced" if interlaced else "non-interlaced"
@@ -143,7 +149,9 @@ def _zip(data: bytes, _local: LocalTime) -> tuple[str, str]:
 
 def _riff(data: bytes, _local: LocalTime) -> tuple[str, str]:
     kind = data[8:12]
-    if kind == b"WAVE" and len(data) >= 36:
+    if kind == b"WAVE" and len(data) < 36:
+        return "RIFF (little-endian) data, WAVE audio", "audio/x-wav"
+    if kind == b"WAVE":
         code, channels, rate = struct.unpack("<HHI", data[20:28])
         bits = int.from_bytes(data[34:36], "little")
         name = {1: "Microsoft PCM", 3: "IEEE Float"}.get(code, "unknown")
@@ -165,7 +173,9 @@ def _elf(data: bytes, _local: LocalTime) -> tuple[str, str]:
     words, mime = _ELF_TYPES.get(kind, ("unknown type", "application/octet-stream"))
     bits = "64-bit" if data[4] == 2 else "32-bit"
     shown = _MACHINES.get(machine, f"*unknown arch {machine:#x}*")
-    return f"ELF {bits} {'LSB' if order == 'little' else 'MSB'} {words}, {shown}, version {data[6]} (SYSV)", mime
+    version = int.from_bytes(data[20:24], "little" if order == "little" else "big")
+    release = f", version {version}" if version else ","
+    return f"ELF {bits} {'LSB' if order == 'little' else 'MSB'} {words}, {shown}{release} (SYSV)", mime
 
 
 def _bmp(data: bytes, _local: LocalTime) -> tuple[str, str]:
@@ -188,7 +198,8 @@ def _iso_media(data: bytes, _local: LocalTime) -> tuple[str, str]:
 
 
 def _id3(data: bytes, _local: LocalTime) -> tuple[str, str]:
-    return f"Audio file with ID3 version 2.{data[3]}.{data[4]}", "audio/mpeg"
+    mime = "audio/mpeg" if len(data) > 10 else "application/octet-stream"
+    return f"Audio file with ID3 version 2.{data[3]}.{data[4]}", mime
 
 
 def _git_pack(data: bytes, _local: LocalTime) -> tuple[str, str]:
@@ -208,15 +219,41 @@ def _sqlite(data: bytes, _local: LocalTime) -> tuple[str, str]:
     return words, "application/vnd.sqlite3"
 
 
+def _seven_zip(data: bytes, _local: LocalTime) -> tuple[str, str]:
+    return f"7-zip archive data, version {data[6]}.{data[7]}", "application/x-7z-compressed"
+
+
+def _compress(data: bytes, _local: LocalTime) -> tuple[str, str]:
+    return f"compress'd data {data[2] & 0x1F} bits", "application/x-compress"
+
+
+def _java(data: bytes, _local: LocalTime) -> tuple[str, str]:
+    minor, major = struct.unpack(">HH", data[4:8])
+    if major < _FIRST_JAVA:
+        return f"Mach-O universal binary with {major} architectures", "application/x-mach-binary"
+    name = f" (Java {f'1.{major - 44}' if major < _JAVA_9 else major - 44})" if major > _FIRST_JAVA else " (Java 1.1)"
+    return f"compiled Java class data, version {major}.{minor}{name}", "application/x-java-applet"
+
+
+def _old_tar(data: bytes) -> bool:
+    """Whether it begins with a header of `tar` before POSIX: its checksum is right."""
+    field = data[148:156].strip(b" \0")
+    if len(data) < _TAR_BLOCK or not data[0] or not field.isdigit() or not set(field) <= set(b"01234567"):
+        return False
+    return sum(data[:148]) + 8 * 32 + sum(data[156:_TAR_BLOCK]) == int(field, 8)
+
+
 def _empty_zip(_data: bytes, _local: LocalTime) -> tuple[str, str]:
     return "Zip archive data (empty)", "application/zip"
 
 
 _DETAILED: tuple[tuple[bytes, int, Callable[[bytes, LocalTime], tuple[str, str]]], ...] = (
-    (b"\x89PNG\r\n\x1a\n", 8, _png), (b"GIF8", 10, _gif), (b"\xff\xd8\xff", 3, _jpeg), (b"%PDF-", 8, _pdf), (b"\x1f\x8b", 3, _gzip),
+    (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", 16, _png), (b"GIF8", 10, _gif), (b"\xff\xd8\xff", 4, _jpeg),
+    (b"%PDF-", 8, _pdf), (b"\x1f\x8b", 3, _gzip),
     (b"BZh", 4, _bzip2), (b"\xfd7zXZ\0", 6, _xz), (b"PK\3\4", 4, _zip), (b"PK\5\6", 4, _empty_zip), (b"RIFF", 12, _riff),
     (b"\x7fELF", 4, _elf), (b"BM", 30, _bmp), (b"ID3", 5, _id3), (b"PACK\0\0\0", 12, _git_pack),
     (b"SQLite format 3\0", 100, _sqlite),
+    (b"7z\xbc\xaf'\x1c", 8, _seven_zip), (b"\x1f\x9d", 3, _compress), (b"\xca\xfe\xba\xbe", 8, _java),
 )  # fmt: skip
 
 
@@ -227,9 +264,18 @@ def identify_binary(data: bytes, local: LocalTime) -> tuple[str, str] | None:
             return describe(data, local)
     if data[257:262] == b"ustar":
         return f"POSIX tar archive{' (GNU)' if data[262:265] == b'  ' + bytes(1) else ''}", "application/x-tar"
+    if _old_tar(data):
+        return "tar archive", "application/x-tar"
     if data[4:8] == b"ftyp":
         return _iso_media(data, local)
     for magic, words, mime in _SIMPLE:
         if data.startswith(magic):
             return words, mime
     return None
+
+
+def extensions_of(words: str, mime: str) -> str:
+    """The extensions that files of a kind have, "???" where none is known."""
+    if words.startswith("gzip"):
+        return _GZIP_EXTENSIONS[words.startswith("gzip compressed data, was") or ", last modified" in words]
+    return _EXTENSIONS.get(mime, "???")

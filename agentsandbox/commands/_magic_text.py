@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["find_charset", "identify_text"]
+from agentsandbox.commands._magic_languages import find_kind
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Container
+
+__all__ = ["find_charset", "identify_script", "identify_text"]
 
 _ENCODED = 65536
 """Bytes that are looked at to tell the encoding."""
@@ -13,57 +19,36 @@ _NOT_ASCII = re.compile(rb"[^\x07-\x0d\x1b\x20-\x7e]")
 _NOT_LATIN = re.compile(rb"[^\x07-\x0d\x1b\x20-\x7e\x85\xa0-\xff]")
 _NOT_EXTENDED = re.compile(rb"[^\x07-\x0d\x1b\x20-\x7e\x80-\xff]")
 _CONTROL = re.compile(rb"[\x00-\x06\x0e-\x1a\x1c-\x1f\x7f]")
-_SHEBANG = re.compile(rb"#![ \t]*([^\n]*)")
 _JSON_TOKEN = re.compile(
     rb'[ \t\r\n]*(?:(?P<open>[\[{])|(?P<close>[\]}])|(?P<comma>,)|(?P<colon>:)|(?P<string>"(?:[^"\\\x00-\x1f]|\\.)*+")'
     rb"|(?P<other>-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?|true|false|null))"
 )
 
-_INTERPRETERS = (
-    (rb"(?:\S*/)?(?:env +)?bash\b", "Bourne-Again shell script", "text/x-shellscript"),
-    (rb"(?:\S*/)?(?:env +)?(?:d?ash|sh)\b", "POSIX shell script", "text/x-shellscript"),
-    (rb"(?:\S*/)?(?:env +)?zsh\b", "Paul Falstad's zsh script", "text/x-shellscript"),
-    (rb"(?:\S*/)?(?:env +)?ksh\b", "Korn shell script", "text/x-shellscript"),
-    (rb"(?:\S*/)?(?:env +)?python[0-9.]*", "Python script", "text/x-script.python"),
-    (rb"(?:\S*/)?(?:env +)?[gmn]?awk\b", "awk script", "text/x-awk"),
-    (rb"(?:\S*/)?(?:env +)?ruby\b", "Ruby script", "text/x-ruby"),
-    (rb"(?:\S*/)?(?:env +)?php\b", "PHP script", "text/x-php"),
-    (rb"(?:\S*/)?(?:env +)?lua\b", "Lua script", "text/x-lua"),
-    (rb"(?:\S*/)?(?:env +)?tclsh\b", "Tcl/Tk script", "text/x-tcl"),
-)
-_LANGUAGES = (
-    (rb"\A\s*<\?xml version=[\"']1\.0", "XML 1.0 document", "text/xml"),
-    (rb"(?i)\A.{0,4096}?<(?:!doctype html|html|head|title|body)\b", "HTML document", "text/html"),
-    (rb"\A<\?php", "PHP script", "text/x-php"),
-    (rb"\Adiff ", "diff output", "text/x-diff"),
-    (rb"\A--- [^\n]*\n\+\+\+ [^\n]*\n@@", "unified diff output", "text/x-diff"),
-    (rb"\A\*\*\* [^\n]*\n--- ", "context diff output", "text/x-diff"),
-    (rb"\A\\documentclass", "LaTeX 2e document", "text/x-tex"),
-    (rb"\A(?:Received|Return-Path):", "RFC 822 mail", "message/rfc822"),
-    (rb"\AFrom:", "news or mail", "message/rfc822"),
-    (rb"\A\.(?:TH|SH|\\\")", "troff or preprocessor input", "text/troff"),
-    (rb"(?m)^(?:CFLAGS|VPATH|LDFLAGS|all:|\.PRECIOUS|\.PHONY)", "makefile script", "text/x-makefile"),
-    (
-        rb"(?m)^(?: |\t){0,50}def {1,50}[a-zA-Z]{1,100}\w*\([^)\n]{0,255}\)[^\n]{0,80}:\s*$|^from [\w.]+ import |^import [\w.]+$",
-        "Python script",
-        "text/x-script.python",
-    ),
-    (rb"(?m)^package[ \t]+[A-Za-z_][\w:]*;", "Perl5 module source", "text/plain"),
-    (rb"(?m)^(?:class|template|using namespace|private:|public:|namespace)[ \t<]", "C++ source", "text/x-c++"),
-    (rb"(?m)^#include|main\(", "C source", "text/x-c"),
-)
-_EXECUTABLE = frozenset(("Python script",))
+_PERL = re.compile(rb"#! ?(?:/usr/bin/env perl|(?:/usr(?:/local)?)?/bin/perl)")
+_SVG = re.compile(rb"(?s)<\?xml version=['\" \t]*[0-9.]+['\" \t]*.{0,4096}?<svg")
+_SHELL_NAMED = re.compile(rb"#![ \t]*(?:(?:/usr(?:/local)?)?/bin/bash|/usr/local/bash|/bin/k?sh)(?=[^!-~])")
+_PROGRAM = re.compile(rb"#![ \t]*(?:/usr/bin/env(?=[ \t]))?[ \t]*([^\n]*)")
+_XML = re.compile(rb"<\?xml[ \t]+version[ \t]*=[ \t]*[\"']([^\n\"']{0,3})")
 _WHOLE = (
-    (rb"\A\s*<svg", "SVG Scalable Vector Graphics image", "image/svg+xml"),
-    (rb"\A-----BEGIN CERTIFICATE-----", "PEM certificate", "text/plain"),
-    (rb"\A-----BEGIN RSA PRIVATE KEY", "PEM RSA private key", "text/plain"),
-    (rb"\A-----BEGIN OPENSSH PRIVATE KEY", "OpenSSH private key", "text/plain"),
-    (rb"\Assh-rsa ", "OpenSSH RSA public key", "text/plain"),
-    (rb"\Assh-ed25519 ", "OpenSSH ED25519 public key", "text/plain"),
-    (rb"\ABEGIN:VCALENDAR", "vCalendar calendar file", "text/calendar"),
-    (rb"\ABEGIN:VCARD", "vCard visiting card", "text/vcard"),
-    (rb"\A\{\\rtf1", "Rich Text Format data, version 1, ANSI", "text/rtf"),
-    (rb"\A%!PS-Adobe-", "PostScript document text", "application/postscript"),
+    (rb"<svg", "SVG Scalable Vector Graphics image", "image/svg+xml"),
+    (rb"-----BEGIN CERTIFICATE-----", "PEM certificate", "text/plain"),
+    (rb"-----BEGIN CERTIFICATE REQ", "PEM certificate request", "text/plain"),
+    (rb"-----BEGIN RSA PRIVATE", "PEM RSA private key", "text/plain"),
+    (rb"-----BEGIN DSA PRIVATE", "PEM DSA private key", "text/plain"),
+    (rb"-----BEGIN EC PRIVATE", "PEM EC private key", "text/plain"),
+    (rb"-----BEGIN ECDSA PRIVATE", "PEM ECDSA private key", "text/plain"),
+    (rb"-----BEGIN OPENSSH PRIVATE KEY-----", "OpenSSH private key", "text/plain"),
+    (rb"-----BEGIN PGP SIGNED MESSAGE-", "PGP signed message", "text/PGP"),
+    (rb"-----BEGIN PGP SIGNATURE-", "PGP signature", "application/pgp-signature"),
+    (rb"-----BEGIN PGP MESSAGE-", "PGP message", "application/pgp-encrypted"),
+    (rb"..---BEGIN PGP PUBLIC KEY BLOCK-", "PGP public key block", "application/pgp-keys"),
+    (rb"..---BEGIN PGP PRIVATE KEY BLOCK-", "PGP private key block", "text/PGP"),
+    (rb"ssh-rsa ", "OpenSSH RSA public key", "text/plain"),
+    (rb"ssh-dss ", "OpenSSH DSA public key", "text/plain"),
+    (rb"ssh-ed25519", "OpenSSH ED25519 public key", "text/plain"),
+    (rb"ecdsa-sha2-nistp(?:256|384|521)", "OpenSSH ECDSA public key", "text/plain"),
+    (rb"PuTTY-User-Key-File-", "PuTTY Private Key File", "text/plain"),
+    (rb"(?i)BEGIN:VCALENDAR", "vCalendar calendar file", "text/calendar"),
 )
 """Kinds that are named without their encoding."""
 
@@ -165,24 +150,17 @@ def _is_csv(data: bytes) -> bool:
     return len(lines) > 2
 
 
-def _language(text: bytes) -> tuple[str, str, bool] | None:
-    """(words, MIME type, whether "executable" is said); None for plain text."""
-    shebang = _SHEBANG.match(text)
-    if shebang is not None:
-        line = shebang[1]
-        for pattern, words, mime in _INTERPRETERS:
-            if re.match(pattern, line):
-                return words, mime, True
-        if re.match(rb"\S*(?:/| )perl\b|\S*env +perl\b", line):
-            return "Perl", "text/x-perl", True
-        if re.match(rb"(?:\S*/)?(?:env +)?node\b", line):
-            return "Node.js", "application/javascript", True
-        program = str(line.rstrip(), "latin-1")
-        return f"a {program} script", "text/plain", True
-    for pattern, words, mime in _LANGUAGES:
-        if re.search(pattern, text[:8192], re.DOTALL if pattern.startswith(rb"(?i)\A") else 0):
-            return words, mime, words in _EXECUTABLE
-    return None
+def _kind_of_text(text: bytes) -> tuple[str, str] | None:
+    """(words, MIME type) of what is more than plain text."""
+    xml = _XML.match(text)
+    if xml is not None:
+        return f"XML {str(xml[1], 'latin-1')} document text", "text/xml"
+    found = find_kind(text)
+    if found is None and text.startswith(b"#!") and len(text) > len(b"#!"):
+        program = _PROGRAM.match(text)
+        assert program is not None
+        return f"a {str(program[1].strip(), 'latin-1')} script text executable", "text/plain"
+    return found
 
 
 def find_charset(data: bytes) -> str:
@@ -191,30 +169,87 @@ def find_charset(data: bytes) -> str:
     return "binary" if found is None else found[1]
 
 
-def identify_text(data: bytes) -> tuple[str, str, str] | None:
-    """(words, MIME type, charset); None for what is no text."""
+def identify_text(data: bytes, excluded: Container[str] = ()) -> tuple[str, str, str] | None:
+    """(words, MIME type, charset); None for what is no text. `excluded` has the names of tests that are not made."""
     found = _encoding(data[:_ENCODED])
     if found is None:
         return None
     encoding, charset, text = found
-    values = _is_json(text) if text.lstrip()[:1] in (b"{", b"[") else 0
+    values = _is_json(text) if text.lstrip()[:1] in (b"{", b"[") and "json" not in excluded else 0
     if values:
         if values > 1:
             return "New Line Delimited JSON text data", "application/x-ndjson", charset
         return "JSON text data", "application/json", charset
-    for pattern, words, mime in _WHOLE:
-        if re.match(pattern, text):
-            return words, mime, charset
-    lines = _qualifiers(text)
-    plain = f"{encoding} text"
-    language = _language(text)
-    if language is not None:
-        words, mime, executable = language
-        if words == "Perl":
-            return f"Perl script text executable{lines}", mime, charset
-        if words == "Node.js":
-            return f"Node.js script executable, {plain}{lines}", mime, charset
-        return f"{words}, {plain}{' executable' if executable else ''}{lines}", mime, charset
-    if _is_csv(text):
+    if "csv" not in excluded and "encoding" not in excluded and _is_csv(text):
         return "CSV text", "text/csv", charset
-    return f"{plain}{lines}", "text/plain", charset
+    whole = _whole(data) if "soft" not in excluded else None
+    if whole is not None:
+        return *whole, charset
+    script = identify_script(data) if "encoding" in excluded and "soft" not in excluded else None
+    if script is not None:  # without its encoding it is no text
+        return *script, charset
+    if "ascii" in excluded or "text" in excluded:
+        return "data", "application/octet-stream", charset
+    words, mime = (_kind_of_text(text) if "soft" not in excluded else None) or ("", "text/plain")
+    ending = f"{encoding} text"
+    if words.endswith(" text executable"):
+        words, ending = words[: -len(" text executable")], f"{ending} executable"
+    words = words.removesuffix(" text")
+    return f"{words}{', ' if words else ''}{ending}{_qualifiers(text)}", mime, charset
+
+
+def identify_script(data: bytes) -> tuple[str, str] | None:
+    """(words, MIME type) of a script that is no text."""
+    if not data.startswith(b"#!"):
+        return None
+    if _SHELL_NAMED.match(data):
+        words, mime = find_kind(data) or ("", "")
+    else:
+        program = _PROGRAM.match(data)
+        words, mime = f"a {str((program or [b'', b''])[1].split(bytes(1))[0].strip(), 'latin-1')} script text executable", "text/plain"
+    return f"{words.removesuffix(' text executable')} executable (binary data)", mime or "application/octet-stream"
+
+
+def _whole(data: bytes) -> tuple[str, str] | None:
+    """(words, MIME type) of what is told without the encoding of its text."""
+    for pattern, words, mime in _WHOLE:
+        if re.match(pattern, data):
+            return words, mime
+    if _PERL.match(data):
+        return "Perl script text executable", "text/x-perl"
+    if _SVG.match(data):
+        return "SVG Scalable Vector Graphics image", "image/svg+xml"
+    if b"<!doctype svg" in data[:4096].lower():
+        return "SVG XML document", "image/svg+xml"
+    if data[:11].lower() == b"begin:vcard":
+        version = re.search(rb"(?i)version:([^\r\n]{1,3})", data[12:])
+        shown = f", version {str(version[1], 'latin-1')}" if version is not None else ""
+        return f"vCard visiting card{shown}", "text/vcard"
+    if data.startswith(b"%!"):
+        level = re.match(rb"%!PS-Adobe-([^\n]{1,3})", data)
+        shown = f" conforming DSC level {str(level[1], 'latin-1')}" if level is not None else ""
+        kind = re.match(rb"%!PS-Adobe-... (EPS[^\n]*)", data)
+        shown += f", type {str(kind[1], 'latin-1')}" if kind is not None else ""
+        return f"PostScript document text{shown}", "application/postscript"
+    if data.startswith(b"{\\rtf") and data[5:6] not in (b"\\", b""):
+        return _rich_text(data), "text/rtf"
+    return None
+
+
+def _rich_text(data: bytes) -> str:
+    """Version and character set of a document in Rich Text Format."""
+    words = f"Rich Text Format data{f', version {chr(data[5])}' if data[5:6] != b'{' else ''}"
+    if b"\\ansi" in data[6:513]:
+        words += ", ANSI"
+    elif data[6:10] == b"\\mac":
+        words += ", Apple Macintosh"
+    elif data[6:9] == b"\\pc":
+        words += ", IBM PS/2, code page 850" if data[9:10] == b"a" else ", IBM PC, code page 437"
+    page = re.search(rb"\\ansicpg([1-9][0-9]{0,4})", data[5:513])
+    if page is not None:
+        words += f", code page {str(page[1], 'latin-1')}"
+    language = re.search(rb"\\adeflang(.[0-9]{0,4})", data[6:510])
+    if language is not None:
+        return f"{words}, default middle east language ID {str(language[1], 'latin-1')}"
+    language = re.search(rb"\\deflang([1-9][0-9]{0,4})", data[6:520])
+    return words if language is None else f"{words}, default language ID {str(language[1], 'latin-1')}"
