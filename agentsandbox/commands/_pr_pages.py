@@ -168,7 +168,7 @@ class Pages:
                 line = _Line(layout.margin, layout.tabs_out)
                 line.add(text)
                 return line.finish(keep=True)
-            return " " * layout.margin + (text[: layout.width] if layout.truncated else text)
+            return " " * layout.margin + (_cut(text, layout.width) if layout.truncated else text)
         if layout.joined:
             prefix = cells[0] if layout.number_width else ""
             return " " * layout.margin + prefix + separator.join(cells[1:] if layout.number_width else cells)
@@ -178,14 +178,14 @@ class Pages:
         if layout.number_width:
             line.add(cells[0])
             cells = cells[1:]
-        shown = [_cut(cell.expandtabs(_TAB) if separator != "\t" else cell, width) for cell in cells]
+        shown = [_cut(_expand(cell) if separator != "\t" else cell, width) for cell in cells]
         for at, cell in enumerate(shown):
             if at:
                 self.ctx.budget.step(len(separator) // 1024 + 1)
                 line.fill(base + at * width + (at - 1) * len(separator))
                 line.separate(separator)
             line.add(cell)
-        return line.finish(keep=layout.merged)
+        return line.finish(keep=layout.merged or (len(shown) > 1 and not shown[-1]))
 
     # pages
 
@@ -258,7 +258,7 @@ class _Line:
                 continue
             self._blanks()
             self.parts.append(part)
-            self.column += text_width(part)
+            self.column += _width(part)
             self.wanted = self.column
 
     def _blanks(self) -> None:
@@ -275,13 +275,29 @@ class _Line:
         return "".join(self.parts)
 
 
+_WIDE = re.compile(r"[ -~]")
+
+
+def _width(text: str) -> int:
+    """The columns of a text as `pr` counts them: only what is printable ASCII has one."""
+    return len(text) if text.isascii() and text.isprintable() else len(_WIDE.findall(text))
+
+
+def _expand(text: str) -> str:
+    """The text with blanks for its tabs."""
+    if text.isascii():
+        return text.expandtabs(_TAB)
+    parts = text.split("\t")
+    return "".join([part + " " * (_TAB - _width(part) % _TAB) for part in parts[:-1]]) + parts[-1]
+
+
 def _cut(text: str, width: int) -> str:
     """The beginning of a text that fits."""
-    if text.isascii():
+    if text.isascii() and text.isprintable():
         return text[:width]
     size = 0
     for at, character in enumerate(text):
-        size += text_width(character)
+        size += " " <= character <= "~"
         if size > width:
             return text[:at]
     return text
