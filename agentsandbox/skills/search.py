@@ -35,6 +35,8 @@ MAX_DEPTH = 200
 USE_WEIGHT = 0.1
 
 _WORD = re.compile(r"\w+")
+_LONE = re.compile("[\ud800-\udfff]")
+"""Halves of characters, which neither SQLite nor a model takes."""
 _COMMON = frozenset(
     "a an and any are as at be by can do for from how i in into is it its me my of on or our please some that the this to use used using "
     "want what when which with you your".split()
@@ -109,18 +111,18 @@ class SkillIndex:
 
     def search(self, query: str, mode: Mode = "hybrid", *, limit: int = 20, uses: Mapping[str, int] | None = None) -> list[str]:
         """The names of the best skills for the query, the best first; those used more often come first among equals."""
-        query = query[:MAX_QUERY].strip()
+        query = _LONE.sub("\ufffd", query[:MAX_QUERY]).strip()
         if not query:
             return list(self._entries)[:limit]
         if mode == "substring":
             rankings = [self._by_substring(query)]
         elif mode == "text":
-            rankings = [self._by_words(query)]
+            every, some = self._by_words(query)
+            rankings = [every + some]
         elif mode == "meaning":
             rankings = [self._by_meaning(query)]
         else:
-            rankings = [self._by_words(query), self._by_substring(query)[:MAX_DEPTH]]
-            rankings += [self._by_meaning(query)] if self.embedder else []
+            return self._by_all(query, uses)[:limit]
         return fuse_ranks(rankings, uses)[:limit]
 
     def correct(self, word: str) -> str | None:
@@ -182,18 +184,27 @@ class SkillIndex:
         wanted = " ".join(query.casefold().split())  # one line, as each name and tag is
         return [name for name, folded in self._folded.items() if wanted in folded]
 
-    def _by_words(self, query: str) -> list[str]:
-        """Skills by their words: those with all of the query's first, then those with some."""
+    def _by_all(self, query: str, uses: Mapping[str, int] | None) -> list[str]:
+        """Skills by all rankings that there are; to have only some of the query's words counts for less than to mean the same."""
+        every, some = self._by_words(query)
+        named = self._by_substring(query)[:MAX_DEPTH]
+        if self.embedder is None:
+            return fuse_ranks([every + some, named], uses)
+        best = fuse_ranks([every, named, self._by_meaning(query)], uses)
+        return list(dict.fromkeys(best + some))
+
+    def _by_words(self, query: str) -> tuple[list[str], list[str]]:
+        """Skills by their words: those with all of the query's, and those with some."""
         words = list(dict.fromkeys(_words_of((query,))))
         words = [word for word in words if word not in _COMMON][:MAX_WORDS] or words[:MAX_WORDS]
         if not words or self._database is None:
-            return []
+            return [], []
         groups = [self._group(self._database, word) for word in words]
-        found = self._match(self._database, groups, " AND ")
-        if len(words) > 1 and len(found) < MAX_DEPTH:
-            seen = set(found)
-            found += [name for name in self._match(self._database, groups, " OR ") if name not in seen]
-        return found
+        every = self._match(self._database, groups, " AND ")
+        if len(words) == 1 or len(every) >= MAX_DEPTH:
+            return every, []
+        seen = set(every)
+        return every, [name for name in self._match(self._database, groups, " OR ") if name not in seen]
 
     def _group(self, database: sqlite3.Connection, word: str) -> str:
         """What stands for a word in a query: itself, what it begins, and what it was meant to be where nobody has it."""
