@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from agentsandbox.errors import CommandError
 from agentsandbox.expansion.variables import AssociativeArray
 from agentsandbox.interpreter.builtins import NAMES, define, parse_letters
@@ -29,7 +31,11 @@ def hash(shell: Shell, words: list[str]) -> int:
     status = 0
     for name in names:
         if "p" in options:
-            shell.hashed[name] = (options["p"], 0)
+            if shell.fs.is_dir(shell.path(options["p"])):
+                shell.complain(f"hash: {options['p']}: {os.strerror(21)}")
+                status = 1
+            else:
+                shell.hashed[name] = (options["p"], 0)
         elif "d" in options:
             if shell.hashed.pop(name, None) is None:
                 shell.complain(f"hash: {name}: not found")
@@ -39,12 +45,14 @@ def hash(shell: Shell, words: list[str]) -> int:
             if entry is None:
                 shell.complain(f"hash: {name}: not found")
                 status = 1
+            elif "l" in options:
+                shell.write(f"builtin hash -p {entry[0]} {name}\n")
             else:
                 shell.write((f"{name}\t" if len(names) > 1 else "") + f"{entry[0]}\n")
         elif "/" not in name and name not in shell.functions and name not in NAMES:
             shell.hashed.pop(name, None)
             path = find_on_path(shell, name, shell.variables.get("PATH"))
-            if path is None:
+            if path is None or not shell.fs.stat(shell.path(path)).mode & 0o111:
                 shell.complain(f"hash: {name}: not found")
                 status = 1
             else:

@@ -24,21 +24,26 @@ def type(shell: Shell, words: list[str]) -> int:
 
 
 def paths_of(shell: Shell, name: str, *, every: bool) -> list[str]:
-    """The files that a name means by PATH, the first or all."""
+    """The files that a name means by PATH, the first or all; the first may be one that cannot be executed if there is no other."""
     if "/" in name:
         path = shell.path(name)
         return [name] if shell.fs.is_file(path) and shell.fs.stat(path).mode & 0o111 else []
     found: list[str] = []
+    plain: list[str] = []
     for directory in (shell.variables.get("PATH") or "").split(":"):
         shown = f"{directory or '.'}/{name}"
         path = shell.path(shown)
-        if shell.fs.is_file(path) and shell.fs.stat(path).mode & 0o111:
+        if not shell.fs.is_file(path):
+            continue
+        if shell.fs.stat(path).mode & 0o111:
             found.append(shown)
             if not every:
                 break
+        elif not every:
+            plain.append(shown)
     if not found and name in shell.machine.commands:
         found.append(f"/usr/local/bin/{name}")
-    return found
+    return found or plain[:1]
 
 
 def _tell(shell: Shell, name: str, options: dict[str, str]) -> bool:
@@ -46,7 +51,7 @@ def _tell(shell: Shell, name: str, options: dict[str, str]) -> bool:
     if "P" in options or "p" in options:
         if "p" in options and not every and "P" not in options and _kind(shell, name, options) not in (None, "file"):
             return True
-        found = paths_of(shell, name, every=every)
+        found = paths_of(shell, name, every=every) if every or name not in shell.hashed else [shell.hashed[name][0]]
         for path in found:
             shell.write(path + "\n")
         return bool(found) or ("P" not in options and _kind(shell, name, options) is not None)
@@ -68,7 +73,7 @@ def _kind(shell: Shell, name: str, options: dict[str, str]) -> str | None:
         return "function"
     if name in NAMES and name not in shell.disabled:
         return "builtin"
-    return "file" if paths_of(shell, name, every=False) else None
+    return "file" if name in shell.hashed or paths_of(shell, name, every=False) else None
 
 
 def describe(

@@ -49,7 +49,7 @@ def _wait_for(shell: Shell, process: Process) -> bool:
     """Wait for a process; false when a trapped signal came first."""
     scheduler = shell.machine.scheduler
     scheduler.block(lambda: process.status is not None or bool(shell.pending_traps))
-    return process.status is not None
+    return process.status is not None and all(name == "CHLD" for name in shell.pending_traps)
 
 
 def _interrupted(shell: Shell) -> int:
