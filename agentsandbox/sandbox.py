@@ -354,9 +354,9 @@ class Sandbox:
             shell.change_directory(path)
             self._restore.append(lambda: shell.change_directory(before))
         if args:
-            positional = shell.positional
-            shell.positional = list(args)
-            self._restore.append(lambda: setattr(shell, "positional", positional))
+            positional, arguments = shell.positional, shell.arguments
+            shell.positional, shell.arguments = list(args), tuple(args)
+            self._restore.append(lambda: _set_arguments(shell, positional, arguments))
         return shell
 
     def _shell_after(self, shell: Shell) -> None:
@@ -572,6 +572,10 @@ class Sandbox:
 
     def __repr__(self) -> str:
         return f"<Sandbox {self.id} cwd={self.cwd!r}{' closed' if self._closed else ''}>"
+
+
+def _set_arguments(shell: Shell, positional: list[str], arguments: tuple[str, ...]) -> None:
+    shell.positional, shell.arguments = positional, arguments
 
 
 def _set_rule(shell: Shell, rule: Rule | None) -> None:

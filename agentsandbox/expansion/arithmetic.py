@@ -161,7 +161,7 @@ def read_element(host: ExpansionHost, name: str, subscript: str, *, expanded: bo
     elif value is None and host.attributes.get(name, 0) & ASSOCIATIVE:
         element = None
     elif not subscript.strip():
-        host.complain(f"{name}[]: bad array subscript")
+        host.fault(f"{name}[]: bad array subscript")
         return 0
     else:
         index = host.variables.evaluate(subscript)
@@ -169,7 +169,7 @@ def read_element(host: ExpansionHost, name: str, subscript: str, *, expanded: bo
             element = value.get(index)
         else:
             if index < 0:
-                host.complain(f"{name}: bad array subscript")
+                host.fault(f"{name}: bad array subscript")
             element = host.variables.get(name) if index == 0 else None
     if element is None:
         if host.nounset and value is None:
@@ -200,7 +200,7 @@ def write_element(host: ExpansionHost, name: str, subscript: str, value: int, *,
     if not isinstance(array, AssociativeArray) and not host.attributes.get(name, 0) & ASSOCIATIVE:
         index = host.variables.evaluate(key)
         if index < -(array.end() if isinstance(array, IndexedArray) else 1 if array is not None else 0):
-            host.complain(f"{name}[{subscript}]: bad array subscript")
+            host.fault(f"{name}[{subscript}]: bad array subscript")
             return
         key = str(index)
     host.variables.assign_element(name, key, str(value))

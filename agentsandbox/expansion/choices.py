@@ -132,7 +132,7 @@ def _operand(node: Parameter, words: WordCompiler, assignment: bool = False) -> 
             return assign(host, value)
 
         return assigned
-    shown = node.name if node.subscript is None else f"{node.name}[{node.subscript.source}]"
+    shown = node.prefix + (node.name if node.subscript is None else f"{node.name}[{node.subscript.source}]")
     default = "parameter null or not set" if operator == ":?" else "parameter not set"
 
     def report(host: ExpansionHost) -> str:
@@ -149,7 +149,7 @@ def _assigner(node: Parameter, words: WordCompiler) -> Callable[[ExpansionHost, 
 
         def assign_target(host: ExpansionHost, value: str) -> str:
             target = pointer(host) or name
-            if not target.isidentifier():
+            if not target.isidentifier() or not target.isascii():
                 raise ExpansionError(f"{target}: invalid variable name")
             host.variables.assign(target, value)
             return host.variables.get(target) or ""

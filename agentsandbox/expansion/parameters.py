@@ -125,13 +125,13 @@ def _element(name: str, subscript: Word, words: Words) -> MaybeText:
             text = key_text(host)
             index = int(text) if text.isdigit() and len(text) < 10 and text.isascii() and text[0] != "0" else host.variables.evaluate(text)
             if index < 0 and -index > value.end():
-                host.complain(f"{name}: bad array subscript")
+                host.fault(f"{name}: bad array subscript")
                 return None
             return value.get(index)
         if isinstance(value, AssociativeArray):
             key = key_text(host)
             if not key:
-                host.complain(f"{name}: bad array subscript")
+                host.fault(f"{name}: bad array subscript")
             return value.items.get(key)
         scalar = host.variables.lookup(name)
         if isinstance(scalar, (IndexedArray, AssociativeArray)):
@@ -141,7 +141,7 @@ def _element(name: str, subscript: Word, words: Words) -> MaybeText:
             return None
         index = number if number is not None else host.variables.evaluate(key_text(host))
         if index < 0:
-            host.complain(f"{name}: bad array subscript")
+            host.fault(f"{name}: bad array subscript")
         return str(scalar) if scalar is not None and index == 0 else None
 
     return read
@@ -230,7 +230,15 @@ def _plain(reader: ParameterReader) -> ParameterReader:
 def _length(reader: ParameterReader) -> ParameterReader:
     many, single, shown = reader.many, reader.single, reader.shown
     if many is not None:
-        return ParameterReader(shown, lambda host: str(len(many(host))))
+        name = reader.shown.partition("[")[0]
+
+        def count(host: ExpansionHost) -> str:
+            value = host.values.get(name)
+            if host.nounset and name.isidentifier() and not isinstance(value, (IndexedArray, AssociativeArray, NameReference)):
+                raise ExpansionError(f"{name}: unbound variable")
+            return str(len(many(host)))
+
+        return ParameterReader(shown, count)
 
     def length(host: ExpansionHost) -> str:
         text = single(host)
@@ -348,7 +356,7 @@ def _transformed(node: Parameter, reader: ParameterReader, letter: str) -> Param
     def one(host: ExpansionHost) -> str | None:
         text = single(host)
         if text is None:
-            if host.nounset:
+            if host.nounset and not (letter in ("a", "A") and isinstance(host.values.get(name), (IndexedArray, AssociativeArray))):
                 raise unbound(shown)
             if letter not in ("a", "A"):
                 return None

@@ -22,14 +22,17 @@ __all__ = ["BoundAssignment", "assign_array", "bind_assignment", "compile_assign
 class BoundAssignment:
     """An assignment whose words are expanded; `apply` makes it. The value is a text, a number, or array elements."""
 
-    __slots__ = ("append", "name", "source", "subscript", "value")
+    __slots__ = ("append", "name", "raw", "source", "subscript", "value")
 
-    def __init__(self, name: str, value: str | int | list[Element], subscript: str | None, append: bool, source: str = "") -> None:
+    def __init__(
+        self, name: str, value: str | int | list[Element], subscript: str | None, append: bool, source: str = "", raw: str | None = None
+    ) -> None:
         self.name = name
         self.value = value
         self.subscript = subscript
         self.append = append
         self.source = source
+        self.raw = raw  # the subscript before it was expanded
 
     def apply(self, shell: Shell) -> None:
         """Assign."""
@@ -48,13 +51,13 @@ class BoundAssignment:
         else:
             variables.assign(self.name, value)
 
-    def _target(self) -> str:
-        name = self.name if self.subscript is None else f"{self.name}[{self.subscript}]"
+    def _target(self, subscript: str | None) -> str:
+        name = self.name if subscript is None else f"{self.name}[{subscript}]"
         return f"{name}+=" if self.append else f"{name}="
 
     def word(self) -> str:
         """As the argument it is; an array literal as it was written."""
-        return self.source if isinstance(self.value, list) else f"{self._target()}{self.value}"
+        return self.source if isinstance(self.value, list) else f"{self._target(self.subscript)}{self.value}"
 
     def text(self) -> str:
         """As `set -x` shows an assignment."""
@@ -63,7 +66,7 @@ class BoundAssignment:
         from agentsandbox.quoting import trace_quote
 
         shown = str(self.value)
-        return f"{self._target()}{trace_quote(shown) if shown else ''}"
+        return f"{self._target(self.raw)}{trace_quote(shown) if shown else ''}"
 
     def elements_text(self) -> str:
         """As `set -x` shows an array literal that is an argument: its elements expanded."""
@@ -72,7 +75,7 @@ class BoundAssignment:
             (f"[{shell_quote_single(key)}]{'+' if adds else ''}=" if key is not None else "") + shell_quote_single(text)
             for key, adds, text in self.value
         ]
-        return f"{self._target()}({' '.join(shown)})"
+        return f"{self._target(None)}({' '.join(shown)})"
 
 
 def assign_array(shell: Shell, name: str, elements: list[Element], append: bool) -> None:
@@ -105,7 +108,7 @@ def assign_array(shell: Shell, name: str, elements: list[Element], append: bool)
         if key is not None:
             wanted = variables.evaluate(shell.subscript(key))
             if wanted < -array.end():
-                shell.complain(f"[{key}]={text}: bad array subscript")
+                shell.fault(f"[{key}]={text}: bad array subscript")
                 continue
             index = wanted + array.end() if wanted < 0 else wanted
             if adds:
@@ -139,7 +142,7 @@ def _assign_associative(shell: Shell, name: str, elements: list[Element], append
             shell.complain(f"{name}: {shell_quote_single(text)}: must use subscript when assigning associative array")
             continue
         if not key:
-            shell.complain(f"[{key}]={text}: bad array subscript")
+            shell.fault(f"[{key}]={text}: bad array subscript")
             continue
         if adds:
             text = (array.get(key) or "") + text
@@ -183,6 +186,13 @@ def _written(element: ArrayElement) -> str:
     return key + element.value.source
 
 
+def written_literal(node: Assignment) -> str:
+    """The assignment of an array literal as bash keeps it; "" for any other."""
+    if not isinstance(node.value, ArrayLiteral):
+        return ""
+    return f"{node.name}{'+' if node.append else ''}=({' '.join(_written(element) for element in node.value.elements)})"
+
+
 def _refuse_list(shown: str) -> Callable[[Shell], BoundAssignment]:
     def refuse(shell: Shell) -> BoundAssignment:
         raise ExpansionError(f"{shown}: cannot assign list to array member")
@@ -197,7 +207,7 @@ def bind_assignment(node: Assignment) -> Callable[[Shell], BoundAssignment]:
         if node.subscript is not None:
             return _refuse_list(f"{name}[{node.subscript.source}]")
         elements = _compile_elements(node.value)
-        source = f"{name}{'+' if append else ''}=({' '.join(_written(element) for element in node.value.elements)})"
+        source = written_literal(node)
         return lambda shell: BoundAssignment(name, elements(shell), None, append, source)
     text = WORDS.string(node.value, assignment=True)
     if node.subscript is None:
@@ -209,7 +219,7 @@ def bind_assignment(node: Assignment) -> Callable[[Shell], BoundAssignment]:
         key = subscript(shell)
         if (not key.strip() and not isinstance(shell.variables.lookup(name), AssociativeArray)) or not key:
             raise ExpansionError(f"{name}[{raw}]: bad array subscript")
-        return BoundAssignment(name, text(shell), key, append, source)
+        return BoundAssignment(name, text(shell), key, append, source, raw)
 
     return bind
 

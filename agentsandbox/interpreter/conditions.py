@@ -14,6 +14,7 @@ from agentsandbox.syntax.nodes import (
     ArithmeticCommand,
     CondAnd,
     CondBinary,
+    CondGroup,
     Conditional,
     CondNot,
     CondOr,
@@ -22,6 +23,8 @@ from agentsandbox.syntax.nodes import (
     CondWord,
     DoubleQuoted,
     Literal,
+    Parameter,
+    Part,
     Quoted,
     Word,
 )
@@ -125,6 +128,8 @@ def _before(shell: Shell, node: Conditional) -> None:
 
 
 def _test(node: CondTest) -> Test:
+    if isinstance(node, CondGroup):
+        return _test(node.test)
     if isinstance(node, CondNot):
         build = _TESTS.get(type(node.test))
         inner = _test(node.test) if build is None else build(node.test, ("!",))
@@ -268,29 +273,33 @@ def _evaluate(shell: Shell, value: str) -> int:
     return shell.arithmetic(value) if value else 0
 
 
-def _written_pattern(word: Word) -> str | None:
-    """A pattern without expansions as `set -x` shows it: each quoted character behind a backslash."""
-    pieces: list[str] = []
-    for part in word.parts:
-        if isinstance(part, Literal):
-            pieces.append(part.text)
-            continue
-        inner = part.parts if isinstance(part, DoubleQuoted) else (part,)
-        if not all(isinstance(each, Quoted) for each in inner):
-            return None
-        pieces.extend("\\" + char for each in inner for char in each.text)  # type: ignore[attr-defined]
-    return "".join(pieces)
+def _shown_pattern(word: Word) -> Callable[[Shell], str]:
+    """A pattern as `set -x` shows it: each quoted character behind a backslash."""
+    pieces = [(WORDS.text(part), isinstance(part, (Quoted, DoubleQuoted))) for part in word.parts]
+
+    def show(shell: Shell) -> str:
+        shown = [(text(shell), quoted) for text, quoted in pieces]
+        return "".join(["".join(["\\" + char for char in text]) if quoted else text for text, quoted in shown])
+
+    return show
+
+
+def _shows_alike(part: Part) -> bool:
+    """Whether a part may be expanded twice."""
+    if isinstance(part, DoubleQuoted):
+        return all(map(_shows_alike, part.parts))
+    return isinstance(part, (Literal, Quoted)) or (isinstance(part, Parameter) and not part.operator and part.subscript is None)
 
 
 def _matches(node: CondBinary, left: Callable[[Shell], str], sign: Sign) -> Test:
     wanted = node.operator != "!="
     pattern = WORDS.pattern(node.right)
-    written = _written_pattern(node.right)
+    shown = _shown_pattern(node.right) if all(map(_shows_alike, node.right.parts)) else pattern
 
     def matches(shell: Shell) -> bool:
         text, source = left(shell), pattern(shell)
-        if shell.slow:
-            _traced(shell, *sign, _shown(text), node.operator, _shown(source if written is None else written))
+        if shell.xtrace:
+            _traced(shell, *sign, _shown(text), node.operator, _shown(shown(shell)))
         if shell.bytewise:
             text, source = bytewise(text), bytewise(source)
         return compile_shell_pattern(source, shell.shopt["nocasematch"]).match(text, shell.budget.step) is wanted
@@ -341,7 +350,10 @@ def _arithmetic(node: ArithmeticCommand) -> Run:
         except ExpansionError as error:
             if error.status == 127 or error.ends:
                 raise
-            shell.complain(f"((: {error.message}")
+            if error.readonly:
+                shell.report(error)
+            else:
+                shell.complain(f"((: {error.message}")
             status = 1
         shell.status = status
         if status and shell.check:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentsandbox.errors import Break, Continue
+from agentsandbox.errors import Break, Continue, Exit
 from agentsandbox.expansion.errors import ExpansionError
 from agentsandbox.interpreter.dispatch import compile_command, compiles
 from agentsandbox.interpreter.failures import expansion_failed
@@ -244,10 +244,7 @@ def _for(node: For) -> Run:
 
     def run_for(shell: Shell) -> int:
         if not valid:
-            shell.line = line
-            shell.complain(f"`{name}': not a valid identifier")
-            shell.status = 1
-            return 1
+            return refuse_name(shell, name, line)
         items: list[str] = []
         shell.line = line
         try:
@@ -276,7 +273,7 @@ def _for(node: For) -> Run:
                     except ExpansionError as error:
                         if error.ends:
                             raise
-                        shell.complain(error.message)
+                        shell.report(error)
                         status = 1
                         break
                 else:
@@ -301,11 +298,21 @@ def _for(node: For) -> Run:
     return redirected(node.redirections, run_for)
 
 
+def refuse_name(shell: Shell, name: str, line: int) -> int:
+    """A loop whose variable has no name; POSIX mode ends with it."""
+    shell.line = line
+    shell.complain(f"`{name}': not a valid identifier")
+    if shell.posix:
+        raise Exit(2)
+    shell.status = 1
+    return 1
+
+
 def _assign_loop_variable(shell: Shell, name: str, item: str) -> None:
     from agentsandbox.expansion.variables import NAMEREF, NameReference
 
     if shell.attributes.get(name, 0) & NAMEREF:
-        if not item.replace("[", "").replace("]", "").isidentifier() and not item.isidentifier():
+        if not item.isascii() or not item.replace("[", "").replace("]", "").isidentifier():
             raise ExpansionError(f"`{item}': invalid variable name for name reference", fatal=False)
         shell.values[name] = NameReference(item)
     else:
@@ -316,11 +323,11 @@ def _trace_for(shell: Shell, node: For, items: list[str]) -> None:
     from agentsandbox.interpreter.traps import before_command
 
     source = " ".join(word.source for word in node.words) if node.words is not None else '"$@"'
-    before_command(shell, f"for {node.name} in {source}", node.line)
     if shell.xtrace:
         from agentsandbox.interpreter.tracing import trace_text
 
         trace_text(shell, f"for {node.name} in {source}")
+    before_command(shell, f"for {node.name} in {source}", node.line)
 
 
 @compiles(Select)
@@ -472,8 +479,8 @@ def _case(node: Case) -> Run:
 def _trace_case(shell: Shell, node: Case) -> None:
     from agentsandbox.interpreter.traps import before_command
 
-    before_command(shell, f"case {node.word.source} in ", node.line)
     if shell.xtrace:
         from agentsandbox.interpreter.tracing import trace_text
 
         trace_text(shell, f"case {node.word.source} in")
+    before_command(shell, f"case {node.word.source} in ", node.line)

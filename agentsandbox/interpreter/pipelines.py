@@ -12,6 +12,7 @@ from agentsandbox.interpreter.flow import compile_condition
 from agentsandbox.interpreter.specials import PipelineStatus
 from agentsandbox.interpreter.subshells import compile_stage, run_subshell, run_traps, text_of
 from agentsandbox.interpreter.substitutions import has_no_side_effects
+from agentsandbox.interpreter.traps import before_command
 from agentsandbox.streams import Pipe, PipeReader
 from agentsandbox.syntax.nodes import Command, Pipeline, SimpleCommand, Word
 
@@ -152,11 +153,16 @@ def _nothing(shell: Shell) -> int:
 
 
 def _stages(node: Pipeline) -> Run:
-    stages, children = zip(*map(compile_stage, node.commands), strict=True)
+    stages, children = map(list, zip(*map(compile_stage, node.commands), strict=True))
+    for number, command in enumerate(node.commands):
+        if isinstance(command, SimpleCommand):
+            children[number] = _announced(children[number])
     in_place = [command.words[0].source if _leaves_no_trace(command) else "" for command in node.commands]  # type: ignore[attr-defined]
     line = node.line
 
     def run_pipeline(shell: Shell) -> int:
+        if shell.slow and "DEBUG" in shell.traps:
+            _announce(shell, node)
         pipeline = _Run(shell, node, stages, children, in_place)
         pipeline.run(0, None, started=False)
         statuses = pipeline.statuses
@@ -175,6 +181,21 @@ def _stages(node: Pipeline) -> Run:
         return status
 
     return run_pipeline
+
+
+def _announce(shell: Shell, node: Pipeline) -> None:
+    """Run the DEBUG trap for the simple commands among the stages, in this shell, before any of them starts."""
+    for command in node.commands:
+        if isinstance(command, SimpleCommand):
+            before_command(shell, text_of(command), node.line)
+
+
+def _announced(run: Run) -> Run:
+    def run_announced(shell: Shell) -> int:
+        shell.announced = shell.slow
+        return run(shell)
+
+    return run_announced
 
 
 def _negated(run: Run) -> Run:

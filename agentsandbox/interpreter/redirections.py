@@ -146,10 +146,12 @@ def _compile(node: Redirection) -> Apply:
 def _target(node: Redirection) -> Callable[[Shell], str]:
     """The one word that a file name must expand to."""
     assert not isinstance(node.target, HereDocument)
-    fields = WORDS.fields(node.target)
+    fields, text = WORDS.fields(node.target), WORDS.string(node.target)
     source = node.target.source
 
     def name(shell: Shell) -> str:
+        if shell.posix:
+            return text(shell)
         found: list[str] = []
         fields(shell, found)
         if len(found) != 1:

@@ -55,7 +55,8 @@ def _moved(value: Any, line: int) -> Any:
         text = ""
         for number, command in enumerate(commands):
             if number:
-                text += "\n" if _line(command) != _line(commands[number - 1]) else " " if text.endswith("&") else "; "
+                if not text.endswith("\n"):  # as behind a here-document
+                    text += "\n" if _line(command) != _line(commands[number - 1]) else " " if text.endswith("&") else "; "
             text += print_command(command)
         body = Parser("", extglob=True).parse_text(text, line)
         return ProcessSubstitution(body, value.direction) if isinstance(value, ProcessSubstitution) else CommandSubstitution(body)

@@ -99,6 +99,8 @@ def _run_unit(shell: Shell, unit: Run, main: bool) -> int:
     try:
         return unit(shell)
     except ExpansionError as error:
+        if shell.posix:
+            error.status = 127
         if error.status == 127 or shell.level or (error.ends and not main):
             raise
         if error.message:
@@ -151,7 +153,9 @@ def _syntax_error(shell: Shell, error: ShellSyntaxError, origin: str, main: bool
         lines.append(f"{prefix}{error.before_source}`{error.source_line}'\n")
     stream = shell.fds.get(2)
     if stream is not None:
-        stream.write(encode("".join(lines)))
+        stream.write(encode("".join(lines[:1] if shell.errexit else lines)))
+    if shell.errexit and error.source_line is not None:  # bash ends at once
+        raise Exit(2)
     if error.in_substitution and not main:  # bash reads it with a parser of its own, whose errors end the shell
         raise Exit(127 if shell.source == "environment" and not shell.level else 1)
     if error.is_quote and shell.status and origin != "eval: ":
@@ -197,6 +201,7 @@ def run_script_text(
     child = child_shell(shell, environment, name)
     child.source = child.invocation = name
     child.positional = list(arguments)
+    child.arguments = tuple(arguments)
     if errexit:
         child.set_option("errexit", True)
     for option in options:
@@ -346,6 +351,7 @@ def _run_command_string(
     child = child_shell(shell, environment, rest[0] if rest else name)
     child.invocation = rest[0] if rest else name
     child.positional = rest[1:]
+    child.arguments = tuple(rest[1:])
     child.values["BASH_EXECUTION_STRING"] = text
     prepare(child)
     return run_child(shell, child, lambda inner: run_commands(inner, text, origin="-c: "))
@@ -393,6 +399,7 @@ def _run_input(shell: Shell, name: str, parsed: _Invocation, environment: Mappin
     child = child_shell(shell, environment, name)
     child.invocation = name
     child.positional = parsed.arguments
+    child.arguments = tuple(parsed.arguments)
     prepare(child)
     if stream is None or getattr(stream, "is_empty_terminal", False):
         if name == "sh" and not parsed.read_input:

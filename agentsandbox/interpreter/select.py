@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from agentsandbox.errors import Break, Continue
 from agentsandbox.interpreter.dispatch import compile_command
-from agentsandbox.interpreter.flow import leave_loop
+from agentsandbox.interpreter.flow import leave_loop, refuse_name
 from agentsandbox.interpreter.substitutions import WORDS
 from agentsandbox.streams import decode
 
@@ -22,9 +22,12 @@ def compile_select(node: Select) -> Callable[[Shell], int]:
     """The closure of a select loop."""
     words = [WORDS.fields(word) for word in node.words] if node.words is not None else None
     body = compile_command(node.body)
-    name = node.name
+    name, line = node.name, node.line
+    valid = name.isidentifier() and name.isascii()
 
     def run(shell: Shell) -> int:
+        if not valid:
+            return refuse_name(shell, name, line)
         items: list[str] = []
         if words is None:
             items.extend(shell.positional)
@@ -44,12 +47,12 @@ def compile_select(node: Select) -> Callable[[Shell], int]:
                     shell.write(_menu(items, _columns(shell)), 2)
                 shell.write(shell.variables.get("PS3") or "#? ", 2)
                 stream = shell.fds.get(0)
-                line = stream.readline() if stream is not None else b""
-                if not line:
+                answer = stream.readline() if stream is not None else b""
+                if not answer:
                     shell.write("\n")
                     status = 1
                     break
-                reply = decode(line).rstrip("\n")
+                reply = decode(answer).rstrip("\n")
                 shell.variables.assign("REPLY", reply)
                 show = not reply.strip()
                 if show:

@@ -103,14 +103,24 @@ class Function:
 class Frame:
     """An active function or sourced file, for `caller`, FUNCNAME, BASH_LINENO and `return`."""
 
-    __slots__ = ("call_line", "function", "is_function", "name", "source")
+    __slots__ = ("call_line", "function", "has_arguments", "is_function", "name", "source")
 
-    def __init__(self, name: str, source: str, call_line: int, *, is_function: bool, function: Function | None = None) -> None:
+    def __init__(
+        self,
+        name: str,
+        source: str,
+        call_line: int,
+        *,
+        is_function: bool,
+        function: Function | None = None,
+        has_arguments: bool = False,
+    ) -> None:
         self.name = name
         self.source = source
         self.call_line = call_line
         self.is_function = is_function
         self.function = function
+        self.has_arguments = has_arguments
 
 
 class Shell:
@@ -119,6 +129,8 @@ class Shell:
     __slots__ = (
         "aliases",
         "allexport",
+        "announced",
+        "arguments",
         "attributes",
         "background",
         "base_fds",
@@ -224,6 +236,8 @@ class Shell:
         self.owned: dict[int, Stream] = {}
         """Streams that `exec` opened in this shell, by descriptor."""
         self.positional: list[str] = []
+        self.arguments: tuple[str, ...] = ()
+        """What the shell was started with, which `set` and `shift` leave alone."""
         self.process_files: list[tuple[int, Stream, Process]] = []
         """Process substitutions in use: descriptor, our end of the pipe, process."""
         self.status = 0
@@ -243,6 +257,8 @@ class Shell:
         self.in_trap = 0
         self.trap_line: int | None = None
         self.trace_level = 0
+        self.announced = False
+        """Whether the DEBUG trap of the next command has run already."""
         """Command substitutions around this shell, shown by `set -x`."""
         self.frames: list[Frame] = []
         self.directories: list[str] = []
@@ -327,7 +343,7 @@ class Shell:
             if name.startswith("BASH_FUNC_") and name.endswith("%%"):
                 self._import_function(name[10:-2], text)
                 continue
-            if not name.isidentifier() or (name in READERS and name != "SECONDS"):
+            if not name.isidentifier() or not name.isascii() or (name in READERS and name != "SECONDS"):
                 continue
             values[name] = text
             attributes[name] = EXPORT
@@ -380,6 +396,7 @@ class Shell:
         twin.owned = {}
         twin.base_fds = self.fds
         twin.positional = self.positional
+        twin.arguments = self.arguments
         twin.frames = self.frames.copy()
         twin.directories = self.directories.copy()
         twin.aliases = self.aliases.copy()
@@ -564,16 +581,24 @@ class Shell:
             except OSError:
                 return
 
+    def fault(self, message: str) -> None:
+        """Report an error of the shell itself: `set -e` ends with it, whatever the command stands in."""
+        self.complain(message)
+        if self.errexit:
+            raise Exit(1)
+
     def report(self, error: ExpansionError) -> None:
         """Report an error of an expansion at the place where it happened, unless that has been done."""
         if not error.message:
             return
         if error.place is None:
             self.complain(error.message)
-            return
-        stream = self.fds.get(2)
-        if stream is not None:
-            stream.write(encode(f"{error.place}{error.message}\n"))
+        else:
+            stream = self.fds.get(2)
+            if stream is not None:
+                stream.write(encode(f"{error.place}{error.message}\n"))
+        if error.readonly and self.errexit:
+            raise Exit(1)
 
     def error_prefix(self, line: int | None = None) -> str:
         """ "bash: line 3: " """

@@ -7,7 +7,7 @@ import re
 from agentsandbox.errors import CommandError
 from agentsandbox.expansion.errors import ExpansionError
 from agentsandbox.expansion.words import has_braces
-from agentsandbox.interpreter.assignments import BoundAssignment, bind_assignment, compile_assignment
+from agentsandbox.interpreter.assignments import BoundAssignment, bind_assignment, compile_assignment, written_literal
 from agentsandbox.interpreter.builtins import SPECIAL, find_builtin
 from agentsandbox.interpreter.dispatch import compiles
 from agentsandbox.interpreter.execution import run_external
@@ -136,19 +136,23 @@ def _assignments_only(node: SimpleCommand) -> Run:
     redirections = compile_redirections(node.redirections) if node.redirections else None
     line = node.line
     bound = [bind_assignment(assignment) for assignment in node.assignments]
-    sources = [assignment.source for assignment in node.assignments]
+    literals = [written_literal(assignment) for assignment in node.assignments]
+    text: list[str] = []
     only = assignments[0] if len(assignments) == 1 else None
 
     def assign(shell: Shell) -> int:
         shell.line = line
         shell.substitution_status = None
-        if shell.slow and _before(shell, " ".join(sources), line):
-            return 0
+        if shell.slow:
+            if not text:
+                text.append(_source_text(node))
+            if _before(shell, text[0], line):
+                return 0
         try:
             if only is not None and not shell.xtrace:
                 only(shell)
             elif shell.xtrace:
-                _assign_traced(shell, bound)
+                _assign_traced(shell, bound, literals)
             else:
                 for assignment in assignments:
                     assignment(shell)
@@ -212,10 +216,14 @@ def _one_assignment(assign: Callable[[Shell], None], line: int, general: Run) ->
     return run
 
 
-def _assign_traced(shell: Shell, bound: list[Callable[[Shell], BoundAssignment]]) -> None:
+def _assign_traced(shell: Shell, bound: list[Callable[[Shell], BoundAssignment]], literals: list[str]) -> None:
     from agentsandbox.interpreter.tracing import trace_text
 
-    for bind in bound:
+    for bind, literal in zip(bound, literals, strict=True):
+        if literal:  # shown as it was written, before anything in it is expanded
+            trace_text(shell, literal)
+            bind(shell).apply(shell)
+            continue
         assignment = bind(shell)
         trace_text(shell, assignment.text())
         assignment.apply(shell)
@@ -286,7 +294,9 @@ def _general(node: SimpleCommand) -> Run:
                 except ExpansionError as error:
                     if not argv or argv[0] in shell.functions or find_builtin(argv[0]) is not None:
                         raise
-                    raise ExpansionError(error.message, fatal=False, status=error.status) from None  # only the child would have ended
+                    ends = shell.level or shell.source != "environment"
+                    status = 1 if ends else error.status
+                    raise ExpansionError(error.message, fatal=False, status=status) from None  # only the child would have ended
             if not argv:
                 for bind in binders:
                     bind(shell).apply(shell)
@@ -450,7 +460,7 @@ def _with_assignments(shell: Shell, assignments: Sequence[BoundAssignment], run:
         except ExpansionError as error:
             if not error.readonly:
                 raise
-            shell.complain(error.message)
+            shell.report(error)
             continue
         if not isinstance(assignment.value, list):
             variables.add(assignment.name, EXPORT)

@@ -57,6 +57,20 @@ def _call_lines(shell: Shell) -> IndexedArray:
     return IndexedArray.of([*listed, "0"] if _is_file(shell) else listed)
 
 
+def _argument_stack(shell: Shell) -> list[tuple[str, ...]]:
+    """The arguments of the script and, above them, the name of each file sourced without any: the innermost first."""
+    sourced = [(frame.source,) for frame in reversed(shell.frames) if not frame.is_function and not frame.has_arguments]
+    return [*sourced, shell.arguments]
+
+
+def _arguments(shell: Shell) -> IndexedArray:
+    return IndexedArray.of([text for entry in _argument_stack(shell) for text in reversed(entry)])
+
+
+def _argument_counts(shell: Shell) -> IndexedArray:
+    return IndexedArray.of([str(len(entry)) for entry in _argument_stack(shell)])
+
+
 def _options(shell: Shell) -> str:
     from agentsandbox.interpreter.shell import OPTIONS
 
@@ -86,6 +100,8 @@ READERS: dict[str, Callable[[Shell], object]] = {
     "FUNCNAME": _functions,
     "BASH_SOURCE": _sources,
     "BASH_LINENO": _call_lines,
+    "BASH_ARGV": _arguments,
+    "BASH_ARGC": _argument_counts,
     "BASH_ARGV0": lambda shell: shell.name,
     "DIRSTACK": lambda shell: IndexedArray.of([shell.cwd, *shell.directories]),
     "GROUPS": lambda shell: IndexedArray.of(["1000"]),
@@ -146,7 +162,7 @@ WRITERS: dict[str, Callable[[Shell, str | None], None]] = {
 SPECIAL_ATTRIBUTES: dict[str, int] = dict.fromkeys((*READERS, *WRITERS), SPECIAL)
 for _name in ("PPID", "UID", "EUID", "SHELLOPTS", "BASHOPTS"):
     SPECIAL_ATTRIBUTES[_name] |= READONLY
-for _name in ("PIPESTATUS", "FUNCNAME", "BASH_SOURCE", "BASH_LINENO", "DIRSTACK", "GROUPS"):
+for _name in ("PIPESTATUS", "FUNCNAME", "BASH_SOURCE", "BASH_LINENO", "BASH_ARGV", "BASH_ARGC", "DIRSTACK", "GROUPS"):
     SPECIAL_ATTRIBUTES[_name] |= ARRAY
 for _name in ("PPID", "UID", "EUID", "RANDOM", "SRANDOM", "BASHPID", "HISTCMD", "OPTIND", "SECONDS"):
     SPECIAL_ATTRIBUTES[_name] |= INTEGER

@@ -107,10 +107,19 @@ def child_ended(shell: Shell) -> None:
 
 
 def start_subshell(
-    shell: Shell, run: Run, fds: dict[int, Stream], name: str, *, give_back: Sequence[Stream] = (), detach_input: bool = False
+    shell: Shell,
+    run: Run,
+    fds: dict[int, Stream],
+    name: str,
+    *,
+    give_back: Sequence[Stream] = (),
+    detach_input: bool = False,
+    substitution: bool = False,
 ) -> Process:
     """Run in a copy of the shell as a process of its own. It holds every stream of its table until it ends."""
     child = shell.fork()
+    if substitution:
+        child.trace_level += 1
     if detach_input:
         fds = {**fds, 0: BytesReader(b"")}
     child.fds = fds

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import re
 
+from agentsandbox.errors import Exit
 from agentsandbox.expansion.errors import ExpansionError
 from agentsandbox.expansion.words import WordCompiler
 from agentsandbox.interpreter.dispatch import compile_command
@@ -194,7 +195,13 @@ def _read_file(body: Command) -> Callable[[Shell], str] | None:
             return 1
         return 0
 
-    return lambda shell: substitute(shell, cat, in_place=False)
+    def read(shell: Shell) -> str:
+        text = substitute(shell, cat, in_place=False)
+        if shell.errexit and shell.substitution_status:  # for bash this is an error of the shell itself
+            raise Exit(1)
+        return text
+
+    return read
 
 
 def _process_substitution(body: Command | None, direction: str) -> Callable[[Shell], str]:
@@ -210,7 +217,7 @@ def _process_substitution(body: Command | None, direction: str) -> Callable[[She
         while number in shell.fds:
             number -= 1
         child_fds = {**shell.fds, (1 if direction == "<" else 0): theirs}
-        process = start_subshell(shell, run, child_fds, "process substitution", give_back=[theirs])
+        process = start_subshell(shell, run, child_fds, "process substitution", give_back=[theirs], substitution=True)
         shell.background = process
         shell.jobs.processes[process.pid] = process
         shell.fds = {**shell.fds, number: ours}

@@ -57,5 +57,6 @@ def trace_words(shell: Shell, assignments: Sequence[BoundAssignment], argv: Sequ
         else:
             words.append(trace_quote(word.word()))
             scalars.append(word.text())
-    for text in (*arrays, " ".join(words), *(scalars if words[0] in ("export", "readonly") else ())):
+    named = next((word for word in words if word not in ("command", "builtin")), "")
+    for text in (*arrays, " ".join(words), *(scalars if named in ("export", "readonly") else ())):
         trace_text(shell, text)

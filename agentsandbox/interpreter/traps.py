@@ -22,6 +22,7 @@ def run_trap(shell: Shell, name: str, line: int | None = None) -> int:
     status = shell.status
     saved_line, saved_trap = shell.line, shell.trap_line
     shell.in_trap += 1
+    shell.trace_level += 1
     traps = shell.traps
     if name in ("DEBUG", "ERR"):  # a trap does not trap itself
         shell.traps = {other: commands for other, commands in traps.items() if other != name}
@@ -34,6 +35,7 @@ def run_trap(shell: Shell, name: str, line: int | None = None) -> int:
     finally:
         budget.shallower()
         shell.in_trap -= 1
+        shell.trace_level -= 1
         shell.line, shell.trap_line = saved_line, saved_trap
         shell.status = status
         if name in ("DEBUG", "ERR"):
@@ -71,6 +73,9 @@ def before_command(shell: Shell, text: str, line: int) -> bool:
     """
     if not shell.in_trap:
         shell.command_text = text
+    if shell.announced:  # the DEBUG trap of a stage of a pipeline has run before the stage was started
+        shell.announced = False
+        return False
     if "DEBUG" not in shell.traps or shell.in_trap:
         return False
     shell.line = line

@@ -204,7 +204,7 @@ def _case_clause(parser: Parser) -> tuple[CaseClause, bool]:
         if char == ")":
             parser.position += 1
             break
-        raise parser.unexpected(parser.token())
+        raise parser.unexpected(parser.token() or "newline")
     parser.skip_newlines()
     body = None if parser.at_list_end() else parser.command_list(until_newline=False)
     parser.skip_newlines()

@@ -9,6 +9,7 @@ from agentsandbox.syntax.nodes import (
     Command,
     CondAnd,
     CondBinary,
+    CondGroup,
     Conditional,
     CondNot,
     CondOr,
@@ -119,7 +120,7 @@ class _Reader:
                 about = "" if self.token == "word" else f"unexpected token `{self.token or 'newline'}', "
                 raise parser.error(f"{about}expected `)'", began)
             self.advance_line()
-            return inner
+            return CondGroup(inner)
         if self.token == "word" and self.word.source.isdigit() and parser.text[parser.position : parser.position + 1] in ("<", ">"):
             raise self.error("unexpected token 284 in conditional command")  # for bash this is a descriptor
         if self.token == "word" and self.word.source == "!":

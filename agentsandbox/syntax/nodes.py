@@ -26,6 +26,7 @@ __all__ = [
     "CommandSubstitution",
     "CondAnd",
     "CondBinary",
+    "CondGroup",
     "CondNot",
     "CondOr",
     "CondTest",
@@ -521,6 +522,15 @@ class CondBinary(CondTest):
         self.operator = operator
         self.left = left
         self.right = right
+
+
+class CondGroup(CondTest):
+    """A test in parentheses."""
+
+    __slots__ = ("test",)
+
+    def __init__(self, test: CondTest) -> None:
+        self.test = test
 
 
 class CondNot(CondTest):

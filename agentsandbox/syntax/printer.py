@@ -18,6 +18,7 @@ from agentsandbox.syntax.nodes import (
     CommandSubstitution,
     CondAnd,
     CondBinary,
+    CondGroup,
     Conditional,
     CondNot,
     CondOr,
@@ -207,6 +208,8 @@ class _Printer:
             self.write(node.timed + " ")
         if node.negated:
             self.write("! ")
+        elif not node.timed and not node.operators:
+            self.write("! ! ")
         for number, command in enumerate(node.commands):
             if number:
                 operator = node.operators[number - 1]
@@ -384,16 +387,14 @@ def _condition(node: CondTest, exact: bool) -> str:
     if isinstance(node, CondBinary):
         left, right = (word.source if exact else shown_word(word) for word in (node.left, node.right))
         return f"{left} {node.operator} {right}"
+    if isinstance(node, CondGroup):
+        return f"( {_condition(node.test, exact)} )"
     if isinstance(node, CondNot):
-        inner = _condition(node.test, exact)
-        return f"! ( {inner} )" if isinstance(node.test, (CondAnd, CondOr)) else f"! {inner}"
+        return f"! {_condition(node.test, exact)}"
     if isinstance(node, CondAnd):
-        left = f"( {_condition(node.left, exact)} )" if isinstance(node.left, (CondAnd, CondOr)) else _condition(node.left, exact)
-        right = f"( {_condition(node.right, exact)} )" if isinstance(node.right, CondOr) else _condition(node.right, exact)
-        return f"{left} && {right}"
+        return f"{_condition(node.left, exact)} && {_condition(node.right, exact)}"
     if isinstance(node, CondOr):
-        left = f"( {_condition(node.left, exact)} )" if isinstance(node.left, CondOr) else _condition(node.left, exact)
-        return f"{left} || {_condition(node.right, exact)}"
+        return f"{_condition(node.left, exact)} || {_condition(node.right, exact)}"
     raise TypeError(node)
 
 
@@ -422,6 +423,8 @@ def shown_word(word: Word) -> str:
     """A word as bash keeps it: $'…' is '…' already, and $(…) and <(…) are printed from their trees."""
     source = word.source
     substitutions = list(_substitutions(word.parts)) if "(" in source else []
+    if "\\\n" in source:
+        source = _JOINED.sub(_join, source)
     if "$'" not in source and '$"' not in source and not substitutions:
         return source
     pieces: list[str] = []
@@ -433,6 +436,16 @@ def shown_word(word: Word) -> str:
         pieces += [_without_ansi(source[end:start], "".join(pieces)), _substituted(substitution)]
         end = start + len(substitution.source)
     return "".join(pieces) + _without_ansi(source[end:], "".join(pieces))
+
+
+_JOINED = re.compile(r"""\\(.)|'[^']*'|"((?:[^"\\]|\\.)*)\"""", re.DOTALL)
+
+
+def _join(match: re.Match[str]) -> str:
+    """What a backslash or a quoted text is without the ends of joined lines."""
+    if match[1] == "\n":
+        return ""
+    return re.sub(r"\\(.)", lambda inner: "" if inner[1] == "\n" else inner[0], match[0], flags=re.DOTALL) if match[2] else match[0]
 
 
 def _substitutions(parts: tuple[Part, ...]) -> Iterator[CommandSubstitution | ProcessSubstitution]:

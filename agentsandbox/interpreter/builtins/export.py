@@ -82,7 +82,7 @@ def _mark(shell: Shell, argument: Argument, command: str, on: int, off: int) -> 
     except ExpansionError as error:
         if error.ends:
             raise
-        shell.complain(error.message)
+        shell.report(error)
         return 1
     except CommandError as error:
         shell.complain(f"{command}: {error.message}")

@@ -42,7 +42,7 @@ def getopts(shell: Shell, words: list[str]) -> int:
         except ExpansionError as error:
             if not error.readonly:
                 raise
-            shell.complain(error.message)
+            shell.report(error)
             return 1 if status == 1 else 2
         return status
 

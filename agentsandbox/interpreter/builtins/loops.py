@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from agentsandbox.errors import Break, Continue, ControlFlow, Exit
 from agentsandbox.interpreter.builtins import define
+from agentsandbox.interpreter.failures import command_failed
 from agentsandbox.languages.predicates import parse_test_integer
 
 TYPE_CHECKING = False
@@ -30,6 +31,8 @@ def _leave(shell: Shell, words: list[str], jump: type[ControlFlow]) -> int:
         shell.complain(f"{words[0]}: {count}: loop count out of range")
         shell.status = 1
         shell.break_levels = shell.loops
+        if shell.check:
+            command_failed(shell, 1)
         raise Break
     shell.break_levels = min(count, shell.loops)
     shell.status = 0

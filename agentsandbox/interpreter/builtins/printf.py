@@ -71,5 +71,5 @@ def _assign(shell: Shell, variable: str, text: str) -> None:
             shell.variables.assign(base, text)
     except ExpansionError as error:
         if error.readonly:
-            raise ExpansionError(error.message, fatal=False) from None
+            raise ExpansionError(error.message, fatal=False, readonly=error.readonly) from None
         raise

@@ -201,7 +201,7 @@ def _set(shell: Shell, name: str, value: str) -> None:
         except ExpansionError as error:
             if error.ends:
                 raise
-            raise ExpansionError(error.message, fatal=False) from None
+            raise ExpansionError(error.message, fatal=False, readonly=error.readonly) from None
 
 
 _LONG = 65536

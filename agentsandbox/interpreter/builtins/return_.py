@@ -24,7 +24,11 @@ def return_(shell: Shell, words: list[str]) -> int:
             shell.complain("return: too many arguments")
             raise Exit(1)
     if not shell.frames:
-        raise CommandError("can only `return' from a function or sourced script", 2)
+        message = "can only `return' from a function or sourced script"
+        if shell.posix:
+            shell.complain(f"return: {message}")
+            raise Exit(2)
+        raise CommandError(message, 2)
     if operands and number is not None:
         shell.status = number & 255
     raise Return

@@ -40,7 +40,7 @@ def source(shell: Shell, words: list[str]) -> int:
     saved = shell.positional
     if arguments:
         shell.positional = arguments
-    shell.frames.append(Frame("source", name, shell.line, is_function=False))
+    shell.frames.append(Frame("source", name, shell.line, is_function=False, has_arguments=bool(arguments)))
     line = shell.line
     shell.budget.deeper()
     shell.trace_level += 1
