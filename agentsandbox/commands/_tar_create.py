@@ -105,11 +105,12 @@ class Creation:
         except OSError as error:
             self.fail(name, "stat", error)
             return []
+        if self.options.newer is not None and not info.is_dir and self._is_old(info):
+            if self.options.told:
+                self.options.warn("file-unchanged", f"{show(name)}: file is unchanged; not dumped")
+            return []
         if self.archive_path is not None and posixpath.normpath(path) == self.archive_path:
             self.options.warn("ignore-archive", f"{show(name)}: file is the archive; not dumped")
-            return []
-        if self.options.newer is not None and not info.is_dir and self._is_old(info):
-            self.options.warn("file-unchanged", f"{show(name)}: file is unchanged; not dumped")
             return []
         if self.options.confirm is not None and not self.options.confirm(name):
             return []

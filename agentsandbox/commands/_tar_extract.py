@@ -188,7 +188,8 @@ class Extraction:
                 return False
             try:
                 fs.makedirs(parent, 0o777 & ~self.ctx.umask)
-            except OSError:
+            except OSError as error:
+                self.fail_os(posixpath.dirname(name), "mkdir", error)
                 return False
             return True
         if self.options.existing == "keep":

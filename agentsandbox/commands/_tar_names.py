@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from agentsandbox.commands._quoting import quote_as
-from agentsandbox.errors import CommandError
+from agentsandbox.errors import UsageError
 from agentsandbox.patterns import compile_glob
 
 TYPE_CHECKING = False
@@ -91,7 +91,6 @@ class Exclusions:
 
     def add(self, pattern: str, *, anchored: bool, wildcards: bool, ignore_case: bool, match_slash: bool) -> None:
         """One more pattern, with the matching options in force where it stands."""
-        pattern = pattern.rstrip("/") or pattern
         compiled: re.Pattern[str] | ExtendedGlob | str = pattern
         if wildcards or ignore_case:
             text = pattern if wildcards else re.sub(r"([*?\[\\])", r"\\\1", pattern)
@@ -129,6 +128,8 @@ class Choice:
         self._patterns = [compile_glob(name, ignore_case=ignore_case, extglob=False) if wildcards else None for name in self.names]
         self._anchored = anchored
         self._found = [False] * len(names)
+        self.last = -1
+        """Which operand the last member fitted."""
         self._exact = {name: at for at, name in enumerate(self.names)} if not wildcards else {}
 
     def match(self, name: str) -> bool:
@@ -140,9 +141,11 @@ class Choice:
             at = self._exact.get(variant)
             if at is not None:
                 self._found[at] = chosen = True
+                self.last = at
             for at, pattern in enumerate(self._patterns):
                 if pattern is not None and self._fits(pattern, variant):
                     self._found[at] = chosen = True
+                    self.last = at
         return chosen
 
     def _fits(self, pattern: re.Pattern[str] | ExtendedGlob, name: str) -> bool:
@@ -238,7 +241,7 @@ class Transformation:
     def _read(self, text: str, at: int) -> int:
         from agentsandbox.regexps import RegexError, compile_posix  # only --transform needs them
 
-        invalid = CommandError("Invalid transform expression", 2)
+        invalid = UsageError("Invalid transform expression", 2)
         if text[at] != "s" or len(text) < at + 2:
             raise invalid
         mark = re.escape(text[at + 1])
@@ -251,7 +254,7 @@ class Transformation:
         try:
             regex = compile_posix(pattern, extended="x" in flags, ignore_case="i" in flags)
         except RegexError as error:
-            raise CommandError(f"Invalid transform expression: {error.message}", 2) from None
+            raise UsageError(f"Invalid transform expression: {error.message}", 2) from None
         digits = re.sub("[^0-9]", "", flags)[:6]
         self._replacements.append(_Replacement(regex, _parts(replacement, text[at + 1]), flags, int(digits or "1")))
         return found.end()

@@ -14,7 +14,7 @@ from agentsandbox.commands._tar_create import CreationOptions
 from agentsandbox.commands._tar_extract import ExtractionOptions
 from agentsandbox.commands._tar_format import BLOCK, HeaderStyle
 from agentsandbox.commands._tar_names import Choice, Exclusions, Transformation
-from agentsandbox.commands._tar_stream import FORMAT_OF_SUFFIX
+from agentsandbox.commands._tar_stream import FORMAT_OF_SUFFIX, PROGRAM, ArchiveReader, open_archive
 from agentsandbox.errors import CommandError, UsageError
 from agentsandbox.languages.dates import format_date
 from agentsandbox.patterns import compile_glob
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from agentsandbox.command import Arguments, CommandContext
+    from agentsandbox.commands._tar_checkpoints import Checkpoints
     from agentsandbox.streams import ByteWriter
 
 __all__ = ["TarOptions"]
@@ -34,7 +35,21 @@ _ACTIONS = {
     "create": "c", "extract": "x", "list": "t", "append": "r", "update": "u", "diff": "d", "catenate": "A", "delete": "D",
     "test-label": "T",
 }  # fmt: skip
-_FORMATS = {"gzip": "gzip", "bzip2": "bzip2", "xz": "xz", "lzma": "lzma", "zstd": "zstd"}
+_FORMATS = {
+    "gzip": "gzip", "bzip2": "bzip2", "xz": "xz", "lzma": "lzma", "zstd": "zstd", "lzip": f"{PROGRAM}lzip", "lzop": f"{PROGRAM}lzop",
+    "compress": f"{PROGRAM}compress",
+}  # fmt: skip
+_POSITIONAL = frozenset((
+    "directory", "exclude-from", "exclude", "exclude-vcs", "exclude-backups", "exclude-caches", "exclude-caches-under",
+    "exclude-caches-all", "exclude-tag", "exclude-tag-all", "exclude-tag-under", "exclude-ignore", "exclude-ignore-recursive",
+    "no-recursion", "recursion", "anchored", "no-anchored", "wildcards", "no-wildcards", "ignore-case", "no-ignore-case",
+    "wildcards-match-slash", "no-wildcards-match-slash", "null", "no-null", "unquote", "no-unquote", "verbatim-files-from",
+    "no-verbatim-files-from",
+))  # fmt: skip
+"""Options for the names after them: at the end of the command line they mean nothing, and that is an error."""
+
+_LETTERS = {"gzip": "-z", "bzip2": "-j", "xz": "-J", "lzma": "--lzma", "zstd": "--zstd"}
+_NO_DATE = -9223372036854775807
 _PROGRAMS = {"gzip": "gzip", "pigz": "gzip", "bzip2": "bzip2", "pbzip2": "bzip2", "xz": "xz", "pixz": "xz", "lzma": "lzma", "zstd": "zstd"}
 _EXISTING = {
     "keep-old-files": "keep", "skip-old-files": "skip", "keep-newer-files": "newer", "overwrite": "overwrite", "unlink-first": "replace",
@@ -100,11 +115,71 @@ class TarOptions:
         self.index: ByteWriter | None = None
         self.started = ctx.host.clock()
         self.args = args
-        for key, value in args.given:
-            self._read(key, value or "")
+        self.shown: dict[str, str] = {}
+        """How directories are called in messages."""
+        self.unused: list[tuple[str, str | None]] = []
+        self._entered: set[str] = set()
+        last = self._last_name()
+        for place, (key, value) in enumerate(args.given):
+            if place > last and key in _POSITIONAL:
+                self.unused.append((key, value))
+                if key == "directory":
+                    self._check_directory(posixpath.join(ctx.cwd, value or ""), value)
+            else:
+                self._read(key, value or "")
         self._check()
         if args.flag("auto-compress") and self.format is None and self.action == "c":
             self.format = FORMAT_OF_SUFFIX.get(posixpath.splitext(self.archive)[1])
+
+    def _last_name(self) -> int:
+        """Where the last file is named on the command line of an action that writes; behind the end for others."""
+        given = self.args.given
+        if not any(key in ("create", "append", "update") for key, _ in given):
+            return len(given)
+        return max((place for place, (key, _) in enumerate(given) if key in ("", "files-from", "add-file")), default=len(given))
+
+    def tell_unused(self) -> None:
+        """Report the options that stand behind all names."""
+        if not self.unused or self.action == "r":
+            return
+        self.ctx.warn(
+            "The following options were used after any non-optional arguments in archive create or update mode.  "
+            "These options are positional and affect only arguments that follow them.  Please, rearrange them properly.", 2,
+        )  # fmt: skip
+        for key, value in self.unused:
+            option = "-C" if key == "directory" else f"--{key}"
+            self.ctx.warn(f"{option}{'' if value is None else f' {quote(value)}'} has no effect", 2)
+
+    def enter(self, operand: _Operand) -> None:
+        """Make sure that the directory of an operand is there."""
+        if operand.directory not in self._entered:
+            self._entered.add(operand.directory)
+            self._check_directory(operand.directory)
+
+    def last_directory(self) -> str:
+        """The directory for all members when no operand says another one."""
+        if not self.operands:
+            self._check_directory(self.directory)
+        return self.directory
+
+    def _check_directory(self, path: str, shown: str | None = None) -> None:
+        try:
+            self.ctx.fs.listdir(path)
+        except OSError as error:
+            raise CommandError(f"{shown or self.shown.get(path, path)}: Cannot open: {error.strerror}\ntar: {_FATAL}", 2) from None
+
+    def operand_of(self, choice: Choice) -> _Operand | None:
+        """The operand that the last member was chosen by."""
+        at = choice.last - len(self.args.values("starting-file"))
+        return self.operands[at] if 0 <= at < len(self.operands) else None
+
+    def open(self, checkpoints: Checkpoints | None = None) -> ArchiveReader:
+        """The archive to read; compressed data from standard input is refused unless an option names its format."""
+        reader = open_archive(self.ctx, self.archive, compressed=self.format is not None)
+        archive = ArchiveReader(self.ctx, reader, self.format, checkpoints)
+        if self.archive == "-" and self.format is None and archive.format is not None:
+            raise CommandError(f"Archive is compressed. Use {_LETTERS[archive.format]} option\ntar: {_FATAL}", 2)
+        return archive
 
     def _read(self, key: str, value: str) -> None:
         if key in _ACTIONS:
@@ -250,18 +325,11 @@ class TarOptions:
         self.verbose += 1
 
     def _directory(self, value: str) -> None:
-        path = posixpath.join(self.directory, value)
-        try:
-            self.ctx.fs.listdir(path)
-        except OSError as error:
-            raise CommandError(f"{value}: Cannot open: {error.strerror}\ntar: {_FATAL}", 2) from None
-        self.directory = posixpath.normpath(path)
+        self.directory = posixpath.normpath(posixpath.join(self.directory, value))
+        self.shown[self.directory] = value
 
     def _use_compress_program(self, value: str) -> None:
-        format = _PROGRAMS.get(posixpath.basename(value.partition(" ")[0]))
-        if format is None:
-            raise CommandError(f"{value}: this program is not available for compression: use gzip, bzip2 or xz", 2)
-        self._compress(format)
+        self._compress(_PROGRAMS.get(posixpath.basename(value.partition(" ")[0])) or f"{PROGRAM}{value}")
 
     def _exclude(self, value: str) -> None:
         self.exclusions.add(
@@ -283,20 +351,22 @@ class TarOptions:
 
     def _files_from(self, value: str) -> None:
         options = not self.null and not self.args.flag("verbatim-files-from")
-        for line in self._lines(value, b"\0" if self.null else b"\n"):
+        for number, line in enumerate(self._lines(value, b"\0" if self.null else b"\n", "stat"), 1):
             if options and line.startswith("--add-file="):
                 self._add_file(line.partition("=")[2])
             elif options and (found := re.match(r"-C *(.+)|--directory=(.+)", line)):
                 self._directory(found[1] or found[2])
+            elif options and line.startswith("-") and len(line) > 1:
+                self.ctx.warn(f"{value}:{number}: unrecognized option", 2)
             elif line:
                 name = line if self.null or self.args.flag("no-unquote") else _unquote(line)
                 self.operands.append(_Operand(name, self.directory, self.recursive))
 
-    def _lines(self, name: str, end: bytes) -> Iterator[str]:
+    def _lines(self, name: str, end: bytes, doing: str = "open") -> Iterator[str]:
         try:
             source = self.ctx.open_input(name)
         except OSError as error:
-            raise CommandError(f"{name}: Cannot open: {error.strerror}\ntar: {_FATAL}", 2) from None
+            raise CommandError(f"{name}: Cannot {doing}: {error.strerror}\ntar: {_FATAL}", 2) from None
         for line in source.lines(end):
             self.ctx.budget.step()
             yield decode(line[:-1] if line.endswith(end) else line)
@@ -306,7 +376,7 @@ class TarOptions:
 
     def _blocking_factor(self, value: str) -> None:
         if not value.isdecimal() or not 0 < int(value[:8]) <= 4096:
-            raise UsageError("Invalid blocking factor", 2)
+            raise UsageError(f"{value}: Invalid blocking factor", 2)
         self.record = int(value) * BLOCK
 
     # what the actions need
@@ -325,9 +395,13 @@ class TarOptions:
 
             made.mode = compile_mode(mode, ctx.umask)
             if made.mode is None:
-                raise UsageError("Invalid mode given on option", 2)
-        if args.value("sort") not in (None, "none", "name", "inode"):
-            raise UsageError(f"invalid argument {quote(args.value('sort') or '')} for {quote('--sort')}", 2)
+                raise CommandError(f"Invalid mode given on option\ntar: {_FATAL}", 2)
+        order = args.value("sort")
+        if order is not None:
+            try:
+                choose(order, "--sort", (("none",), ("name",), ("inode",)))
+            except UsageError as error:
+                raise CommandError(error.message, 2) from None
         text = args.value("mtime")
         if text is not None:
             made.mtime = self._date(text, "--mtime")
@@ -371,13 +445,13 @@ class TarOptions:
         return name, 0 if name == "root" else 1000
 
     def _date(self, text: str, option: str) -> int:
-        when = self._mtime(text)
-        if not text.startswith(("/", ".")):
+        when = self._moment(text)
+        if when != _NO_DATE * 1_000_000_000 and not text.startswith(("/", ".")):
             shown = format_date(when, "%Y-%m-%d %H:%M:%S", self.ctx.env.get("TZ", ""))
             self.dates.append(f"Option {option}: Treating date '{text}' as {shown}")
         return when
 
-    def _mtime(self, text: str) -> int:
+    def _moment(self, text: str) -> int:
         from agentsandbox.commands._times import nanoseconds
         from agentsandbox.languages.dates import DateError, parse_date  # only --mtime needs them
 
@@ -389,7 +463,8 @@ class TarOptions:
         try:
             return parse_date(text, self.ctx.host.clock(), self.ctx.env.get("TZ", ""))
         except DateError:
-            raise CommandError(f"Invalid date given on option\ntar: {_FATAL}", 2) from None
+            self.ctx.warn(f"Substituting {_NO_DATE} for unknown date format {quote(text)}", self.ctx.status)
+            return _NO_DATE * 1_000_000_000
 
     def choice(self) -> Choice:
         return Choice(

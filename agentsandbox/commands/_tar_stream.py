@@ -5,8 +5,9 @@ from __future__ import annotations
 import posixpath
 
 from agentsandbox.commands._compression import CompressionError, Source, compressor, decompress, detect
+from agentsandbox.commands._programs import find_problem
 from agentsandbox.errors import CommandError
-from agentsandbox.streams import encode
+from agentsandbox.streams import Buffer, BytesReader, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,11 +18,15 @@ if TYPE_CHECKING:
     from agentsandbox.commands._tar_checkpoints import Checkpoints
     from agentsandbox.streams import ByteReader, ByteWriter
 
-__all__ = ["FORMAT_OF_SUFFIX", "ArchiveReader", "ArchiveWriter", "open_archive"]
+__all__ = ["FORMAT_OF_SUFFIX", "PROGRAM", "ArchiveReader", "ArchiveWriter", "open_archive", "tell_child"]
+
+PROGRAM = "program:"
+"""Before the command line of -I where a format is expected."""
 
 FORMAT_OF_SUFFIX = {
     ".gz": "gzip", ".tgz": "gzip", ".taz": "gzip", ".bz2": "bzip2", ".tbz": "bzip2", ".tbz2": "bzip2", ".tz2": "bzip2", ".xz": "xz",
-    ".txz": "xz", ".lzma": "lzma", ".tlz": "lzma", ".zst": "zstd", ".tzst": "zstd",
+    ".txz": "xz", ".lzma": "lzma", ".tlz": "lzma", ".zst": "zstd", ".tzst": "zstd", ".lz": "program:lzip", ".Z": "program:compress",
+    ".taZ": "program:compress", ".lzo": "program:lzop",
 }  # fmt: skip
 _BLOCK = 512
 _FATAL = "Error is not recoverable: exiting now"
@@ -54,13 +59,18 @@ class ArchiveReader:
             format = found if found is not None and start[257:262] != b"ustar" else None
         self.format = format
         if format is not None:
-            self._blocks = decompress(self._source, format, ctx.budget)
+            if format.startswith(PROGRAM):
+                self._blocks = _run_program(ctx, f"{format.removeprefix(PROGRAM)} -d", self._source)
+            else:
+                self._blocks = decompress(self._source, format, ctx.budget)
         self._held = b""
         self._content = 0
         self._padding = 0
         self.position = 0
         self.end = 0
         self.failed = False
+        self.patient = False
+        """Whether the end that comes too early is told of twice, as extraction does."""
 
     def _more(self) -> bytes:
         """The next block of plain bytes; b"" at the end."""
@@ -110,7 +120,8 @@ class ArchiveReader:
             if not self._held:
                 self._held = self._more()
                 if not self._held:
-                    raise CommandError(f"Unexpected EOF in archive\ntar: {_FATAL}", 2)
+                    again = "Unexpected EOF in archive\ntar: " if self.patient else ""
+                    raise CommandError(f"{again}Unexpected EOF in archive\ntar: {_FATAL}", 2)
             block = self._held if len(self._held) <= self._content else self._held[: self._content]
             self._held = self._held[len(block) :]
             self._content -= len(block)
@@ -136,7 +147,10 @@ class ArchiveWriter:
     ) -> None:
         self._ctx = ctx
         self._target = target
-        self._compressor: Compressor | None = None if format is None else compressor(format)
+        self._compressor: Compressor | None = None
+        if format is not None:
+            own = format.startswith(PROGRAM)
+            self._compressor = _Program(ctx, format.removeprefix(PROGRAM)) if own else compressor(format)
         self._record = record
         self._checkpoints = checkpoints
         self._held: list[bytes] = []
@@ -177,11 +191,66 @@ class ArchiveWriter:
             self._target.write(self._compressor.flush())
 
 
-def open_archive(ctx: CommandContext, name: str) -> ByteReader:
-    """The archive for reading, stdin for "-"."""
+class _Program:
+    """A command of the sandbox that compresses: it is run when all has been written."""
+
+    def __init__(self, ctx: CommandContext, command: str) -> None:
+        self.ctx = ctx
+        self.command = command
+        self.parts: list[bytes] = []
+        self.size = 0
+
+    def compress(self, data: bytes, /) -> bytes:
+        self.size += len(data)
+        self.ctx.budget.charge(self.size)
+        self.parts.append(data)
+        return b""
+
+    def flush(self) -> bytes:
+        return _output_of(self.ctx, self.command, b"".join(self.parts))
+
+
+def _run_program(ctx: CommandContext, command: str, source: Source) -> Iterator[bytes]:
+    parts = []
+    size = 0
+    while block := source.block():
+        size += len(block)
+        ctx.budget.charge(size)
+        parts.append(block)
+    yield _output_of(ctx, command, b"".join(parts))
+
+
+def _output_of(ctx: CommandContext, command: str, data: bytes) -> bytes:
+    """What a command makes of the data; it ends `tar` when it fails."""
+    name = (command.split() or [""])[0]
+    if find_problem(ctx, name):
+        if command.endswith(" -d"):
+            reason = "Cannot exec: No such file or directory"
+            ctx.stderr.write(encode(f"tar (child): {name}: {reason}\ntar (child): {_FATAL}\ntar: Child returned status 2\n"))
+            raise CommandError(_FATAL, 2)
+        ctx.stderr.write(encode(f"/bin/sh: 1: {name}: not found\ntar: Child returned status 127\n"))
+        raise CommandError(_FATAL, 2)
+    output = Buffer(ctx.budget.value_bytes)
+    status = ctx.run(["sh", "-c", command], stdin=BytesReader(data), stdout=output)
+    if status:
+        ctx.stderr.write(encode(f"tar: Child returned status {status}\n"))
+        raise CommandError(_FATAL, 2)
+    return output.getvalue()
+
+
+def tell_child(ctx: CommandContext, name: str, error: OSError) -> None:
+    """An archive that cannot be opened, in the words of the process that would compress it."""
+    ctx.stderr.write(encode(f"tar (child): {name}: Cannot open: {error.strerror}\ntar (child): {_FATAL}\n"))
+
+
+def open_archive(ctx: CommandContext, name: str, *, compressed: bool = False) -> ByteReader:
+    """The archive for reading, stdin for "-"; `compressed` if an option says that it is."""
     if name == "-":
         return ctx.stdin
     try:
-        return ctx.fs.open(posixpath.join(ctx.cwd, name), "r")
+        return ctx.fs.open(posixpath.join(ctx.cwd, name) if name else "", "r")
     except OSError as error:
+        if compressed:
+            tell_child(ctx, name, error)
+            raise CommandError(f"Child returned status 2\ntar: {_FATAL}", 2) from None
         raise CommandError(f"{name}: Cannot open: {error.strerror}\ntar: {_FATAL}", 2) from None

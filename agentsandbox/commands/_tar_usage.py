@@ -25,9 +25,12 @@ Store files in an archive and get them back: `tar -cf archive.tar foo bar`, `tar
   -j, --bzip2                     … with bzip2
   -J, --xz                        … with xz
       --lzma                      … with lzma
+      --lzip                      … with lzip, if there is such a command
+      --lzop                      … with lzop, if there is such a command
+  -Z, --compress, --uncompress    … with compress, if there is such a command
       --zstd                      through zstd, where the host has it
   -a, --auto-compress             compress by the archive's suffix
-  -I, --use-compress-program=PROG  gzip, bzip2 or xz by the name of its program
+  -I, --use-compress-program=PROG  compress through PROG, decompress through PROG -d
   -b, --blocking-factor=BLOCKS    512 times BLOCKS bytes for each record (20)
       --record-size=NUMBER        NUMBER of bytes for each record, a multiple of 512
   -B, --read-full-records         accepted: reads are always of full records
@@ -146,7 +149,7 @@ Store files in an archive and get them back: `tar -cf archive.tar foo bar`, `tar
 
       --full-time                 show times in full
       --utc                       show times in UTC
-      --totals                    print the number of bytes afterwards
+      --totals[=SIGNAL]           print the number of bytes afterwards, or when SIGNAL comes
       --index-file=FILE           -v writes to FILE
       --quoting-style=STYLE       literal, shell, shell-always, shell-escape, shell-escape-always, c, c-maybe, escape, locale, clocale
       --quote-chars=STRING        quote these characters as well

@@ -16,7 +16,7 @@ from agentsandbox.commands._tar_format import BLOCK, Member, TarFormatError, bui
 from agentsandbox.commands._tar_listing import Listing
 from agentsandbox.commands._tar_names import Choice, show
 from agentsandbox.commands._tar_options import TarOptions
-from agentsandbox.commands._tar_stream import ArchiveReader, ArchiveWriter, open_archive
+from agentsandbox.commands._tar_stream import ArchiveReader, ArchiveWriter, open_archive, tell_child
 from agentsandbox.commands._tar_usage import USAGE
 from agentsandbox.errors import CommandError, UsageError
 from agentsandbox.patterns import compile_glob
@@ -47,7 +47,7 @@ def _rewrite(words: Sequence[str]) -> Sequence[str]:
         if option is not None and option.takes == 1:
             if not rest:
                 raise UsageError(f"Old option '{letter}' requires an argument.", 2)
-            rewritten[-1] += rest.pop(0)
+            rewritten.append(rest.pop(0))
     return rewritten + rest
 
 
@@ -90,7 +90,7 @@ def _confirmation(ctx: CommandContext, doing: str) -> Callable[[str], bool]:
 
 
 def _tell_totals(ctx: CommandContext, options: TarOptions, what: str, size: int) -> None:
-    if not options.args.flag("totals"):
+    if not any(key == "totals" and not value for key, value in options.args.given):
         return
     spent = ctx.host.clock() - options.started
     human = SizeFormat(human=True)
@@ -169,7 +169,8 @@ def _finish_reading(options: TarOptions, archive: ArchiveReader, choice: Choice)
 
 
 def _list(ctx: CommandContext, options: TarOptions) -> None:
-    archive = ArchiveReader(ctx, open_archive(ctx, options.archive), options.format)
+    archive = options.open()
+    options.last_directory()
     choice = options.choice()
     listing = _listing(ctx, options, ctx.stdout, options.verbose)
     names = _tar_names.SafeNames(lambda message: ctx.warn(message, ctx.status), options.args.flag("absolute-names"))
@@ -184,15 +185,20 @@ def _list(ctx: CommandContext, options: TarOptions) -> None:
 
 
 def _extract(ctx: CommandContext, options: TarOptions) -> None:
-    archive = ArchiveReader(ctx, open_archive(ctx, options.archive), options.format, Checkpoints(options, "Read"))
+    archive = options.open(Checkpoints(options, "Read"))
+    archive.patient = True
     choice = options.choice()
     wanted = options.extraction()
-    extraction = Extraction(ctx, archive, wanted, options.directory)
+    extraction = Extraction(ctx, archive, wanted, options.last_directory())
     listing = _listing(ctx, options, ctx.stderr if wanted.to_stdout else ctx.stdout, options.verbose - 1)
     transformed = options.args.flag("show-transformed-names")
     confirm = _confirmation(ctx, "extract") if options.args.flag("interactive") else None
     try:
         for member in _members(options, archive, choice):
+            operand = options.operand_of(choice)
+            if operand is not None:
+                options.enter(operand)
+                extraction.directory = operand.directory
             name = extraction.target_name(member)
             if name is None or (confirm is not None and not confirm(member.name)):
                 continue
@@ -206,7 +212,7 @@ def _extract(ctx: CommandContext, options: TarOptions) -> None:
 
 
 def _compare(ctx: CommandContext, options: TarOptions) -> None:
-    archive = ArchiveReader(ctx, open_archive(ctx, options.archive), options.format)
+    archive = options.open()
     choice = options.choice()
     listing = _listing(ctx, options, ctx.stdout, options.verbose - 1)
     for member in _members(options, archive, choice):
@@ -214,7 +220,8 @@ def _compare(ctx: CommandContext, options: TarOptions) -> None:
             listing.write(member, member.name)
         if member.kind == "label":
             continue
-        compare_member(ctx, archive, member, options.directory)
+        operand = options.operand_of(choice)
+        compare_member(ctx, archive, member, options.last_directory() if operand is None else operand.directory)
     _finish_reading(options, archive, choice)
 
 
@@ -235,7 +242,7 @@ def _verify(ctx: CommandContext, options: TarOptions) -> None:
 
 def _test_label(ctx: CommandContext, options: TarOptions) -> None:
     """`--test-label`: print the label; with operands, whether it is one of them."""
-    archive = ArchiveReader(ctx, open_archive(ctx, options.archive), options.format)
+    archive = options.open()
     member = next(read_members(archive, lambda message: ctx.warn(message, ctx.status)), None)
     label = member.name if member is not None and member.kind == "label" else None
     names = [operand.name for operand in options.operands]
@@ -259,6 +266,9 @@ def _open_target(ctx: CommandContext, options: TarOptions) -> tuple[ByteWriter, 
     try:
         return ctx.fs.open(path, "w", permissions=0o666 & ~ctx.umask), path
     except OSError as error:
+        if options.format is not None:
+            tell_child(ctx, options.archive, error)
+            raise CommandError(f"{options.archive}: Cannot write: Broken pipe\ntar: Child returned status 2\ntar: {_FATAL}", 2) from None
         raise CommandError(f"{options.archive}: Cannot open: {error.strerror}\ntar: {_FATAL}", 2) from None
 
 
@@ -275,7 +285,9 @@ def _add_operands(ctx: CommandContext, options: TarOptions, creation: Creation) 
         wanted.verbose = lambda member, name: listing.write(member, member.name if transformed else name)
     for operand in options.operands:
         wanted.recursive = operand.recursive
+        options.enter(operand)
         creation.add(operand.name, operand.directory)
+    options.tell_unused()
     if options.args.flag("check-links"):
         creation.tell_missing_links()
 
@@ -321,7 +333,7 @@ def _append(ctx: CommandContext, options: TarOptions) -> None:
     archive = ArchiveReader(ctx, BytesReader(data), None)
     times: dict[str, int] = {}
     end = 0
-    for member in read_members(archive, lambda message: ctx.warn(message, ctx.status)):
+    for member in read_members(archive, lambda message: ctx.warn(message, ctx.status)) if data else ():
         times[member.name.rstrip("/")] = member.mtime // 1_000_000_000
         archive.skip_rest()
         end = archive.position
