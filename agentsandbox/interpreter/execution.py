@@ -75,11 +75,11 @@ def run_external(shell: Shell, argv: Sequence[str], environment: Mapping[str, st
             return _run_tool(shell, own, argv, environment)
     located = locate(shell, name, path) if name else None
     if located is None:
-        return _not_found(shell, name)
+        return _not_found(shell, name, shell.variables.get("PATH") if path is None else path)
     return run_file(shell, located, argv, environment)
 
 
-def _not_found(shell: Shell, name: str) -> int:
+def _not_found(shell: Shell, name: str, path: str | None) -> int:
     handler = shell.functions.get("command_not_found_handle")
     if handler is not None:
         from agentsandbox.interpreter.functions import call_function
@@ -89,7 +89,7 @@ def _not_found(shell: Shell, name: str) -> int:
         shell.complain("fg: no job control")
         return 1
     shown = ansi_quote(name) if needs_ansi(name) else name
-    if name and not shell.variables.get("PATH"):
+    if name and not path:
         shell.complain(f"{shown}: {os.strerror(2)}")
         return 127
     shell.complain(f"{shown}: command not found")

@@ -279,7 +279,7 @@ def _for(node: For) -> Run:
                 else:
                     values[name] = item
                 if shell.slow:
-                    _trace_for(shell, node, items)
+                    trace_loop(shell, "for", node)
                 try:
                     status = body(shell)
                 except Continue:
@@ -319,15 +319,16 @@ def _assign_loop_variable(shell: Shell, name: str, item: str) -> None:
         shell.variables.assign(name, item)
 
 
-def _trace_for(shell: Shell, node: For, items: list[str]) -> None:
+def trace_loop(shell: Shell, keyword: str, node: For) -> None:
+    """What is due before each round of `for`, and before `select`."""
     from agentsandbox.interpreter.traps import before_command
 
-    source = " ".join(word.source for word in node.words) if node.words is not None else '"$@"'
+    text = f"{keyword} {node.name} in " + (" ".join(word.source for word in node.words) if node.words is not None else '"$@"')
     if shell.xtrace:
         from agentsandbox.interpreter.tracing import trace_text
 
-        trace_text(shell, f"for {node.name} in {source}")
-    before_command(shell, f"for {node.name} in {source}", node.line)
+        trace_text(shell, text)
+    before_command(shell, text, node.line)
 
 
 @compiles(Select)

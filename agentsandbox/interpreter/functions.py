@@ -86,6 +86,7 @@ def call_function(shell: Shell, function: Function, arguments: list[str]) -> int
         raise
     finally:
         budget.depth = depth
+        shell.last_argument = arguments[-1] if arguments else function.name
         scopes.pop()
         if scope:
             attributes = shell.attributes

@@ -10,7 +10,7 @@ from agentsandbox.interpreter.dispatch import compile_command, compiles
 from agentsandbox.interpreter.failures import command_failed
 from agentsandbox.interpreter.flow import compile_condition
 from agentsandbox.interpreter.specials import PipelineStatus
-from agentsandbox.interpreter.subshells import compile_stage, run_subshell, run_traps, text_of
+from agentsandbox.interpreter.subshells import announced, compile_stage, run_subshell, run_traps, text_of
 from agentsandbox.interpreter.substitutions import has_no_side_effects
 from agentsandbox.interpreter.traps import before_command
 from agentsandbox.streams import Pipe, PipeReader
@@ -101,8 +101,8 @@ class _Run:
         shell = self.shell
         name = self.in_place[number]
         if name and not started and not shell.slow and not shell.check and not shell.traps and name not in shell.functions:
-            saved = shell.fds
-            shell.fds = fds
+            saved, hashed = shell.fds, shell.hashed
+            shell.fds, shell.hashed = fds, hashed.copy()
             try:
                 return self.stages[number](shell)
             except PipeClosed:
@@ -112,7 +112,7 @@ class _Run:
                 shell.report(error)
                 return 1
             finally:
-                shell.fds = saved
+                shell.fds, shell.hashed = saved, hashed
         if number == len(self.stages) - 1 and shell.shopt["lastpipe"] and not shell.monitor and not started:
             saved = shell.fds
             shell.fds = fds
@@ -156,7 +156,7 @@ def _stages(node: Pipeline) -> Run:
     stages, children = map(list, zip(*map(compile_stage, node.commands), strict=True))
     for number, command in enumerate(node.commands):
         if isinstance(command, SimpleCommand):
-            children[number] = _announced(children[number])
+            children[number] = announced(children[number])
     in_place = [command.words[0].source if _leaves_no_trace(command) else "" for command in node.commands]  # type: ignore[attr-defined]
     line = node.line
 
@@ -188,14 +188,6 @@ def _announce(shell: Shell, node: Pipeline) -> None:
     for command in node.commands:
         if isinstance(command, SimpleCommand):
             before_command(shell, text_of(command), node.line)
-
-
-def _announced(run: Run) -> Run:
-    def run_announced(shell: Shell) -> int:
-        shell.announced = shell.slow
-        return run(shell)
-
-    return run_announced
 
 
 def _negated(run: Run) -> Run:

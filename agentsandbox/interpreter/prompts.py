@@ -16,8 +16,8 @@ _PLAIN = {
     "e": "\x1b",
     "n": "\n",
     "r": "\r",
-    "[": "\x01",
-    "]": "\x02",
+    "[": "",
+    "]": "",
     "\\": "\\\\",
     "s": "bash",
     "v": "5.2",
@@ -66,7 +66,9 @@ def _letter(shell: Shell, letter: str) -> str:
             here = "~" + here[len(home) :]
         return here if letter == "w" or here in ("/", "~") else here.rpartition("/")[2]
     if letter == "$":
-        return "$"
-    if letter in "!#":
+        return "\\$"
+    if letter == "!":
         return str(len(shell.machine.history) + 1)
+    if letter == "#":
+        return "0"
     return "\\" + letter

@@ -295,9 +295,9 @@ def _parse_invocation(name: str, words: Sequence[str]) -> _Invocation:
                     raise CommandError(f"-{letter}: option requires an argument", 2)
                 chosen = words[position]
                 if letter == "o" and chosen not in OPTIONS:
-                    raise CommandError(f"{chosen}: invalid option name", 2)
+                    raise CommandError(f"line 0: bash: {chosen}: invalid option name", 2)
                 if letter == "O" and chosen not in SHOPT_DEFAULTS:
-                    raise CommandError(f"{chosen}: invalid shell option name", 2)
+                    raise CommandError(f"line 0: {chosen}: invalid shell option name", 2)
                 (parsed.options if letter == "o" else parsed.shopts).append((chosen, on))
                 position += 1
             else:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from agentsandbox.errors import Break, Continue
 from agentsandbox.interpreter.dispatch import compile_command
-from agentsandbox.interpreter.flow import leave_loop, refuse_name
+from agentsandbox.interpreter.flow import leave_loop, refuse_name, trace_loop
 from agentsandbox.interpreter.substitutions import WORDS
 from agentsandbox.streams import decode
 
@@ -34,6 +34,8 @@ def compile_select(node: Select) -> Callable[[Shell], int]:
         else:
             for word in words:
                 word(shell, items)
+        if shell.slow:
+            trace_loop(shell, "select", node)
         if not items:
             shell.status = 0
             return 0

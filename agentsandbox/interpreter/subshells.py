@@ -11,6 +11,7 @@ from agentsandbox.expansion.variables import IndexedArray
 from agentsandbox.interpreter.dispatch import compile_command, compiles
 from agentsandbox.interpreter.failures import command_failed
 from agentsandbox.interpreter.redirections import redirected
+from agentsandbox.interpreter.traps import before_command
 from agentsandbox.streams import BytesReader, Pipe, PipeReader, Stream, encode
 from agentsandbox.syntax.nodes import AndOr, Background, Coproc, Group, Pipeline, SimpleCommand, Subshell, Unreadable
 
@@ -24,7 +25,17 @@ if TYPE_CHECKING:
 
     Run = Callable[[Shell], int]
 
-__all__ = ["child_ended", "compile_stage", "in_subshell", "run_in_shell", "run_subshell", "run_traps", "start_subshell", "text_of"]
+__all__ = [
+    "announced",
+    "child_ended",
+    "compile_stage",
+    "in_subshell",
+    "run_in_shell",
+    "run_subshell",
+    "run_traps",
+    "start_subshell",
+    "text_of",
+]
 
 SIGKILL = 9
 
@@ -171,6 +182,16 @@ def compile_stage(command: Command) -> tuple[Run, Run]:
     return run, run_alone
 
 
+def announced(run: Run) -> Run:
+    """A simple command in a process of its own, whose DEBUG trap has run before the process was started."""
+
+    def run_announced(shell: Shell) -> int:
+        shell.announced = shell.slow
+        return run(shell)
+
+    return run_announced
+
+
 def in_subshell(body: Run, line: int, node: Command) -> Run:
     """Something run in a subshell, as a command; `node` is what it is shown as."""
 
@@ -204,12 +225,16 @@ def _background(node: Background) -> Run:
     if isinstance(command, Pipeline) and command.negated:  # bash forgets the ! of an asynchronous pipeline
         command = Pipeline(command.commands, command.operators, False, command.timed, command.line)
     run = compile_stage(command)[1]
+    if isinstance(command, SimpleCommand):
+        run = announced(run)
     text: list[str] = []
     simple = not isinstance(node.command, AndOr) or len(node.command.rest) < 100
 
     def start(shell: Shell) -> int:
         if not text:
             text.append(text_of(node.command) if simple else "…")
+        if shell.slow and isinstance(command, SimpleCommand):
+            before_command(shell, text[0], command.line)
         process = start_subshell(shell, run, shell.fds, text[0], detach_input=True)
         process.is_job = True
         shell.background = process

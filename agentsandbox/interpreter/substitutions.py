@@ -37,15 +37,15 @@ def substitute(shell: Shell, run: Run, *, in_place: bool) -> str:
         budget.tick()
     try:
         if in_place and not shell.slow and not shell.check:
-            saved = shell.fds
-            shell.fds = {**saved, 1: buffer}
+            saved, hashed = shell.fds, shell.hashed
+            shell.fds, shell.hashed = {**saved, 1: buffer}, hashed.copy()
             try:
                 status = run(shell)
             except ExpansionError as error:  # it would have ended the substitution's own shell, no more
                 shell.report(error)
                 status = 1
             finally:
-                shell.fds = saved
+                shell.fds, shell.hashed = saved, hashed
         else:
             status = run_subshell(shell, run, {**shell.fds, 1: buffer}, substitution=True)
     finally:
