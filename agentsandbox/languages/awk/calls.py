@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from agentsandbox.languages.awk.expressions import Expressions
     from agentsandbox.languages.awk.nodes import Call, Expression
 
-__all__ = ["CALLS", "TEXT_CALLS"]
+__all__ = ["CALLS", "TEXT_CALLS", "substitution_statement"]
 
 TEXT_CALLS = frozenset(("substr", "sprintf", "tolower", "toupper", "gensub", "strftime", "typeof"))
 _ARITHMETIC = {
@@ -29,6 +29,7 @@ def _bare(expression: Expression) -> Expression:
 def _array(compiler: Expressions, expression: Expression) -> str:
     bare = _bare(expression)
     if isinstance(bare, (nodes.Name, nodes.Index)):
+        compiler.mark_typed(bare)
         return compiler.array_code(bare)
     return f"not_an_array({compiler.value(bare)})"
 
@@ -83,7 +84,13 @@ def _split(compiler: Expressions, call: Call) -> str:
     arguments = call.arguments
     separator = _separator(compiler, arguments[2]) if len(arguments) > 2 else "None"
     separators = _array(compiler, arguments[3]) if len(arguments) > 3 else "None"
-    return f"rt.split_into({compiler.text(arguments[0])}, {_array(compiler, arguments[1])}, {separator}, {separators})"
+    target = _bare(arguments[1])
+    if isinstance(target, nodes.Name) and compiler.is_plain_array(target.name):
+        array, typed = f"v_{target.name}", f"y_{target.name}"
+        compiler.split_targets.add(target.name)
+    else:
+        array, typed = _array(compiler, target), "True"
+    return f"rt.split_into({compiler.text(arguments[0])}, {array}, {separator}, {separators}, {typed})"
 
 
 def _patsplit(compiler: Expressions, call: Call) -> str:
@@ -93,15 +100,35 @@ def _patsplit(compiler: Expressions, call: Call) -> str:
     return f"rt.patsplit({compiler.text(arguments[0])}, {_array(compiler, arguments[1])}, {pattern}, {separators})"
 
 
+def _substituted(compiler: Expressions, call: Call, text: str) -> str:
+    """The call that does the work: the new text waits in `rt.got`."""
+    sought, replacement = _bare(call.arguments[0]), _bare(call.arguments[1])
+    every = call.name == "gsub"
+    pattern = compiler.pattern(sought)
+    if isinstance(sought, nodes.Regex) and isinstance(replacement, nodes.Text) and not compiler.ignore_case:
+        return f"c{compiler.substituter(sought.source, replacement.value, every)}({text})"
+    return f"rt.substitute({pattern}, {compiler.text(call.arguments[1])}, {text}, {every})"
+
+
+def substitution_target(call: Call) -> Expression:
+    """What `sub` or `gsub` changes."""
+    return _bare(call.arguments[2]) if len(call.arguments) > 2 else nodes.Field(call.line, nodes.Number(call.line, 0.0))
+
+
+def substitution_statement(compiler: Expressions, call: Call) -> tuple[str, str] | None:
+    """(the call, the assignment when it replaced something); None where it is not that simple."""
+    target = substitution_target(call)
+    if not isinstance(target, nodes.Name) and not (isinstance(target, nodes.Field) and isinstance(target.number, nodes.Number)):
+        return None
+    return _substituted(compiler, call, compiler.text(target)), compiler.assigned(target, "rt.got")
+
+
 def _substitute(compiler: Expressions, call: Call) -> str:
-    """The new text waits in `rt.got` and is assigned when something was replaced."""
-    pattern = compiler.pattern(_bare(call.arguments[0]))
-    replacement = compiler.text(call.arguments[1])
-    every = "True" if call.name == "gsub" else "False"
+    """The new text is assigned when something was replaced."""
     count = compiler.temporary()
-    target = _bare(call.arguments[2]) if len(call.arguments) > 2 else nodes.Field(call.line, nodes.Number(call.line, 0.0))
+    target = substitution_target(call)
     if not isinstance(target, (nodes.Name, nodes.Index, nodes.Field)):
-        return f"rt.substitute({pattern}, {replacement}, {compiler.text(target)}, {every})"
+        return _substituted(compiler, call, compiler.text(target))
     if isinstance(target, nodes.Index):
         array, key = compiler.temporary(), compiler.temporary()
         text = f"text(({array} := {compiler.array_code(target.base)})[({key} := {compiler.subscript(target.subscripts)})])"
@@ -113,7 +140,7 @@ def _substitute(compiler: Expressions, call: Call) -> str:
     else:
         text = compiler.text(target)
         assign = compiler.assigned(target, "rt.got")
-    return f"(({assign}, {count})[1] if ({count} := rt.substitute({pattern}, {replacement}, {text}, {every})) else {count})"
+    return f"(({assign}, {count})[1] if ({count} := {_substituted(compiler, call, text)}) else {count})"
 
 
 def _gensub(compiler: Expressions, call: Call) -> str:
@@ -171,6 +198,7 @@ def _kind(compiler: Expressions, call: Call) -> str:
     """`typeof` and `isarray`, which must not create what they look at."""
     argument = _bare(call.arguments[0])
     if isinstance(argument, nodes.Index):
+        compiler.mark_typed(argument.base)
         code = f"peek({compiler.array_code(argument.base)}, {compiler.subscript(argument.subscripts)})"
     elif isinstance(argument, nodes.Name) and compiler.scopes.is_array(compiler.function, argument.name):
         code = f"{'l' if compiler.scopes.key(compiler.function, argument.name)[0] else 'v'}_{argument.name}"

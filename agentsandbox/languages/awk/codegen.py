@@ -135,6 +135,11 @@ class _Generator(Expressions):
         self.emit("r = ''; f = list(pad); nf = 0; k = 250; b = rt.budget")
         for source, number in self.regexes.items():
             self.emit(f"p{number} = rt.constant_pattern({source!r}); s{number} = p{number}.test")
+        for name in sorted(self.split_targets):
+            typed = name in self.typed or "PROCINFO" in self.scopes.names or self.scopes.indirect
+            self.emit(f"y_{name} = {bool(typed)}")
+        for (source, replacement, every), number in self.substitutions.items():
+            self.emit(f"c{number} = rt.substituter(p{self.regexes[source]}, {replacement!r}, {every})")
         for name in sorted(self.scopes.names if self.scopes.changes_operands else self.operands & self.scopes.names):
             if name not in SPECIAL_NAMES and ("", name) not in self.scopes.arrays and name not in SPECIAL_ARRAYS:
                 self.emit(f"def set_{name}(value):")
@@ -263,7 +268,8 @@ class _Generator(Expressions):
         if "FNR" in scopes.names:
             self.emit("rt.FNR += 1.0" if "FNR" not in scopes.special_assigned else "rt.FNR = num(rt.FNR) + 1.0")
         if self.general:
-            self.emit("rt.set_record(r)")
+            self.emit("rt._record = r; rt._fields = None; rt._stale = False")
+            self.emit("if rt._typed: rt._typed.clear()")
         elif scopes.uses_fields:
             limit = "" if scopes.all_fields else f", {scopes.highest_field}"
             self.emit(f"f = r.split(sep{limit}) if q else split_fields(r)")

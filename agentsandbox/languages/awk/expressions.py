@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from agentsandbox.languages.awk import nodes
-from agentsandbox.languages.awk.calls import CALLS, TEXT_CALLS
+from agentsandbox.languages.awk.calls import CALLS, TEXT_CALLS, substitution_statement
 from agentsandbox.languages.awk.formats import parse_format
 from agentsandbox.languages.awk.lexer import AwkSyntaxError
 from agentsandbox.languages.awk.scopes import SPECIAL_ARRAYS, SPECIAL_NAMES
@@ -43,6 +43,10 @@ class Expressions:
         self.loop_depth = 0
         self.depth = 0
         self.regexes: dict[str, int] = {}
+        self.substitutions: dict[tuple[str, str, bool], int] = {}
+        self.split_targets: set[str] = set()
+        self.typed: set[str] = set()
+        """Global arrays of which it matters whether an element is a number or its text."""
         self.warnings: list[str] = []
         self.hoisted: list[tuple[int, str, int]] = []
         self.ignore_case = "IGNORECASE" in scopes.names or ("", "IGNORECASE") in scopes.texts
@@ -113,6 +117,11 @@ class Expressions:
         if isinstance(expression, nodes.Assign):
             self.assign_statement(expression)
             return
+        if isinstance(expression, nodes.Call) and expression.name in ("sub", "gsub"):
+            found = substitution_statement(self, expression)
+            if found is not None:
+                self.emit(f"if {found[0]}: {found[1]}")
+                return
         self.emit(self.value(expression) if not self.is_condition(expression) else self.condition(expression))
 
     def emit(self, text: str) -> None:
@@ -175,9 +184,11 @@ class Expressions:
         only = subscripts[0]
         if isinstance(only, (nodes.Text, nodes.Field)) or self.textual(only):
             return self.text(only)
+        if isinstance(only, nodes.Number) and only.value.is_integer():
+            return repr(integral_text(only.value))
         if self.numeric(only):
             return f"key_of({self.number(only)})"
-        return f"key({self.value(only)})"
+        return f"key({self.untyped(only)})"
 
     def variable(self, node: nodes.Name) -> str:
         """The value of a scalar variable."""
@@ -248,7 +259,7 @@ class Expressions:
             return self._value(expression)
         if self.textual(expression):
             return f"num({self.text(expression)})"
-        return f"num({self.value(expression)})"
+        return f"num({self.untyped(expression)})"
 
     def constant(self, number: float) -> str:
         if number - number != 0.0:
@@ -292,7 +303,7 @@ class Expressions:
             return f"number_text({self.number(expression)})"
         if self.textual(expression):
             return self.value(expression)
-        return f"text({self.value(expression)})"
+        return f"text({self.untyped(expression)})"
 
     def concatenation(self, parts: list[Expression]) -> str:
         flat: list[Expression] = []
@@ -309,12 +320,33 @@ class Expressions:
 
     # value
 
+    def _element(self, node: nodes.Index) -> str:
+        code = f"{self.array_code(node.base)}[{self.subscript(node.subscripts)}]"
+        return f"element({code})" if self.scopes.nested and not self.numeric(node) else code
+
+    def untyped(self, expression: Expression) -> str:
+        """As `value`, for code that takes a number and its text for the same."""
+        if not isinstance(expression, nodes.Index):
+            return self.value(expression)
+        self.depth += 1
+        return self._limited(self._element(expression))
+
+    def is_plain_array(self, name: str) -> bool:
+        """Whether it is a global array of the program's own."""
+        scopes = self.scopes
+        return not scopes.key(self.function, name)[0] and name not in SPECIAL_ARRAYS and scopes.is_array(self.function, name)
+
+    def mark_typed(self, array: object) -> None:
+        """It matters what type the elements have."""
+        if isinstance(array, nodes.Name):
+            self.typed.add(array.name)
+
     def _value(self, expression: Expression) -> str:
         if isinstance(expression, nodes.Name):
             return self.variable(expression)
         if isinstance(expression, nodes.Index):
-            code = f"{self.array_code(expression.base)}[{self.subscript(expression.subscripts)}]"
-            return f"element({code})" if self.scopes.nested and not self.numeric(expression) else code
+            self.mark_typed(expression.base)
+            return self._element(expression)
         if isinstance(expression, nodes.Field):
             return self.field_value(expression)
         if isinstance(expression, nodes.Assign):
@@ -357,7 +389,10 @@ class Expressions:
             expression = expression.operand
         if isinstance(expression, nodes.Name) and self.scopes.is_array(self.function, expression.name):
             prefix = "l" if self.scopes.key(self.function, expression.name)[0] else "v"
+            self.mark_typed(expression)
             return f"{prefix}_{expression.name}"
+        if isinstance(expression, nodes.Index):
+            self.mark_typed(expression.base)
         if isinstance(expression, nodes.Index) and kind != "s":
             return f"element_or_array({self.array_code(expression.base)}, {self.subscript(expression.subscripts)})"
         if isinstance(expression, nodes.Index):
@@ -413,6 +448,10 @@ class Expressions:
     def regex(self, source: str) -> int:
         """The number of a constant pattern."""
         return self.regexes.setdefault(source, len(self.regexes))
+
+    def substituter(self, source: str, replacement: str, every: bool) -> int:
+        """The number of a `sub` or `gsub` whose pattern and replacement are constant."""
+        return self.substitutions.setdefault((source, replacement, every), len(self.substitutions))
 
     def pattern(self, expression: Expression) -> str:
         """The pattern that an expression gives."""
@@ -583,7 +622,7 @@ class Expressions:
     def printed(self, node: nodes.Print) -> tuple[str, bool]:
         """What a print statement writes, and whether it is bounded by the record and the program."""
         if node.formatted:
-            return self.formatted(node.arguments), False
+            return self.formatted_print(node.arguments)
         arguments: list[Expression] = node.arguments or [nodes.Field(node.line, nodes.Number(node.line, 0.0))]
         separator, end = ("' '", "'\\n'") if self._fixed_separators else ("rt.OFS", "rt.ORS")
         codes: list[str] = []
@@ -606,7 +645,7 @@ class Expressions:
             return self.text(expression)
         if self.numeric(expression):
             return f"printed_number({self.number(expression)})"
-        return f"printed({self.value(expression)})"
+        return f"printed({self.untyped(expression)})"
 
     def formatted(self, arguments: list[Expression]) -> str:
         """`sprintf`: a constant format becomes Python formatting where the two agree."""
@@ -616,13 +655,24 @@ class Expressions:
         while isinstance(template, nodes.Unary) and template.operator == "()":
             template = template.operand
         if isinstance(template, nodes.Text):
-            code = self._formatted_directly(template.value, arguments[1:])
-            if code:
-                return code
+            codes = self._formatted_directly(template.value, arguments[1:])
+            if codes:
+                return codes[0] if len(codes) == 1 else f"join(({', '.join(codes)}))"
         values = "".join(self.value(argument) + ", " for argument in arguments[1:])
         return f"rt.sprintf({self.text(template)}, ({values}))"
 
-    def _formatted_directly(self, template: str, arguments: list[Expression]) -> str:
+    def formatted_print(self, arguments: list[Expression]) -> tuple[str, bool]:
+        """`printf`, and whether what it writes is bounded by the record and the program."""
+        template = arguments[0] if arguments else None
+        if not isinstance(template, nodes.Text) or not all(self.bounded(argument) for argument in arguments):
+            return self.formatted(arguments), False
+        codes = self._formatted_directly(template.value, arguments[1:])
+        if not codes:
+            return self.formatted(arguments), False
+        return " + ".join(codes) if len(codes) <= 8 else f"''.join(({', '.join(codes)}))", True
+
+    def _formatted_directly(self, template: str, arguments: list[Expression]) -> list[str]:
+        """The parts of the text; none when it takes a run of the whole machinery."""
         codes: list[str] = []
         taken = 0
         for part in parse_format(template):
@@ -631,7 +681,7 @@ class Expressions:
                 continue
             width, precision, flags = part.width, part.precision, part.flags
             if taken >= len(arguments) or part.position is not None or not (_small(width) and _small(precision)) or set(flags) & {"#", "'"}:
-                return ""
+                return []
             argument = arguments[taken]
             taken += 1
             letter = part.letter
@@ -639,6 +689,8 @@ class Expressions:
             if letter == "s":
                 code = self.text(argument)
                 codes.append(code if not size else f"'%{'-' if '-' in flags else ''}{size}s' % ({code},)")
+            elif letter in "di" and not flags and not size and isinstance(argument, nodes.Name) and self.number(argument) == "float(nf)":
+                codes.append("f'{nf}'")
             elif letter in "di" and precision is None:
                 codes.append(f"integer_text('%{flags}{size}d', {self.number(argument)}, {flags!r}, {width or 0})")
             elif letter in "eEfFgG":
@@ -647,10 +699,8 @@ class Expressions:
                 codes.append(f"format_one({letter!r}, {flags!r}, {width or 0}, {precision}, {self.value(argument)}, text)")
         for argument in arguments[taken:]:
             if not isinstance(argument, (nodes.Name, nodes.Number, nodes.Text, nodes.Field)):
-                return ""  # its side effects must happen
-        if not codes:
-            return "''"
-        return codes[0] if len(codes) == 1 else f"join(({', '.join(codes)}))"
+                return []  # its side effects must happen
+        return codes or ["''"]
 
 
 def _position(node: object) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from agentsandbox.languages.awk.values import AwkFatal, Unset, integral_text, to_number
+from agentsandbox.languages.awk.values import AwkFatal, Strnum, Unset, integral_text, to_number
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -153,6 +153,8 @@ def format_text(text: str, flags: str, width: int) -> str:
 
 
 def _character(value: object, text_of: Callable[[object], str]) -> str:
+    if type(value) is Strnum:
+        value = to_number(value)
     if isinstance(value, float) and not isinstance(value, Unset):
         code = int(value) if abs(value) < 1e15 else 0
         if 0 <= code < 0x110000 and not 0xD800 <= code < 0xE000:

@@ -120,12 +120,14 @@ def _comparisons(rt: Runtime, text: Callable[[object], str]) -> dict[str, Callab
         return compared
 
     def field_against(compare: Callable[[Any, Any], bool]) -> Callable[[str, Any], bool]:
-        """The comparison of a field with any value. A value is often the same as before."""
+        """The comparison of a field with any value. A value is often the same as before, or the field before."""
         before: Any = None
         before_number = 0.0
+        last_field = ""
+        last_number = 0.0
 
         def compared(field: str, value: Any) -> bool:
-            nonlocal before, before_number
+            nonlocal before, before_number, last_field, last_number
             if value is before:
                 number = before_number
             else:
@@ -134,13 +136,14 @@ def _comparisons(rt: Runtime, text: Callable[[object], str]) -> dict[str, Callab
                     return compare(field, value)
                 if kind is not float and kind is not Unset and kind is not Strnum:
                     return compare(field, text(value))
-                before, before_number = value, to_number(value)
-                number = before_number
+                before = value
+                before_number = number = last_number if kind is Strnum and value == last_field else to_number(value)
             try:
                 mine = float(field)
             except ValueError:
                 return compare(field, text(value))
             if mine - mine == 0.0 and "_" not in field and field.isascii():
+                last_field, last_number = field, mine
                 return compare(mine, number)
             looks = numeric_input(field)
             return compare(field, text(value)) if looks is None else compare(looks, number)

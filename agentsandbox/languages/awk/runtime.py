@@ -15,9 +15,9 @@ from agentsandbox.languages.awk.functions import conversions, kind_of, namespace
 from agentsandbox.languages.awk.patterns import Pattern
 from agentsandbox.languages.awk.records import RecordReader, Separator, is_plain, split_by_pattern, split_words
 from agentsandbox.languages.awk.sorting import sort_elements, sorted_keys
-from agentsandbox.languages.awk.substitution import general_substitute, substitute
+from agentsandbox.languages.awk.substitution import general_substitute, substitute, substituter
 from agentsandbox.languages.awk.times import format_time, make_time
-from agentsandbox.languages.awk.values import FILE, UNSET, AwkFatal, AwkNextFile, Unset, from_input, to_number
+from agentsandbox.languages.awk.values import FILE, NUMBER_STARTS, UNSET, AwkFatal, AwkNextFile, Unset, from_input, to_number
 from agentsandbox.limits import VALUES
 from agentsandbox.streams import Buffer, encode
 
@@ -753,12 +753,15 @@ class Runtime:
             raise AwkFatal(f"function `{name}' called with more arguments than declared")
         return function(*arguments)
 
-    def split_into(self, text: str, array: Array, separator: Pattern | str | None, separators: Array | None) -> float:
-        """`split`."""
+    def split_into(self, text: str, array: Array, separator: Pattern | str | None, separators: Array | None, typed: bool) -> float:
+        """`split`. If not `typed`, nobody will ask which elements look like numbers."""
         between: list[str] | None = None if separators is None else []
         step = self.budget.step
         if isinstance(separator, Pattern):
-            pieces = split_by_pattern(separator, text, between, step)
+            if between is None and separator.literal:
+                pieces = text.split(separator.literal) if text else []
+            else:
+                pieces = split_by_pattern(separator, text, between, step)
         else:
             by = self.text(self.FS) if separator is None else separator
             if between is None:
@@ -773,7 +776,8 @@ class Runtime:
             self.account(len(text))
         array.clear()
         if len(pieces) <= len(_NUMBERS):
-            array.update(zip(_NUMBERS, map(from_input, pieces)))  # noqa: B905 - as many as there are pieces
+            values = [piece if piece[:1] not in NUMBER_STARTS else from_input(piece) for piece in pieces] if typed else pieces
+            array.update(zip(_NUMBERS, values))  # noqa: B905 - as many as there are pieces
         else:
             self.budget.charge(len(pieces) * 16)
             for start in range(0, len(pieces), _PIECE):
@@ -824,6 +828,10 @@ class Runtime:
         if count and len(self.got) > ACCOUNTED:
             self.account(len(self.got))
         return float(count)
+
+    def substituter(self, pattern: Pattern, replacement: str, every: bool) -> Callable[[str], float]:
+        """`substitute` for what a program says once and for all."""
+        return substituter(self, pattern, replacement, every)
 
     def gensub(self, pattern: Pattern, replacement: str, how: Value, text: str) -> str:
         """`gensub`."""

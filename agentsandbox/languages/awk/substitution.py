@@ -9,12 +9,104 @@ if TYPE_CHECKING:
     from re import Pattern as RePattern
 
     from agentsandbox.languages.awk.patterns import Pattern
+    from agentsandbox.languages.awk.runtime import Runtime
     from agentsandbox.limits import Budget
 
-__all__ = ["general_substitute", "substitute"]
+__all__ = ["general_substitute", "substitute", "substituter"]
 
 _LONG = 1 << 20
 """Characters above which no single call replaces all matches."""
+_SHORT = 4096
+_SHORT_REPLACEMENT = 256
+"""A text and a replacement up to these need no account."""
+
+
+def substituter(rt: Runtime, pattern: Pattern, replacement: str, every: bool) -> Callable[[str], float]:
+    """`Runtime.substitute` for a pattern and a replacement that stay the same."""
+
+    def general(text: str) -> float:
+        return rt.substitute(pattern, replacement, text, every)
+
+    parts = _parts(replacement) if "&" in replacement or "\\" in replacement else [replacement]
+    matches = [at for at, part in enumerate(parts) if part == 0]
+    if len(replacement) > _SHORT_REPLACEMENT or len(matches) > 1:
+        return general
+    at = matches[0] if matches else len(parts)
+    before, after = "".join(map(str, parts[:at])), "".join(map(str, parts[at + 1 :]))
+    whole = pattern.never_empty
+    if not every:
+        return _first_substituter(rt, pattern, before, after if matches else None, general)
+    if pattern.literal and not matches:
+        return _literal_substituter(rt, pattern.literal, before, general)
+    if whole is None or ("\\" in before and not matches):
+        return general
+    return _every_substituter(rt, whole, before, after if matches else None, general)
+
+
+def _first_substituter(
+    rt: Runtime, pattern: Pattern, before: str, after: str | None, general: Callable[[str], float]
+) -> Callable[[str], float]:
+    search, literal = pattern.search, pattern.literal or ""
+
+    def first_literal(text: str) -> float:
+        start = text.find(literal)
+        if start < 0:
+            return 0.0
+        if len(text) > _SHORT:
+            return general(text)
+        rt.got = text[:start] + before + text[start + len(literal) :]
+        return 1.0
+
+    if literal and after is None:
+        return first_literal
+
+    def first(text: str) -> float:
+        if len(text) > _SHORT:
+            return general(text)
+        found = search(text)
+        if found is None:
+            return 0.0
+        start, end = found.span()
+        rt.got = text[:start] + before + text[end:] if after is None else text[:start] + before + text[start:end] + after + text[end:]
+        return 1.0
+
+    return first
+
+
+def _literal_substituter(rt: Runtime, literal: str, replacement: str, general: Callable[[str], float]) -> Callable[[str], float]:
+    grows = len(replacement) > len(literal)
+
+    def replace(text: str) -> float:
+        count = text.count(literal)
+        if not count:
+            return 0.0
+        if grows and len(text) > _SHORT:
+            return general(text)
+        rt.got = text.replace(literal, replacement)
+        if grows and len(rt.got) > _SHORT:
+            rt.account(len(rt.got))
+        return float(count)
+
+    return replace
+
+
+def _every_substituter(
+    rt: Runtime, pattern: RePattern[str], before: str, after: str | None, general: Callable[[str], float]
+) -> Callable[[str], float]:
+    new: str | Callable[[Match[str]], str] = before
+    if after is not None:
+        new = lambda found: f"{before}{found[0]}{after}"  # noqa: E731
+    replace = pattern.subn
+
+    def every(text: str) -> float:
+        if len(text) > _SHORT:
+            return general(text)
+        rt.got, count = replace(new, text)
+        if len(rt.got) > _SHORT:
+            rt.account(len(rt.got))
+        return float(count)
+
+    return every
 
 
 def substitute(pattern: Pattern, replacement: str, text: str, every: bool, budget: Budget) -> tuple[str, int]:
@@ -24,6 +116,8 @@ def substitute(pattern: Pattern, replacement: str, text: str, every: bool, budge
         if len(parts) == 1 and isinstance(parts[0], str):
             replacement = parts[0]
         else:
+            if every and pattern.never_empty is not None and len(text) <= _SHORT and len(replacement) <= _SHORT_REPLACEMENT:
+                return pattern.never_empty.subn(lambda found: _expand(parts, found), text)
             return _replace(pattern, text, 0 if every else 1, lambda found: _expand(parts, found), budget)
     if pattern.literal:
         count = text.count(pattern.literal)

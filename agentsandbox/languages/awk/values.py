@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "FILE",
+    "NUMBER_STARTS",
     "UNSET",
     "AwkExit",
     "AwkFatal",
@@ -74,7 +75,7 @@ class AwkNextFile(BaseException):
 
 
 _PREFIX = re.compile(r"[ \t\n\r\f\v]*([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)", re.ASCII)
-_WHOLE = re.compile(r"[ \t\n\r\f\v]*[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?[ \t\n\r\f\v]*", re.ASCII)
+_WHOLE = re.compile(r"[ \t\n\r\f\v]*+[+-]?+(?:[0-9]++\.?+[0-9]*+|\.[0-9]++)(?:[eE][+-]?+[0-9]++)?+[ \t\n\r\f\v]*+", re.ASCII)
 _SPECIAL = {"+inf": float("inf"), "-inf": float("-inf"), "+nan": float("nan"), "-nan": float("nan")}
 _DIGITS = 2000
 """Longer digit strings are cut: nothing beyond is visible in a double but its magnitude."""
@@ -111,29 +112,24 @@ def array_as_scalar(value: object) -> AwkFatal:
     return AwkFatal(f"attempt to use array `{getattr(value, 'where', '')}' in a scalar context")
 
 
-_NUMBER_STARTS = frozenset("0123456789+-. \t\n\r\f\v")
-_NUMBER_CHARACTERS = _NUMBER_STARTS | {"e", "E"}
+NUMBER_STARTS = frozenset("0123456789+-. \t\n\r\f\v")
+_NUMBER_CHARACTERS = NUMBER_STARTS | {"e", "E"}
+_SPECIAL_ENDS = frozenset("fFnN \t\n\r\f\v")
 
 
 def from_input(text: str) -> Value:
     """A field or other input as a value: `Strnum` when it looks like a number."""
-    if text[:1] not in _NUMBER_STARTS:
+    if text[:1] not in NUMBER_STARTS:
         return text
-    if len(text) > 24:  # `float` says no by an exception, which is slow
+    if text.isdecimal() and text.isascii():
+        return Strnum(text)
+    if len(text) > 24:
         if text[-1] not in _NUMBER_CHARACTERS or text[len(text) >> 1] not in _NUMBER_CHARACTERS or text[12] not in _NUMBER_CHARACTERS:
             return text
         return Strnum(text) if _WHOLE.fullmatch(text) is not None else text
-    try:
-        number = float(text)
-    except ValueError:
-        if text[:1] in ("+", "-") and text.lower() in _SPECIAL:
-            return Strnum(text)
-        return text
-    if number - number != 0.0 or "_" in text or not text.isascii():
-        if text.strip().lower() in _SPECIAL or _WHOLE.fullmatch(text) is not None:
-            return Strnum(text)
-        return text
-    return Strnum(text)
+    if _WHOLE.fullmatch(text) is not None or (text[-1] in _SPECIAL_ENDS and text.strip().lower() in _SPECIAL):
+        return Strnum(text)
+    return text
 
 
 def numeric_input(text: str) -> float | None:
