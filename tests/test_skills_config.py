@@ -72,6 +72,15 @@ def test_presets() -> None:
     assert (session.rules.max_resource_bytes, session.rules.overflow, session.has_scripts) == (1 << 20, "error", False)
 
 
+def test_the_catalog_speaks_the_names_of_the_tools(tmp_path: Path) -> None:
+    config = SkillsConfig.preset("mux", directories=(str(folder_of(tmp_path)),), name_style="camel")
+    session = config.session(config.discover())
+    prompt = prompt_for(config, session)
+    for tool in tools_for(config, session).tools:
+        assert f"- {tool.wire_name}({{ name:" in prompt
+    assert "agent_skill" not in prompt
+
+
 def test_the_head_variant_is_a_profile(tmp_path: Path) -> None:
     config = SkillsConfig.preset("agentsandbox", profile="agentsandbox-head", directories=(str(folder_of(tmp_path)),))
     catalog = config.discover()

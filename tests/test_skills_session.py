@@ -462,6 +462,19 @@ def test_events(catalog: SkillCatalog) -> None:
     assert seen == [("load", "a", None), ("read", "a", "references/r.md"), ("unload", "a", None)]
 
 
+@pytest.mark.row("S1-22", "S1-6")
+def test_the_prompt_says_where_the_sandbox_has_a_skill(catalog: SkillCatalog) -> None:
+    with Sandbox(skills=SKILLS[:1]) as sandbox:
+        session = SkillSession(catalog, sandbox)
+        places = ["<location>/.sandbox/skills/a/SKILL.md</location>", "<location>/.sandbox/skills/b/SKILL.md</location>"]
+        assert [place in session.system_prompt() for place in places] == [True, False]
+        session.load(["b"])
+        assert [place in session.system_prompt() for place in places] == [True, True]
+        for name in "ab":
+            assert sandbox.execute(f"cat {session.places()[name]}/SKILL.md").exit_code == 0
+    assert "<location>" not in SkillSession(catalog).system_prompt()
+
+
 def test_every_error_is_of_one_family() -> None:
     for error in (SkillNotFoundError, SkillPathError, SkillLimitError, SkillStateError, SkillPolicyError):
         assert issubclass(error, SkillError)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -75,7 +77,14 @@ def test_remcochat(session: SkillSession) -> None:
 def test_remcochats_safe_errors(session: SkillSession, path: str, message: str) -> None:
     read = by_name(remcochat.tools(session))["skills.readResource"]
     assert read.call({"name": "skills-system-validation", "path": path}) == {"error": message}
-    assert read.call({"name": "nope", "path": "x"}) == {"error": "Unknown skill: 'nope'"}
+    assert read.call({"name": "nope. at all", "path": "x"}) == {"error": "Unknown skill: nope. at all"}
+    for missing in ({}, {"name": "", "path": "x"}, {"path": "x"}):
+        assert read.call(missing) == {"error": "Missing skill name."}
+    for missing in ({"name": "api-design"}, {"name": "api-design", "path": ""}):
+        assert read.call(missing) == {"error": "Missing resource path."}
+    assert read.call({"name": "api-design", "path": "logo.png"}) == {
+        "name": "api-design", "path": "logo.png", "content": "iVBORwA=", "encoding": "base64", "mime_type": "image/png", "size": 5,
+    }  # fmt: skip
 
 
 @pytest.mark.row("S1-17", "S1-29", "S1-36", "S1-39", "S1-44", "V1-16")
@@ -115,7 +124,11 @@ def test_yodoca(session: SkillSession) -> None:
     read = tools["read_skill_resource"]
     assert read.call({"skill_id": "api-design", "path": "templates/x.yaml"}) == "a: 1\nb: 2\n"
     assert read.call({"skill_id": "api-design", "path": "../x"}) == "Path traversal detected"
-    assert "Unknown skill" in read.call({"skill_id": "../x", "path": "SKILL.md"})
+    assert read.call({"skill_id": "api-design", "path": "logo.png"}) == "logo.png is not text: image/png, 5 bytes"
+    for skill_id in ("../x", "/etc", "~/x", "a/../../x"):
+        assert read.call({"skill_id": skill_id, "path": "SKILL.md"}) == "Path traversal detected"
+        assert tools["read_skill"].call({"skill_id": skill_id}) == "Path traversal detected"
+    assert read.call({"skill_id": "x", "path": "SKILL.md"}).startswith("Unknown skill: x. Available skills: api-design")
 
 
 @pytest.mark.row("S3-9", "S3-13", "S3-17", "V3-1", "V3-17")
@@ -142,11 +155,24 @@ def test_mux(session: SkillSession) -> None:
     assert not tools["agent_skill_read"].call({"name": "nope"})["success"]
     read = tools["agent_skill_read_file"]
     assert read.call({"name": "api-design", "filePath": "templates/x.yaml", "offset": 2}) == {
-        "success": True, "file_size": 10, "lines_read": 1, "content": "2\tb: 2",
+        "success": True, "file_size": 10, "modifiedTime": None, "lines_read": 1, "content": "2\tb: 2",
     }  # fmt: skip
     for path in ("/etc/passwd", "~/x", "../x", "templates", "logo.png"):
         assert read.call({"name": "api-design", "filePath": path})["success"] is False
     assert read.call({"name": "api-design"}) == {"success": False, "error": "missing argument: filePath"}
+    for path, words in (
+        ("templates", "Path is a directory, not a file: templates"),
+        ("../x", "Resolved file path points outside the skill directory: ../x"),
+    ):
+        assert read.call({"name": "api-design", "filePath": path}) == {"success": False, "error": words}
+
+
+def test_mux_says_when_a_file_was_changed(tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "SKILL.md").write_text("---\nname: a\ndescription: d\n---\n")
+    os.utime(tmp_path / "a" / "SKILL.md", (1e9, 1e9 + 0.25))
+    read = by_name(mux.tools(SkillSession(SkillCatalog.discover(tmp_path))))["agent_skill_read_file"]
+    assert read.call({"name": "a", "filePath": "SKILL.md"})["modifiedTime"] == "2001-09-09T01:46:40.250Z"
 
 
 def test_native() -> None:

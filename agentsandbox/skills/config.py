@@ -90,6 +90,8 @@ class SkillsConfig(BaseModel):
     scripts: Literal["shell", "tool", "both", "off"] = "both"
     script_workdir: Literal["sandbox", "skill"] = "sandbox"
     allowed_tools: Literal["ignore", "warn", "enforce"] = "ignore"
+    script_allowlist: tuple[str, ...] | None = None
+    """Skills whose scripts run whatever their `allowed-tools` say."""
 
     @model_validator(mode="before")
     @classmethod
@@ -148,6 +150,7 @@ class SkillsConfig(BaseModel):
             "scripts": self.scripts,
             "script_workdir": self.script_workdir,
             "allowed_tools": self.allowed_tools,
+            "script_allowlist": self.script_allowlist,
             "requires": self.requires,
             "delivery": self.delivery,
             "index": SkillIndex() if self.search == "index" else None,
@@ -180,8 +183,8 @@ class SkillsConfig(BaseModel):
         """The profiles, one or several."""
         return self.profile if isinstance(self.profile, tuple) else (self.profile,)
 
-    def render_catalog(self, session: SkillSession, *, read_tool: str | None = None) -> str | None:
-        """The catalog as this host shows it; `read_tool` is the name of the tool that loads a skill, where the format says it."""
+    def render_catalog(self, session: SkillSession, *, read_tool: str | None = None, file_tool: str | None = None) -> str | None:
+        """The catalog as this host shows it; the names are those of the tools that load a skill and read its files."""
         return render_catalog(
             session.search(),
             self.catalog_format,
@@ -191,6 +194,8 @@ class SkillsConfig(BaseModel):
             characters=self.catalog_characters,
             uses=session.uses,
             read_tool=read_tool,
+            file_tool=file_tool,
+            places=session.places(),
         )
 
 

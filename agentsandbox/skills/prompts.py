@@ -10,6 +10,7 @@ import html
 import json
 import math
 import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from agentsandbox.skills.invisible import INVISIBLE
@@ -75,6 +76,8 @@ def render_catalog(
     layout: Literal["indented", "skills-ref"] = "indented",
     empty: Literal["omit", "emit"] = "omit",
     read_tool: str | None = None,
+    file_tool: str | None = None,
+    places: Mapping[str, str] | None = None,
     characters: int | None = None,
     uses: Mapping[str, int] | None = None,
 ) -> str | None:
@@ -85,7 +88,8 @@ def render_catalog(
     maximum    more skills than that are counted, not shown; None for all; each format has its own
     layout     of xml: one line per element, or that of the reference library
     empty      what xml and json give when there are none
-    read_tool  the name of the tool that loads a skill, where the format mentions it
+    read_tool  the name of the tool that loads a skill, where the format mentions it; `file_tool` of the one that reads its files
+    places     name → directory in the sandbox, for skills that do not say it themselves
     characters about how long the text may be: descriptions are left out until it fits, those of the least used skills first
     uses       how often each skill was used
     """
@@ -95,7 +99,7 @@ def render_catalog(
         entries.sort(key=lambda entry: entry.name)
     cap = cap if maximum == -1 else maximum
     shown = entries if cap is None else entries[:cap]
-    options = _Options(len(entries) - len(shown), location, layout, empty, read_tool)
+    options = _Options(len(entries) - len(shown), location, layout, empty, read_tool, file_tool, places or {})
     text = renderer(shown, options)
     if text is None or characters is None or len(text) <= characters:
         return text
@@ -126,25 +130,24 @@ def _shortened(entries: Sequence[CatalogEntry], excess: int, uses: Mapping[str, 
     return kept
 
 
+@dataclass(frozen=True, slots=True)
 class _Options:
-    """What a renderer may need beside the entries."""
+    """What a renderer may need beside the entries; `more` of them are not shown."""
 
-    __slots__ = ("empty", "layout", "location", "more", "read_tool")
+    more: int
+    location: str | None
+    layout: str
+    empty: str
+    read_tool: str | None
+    file_tool: str | None
+    places: Mapping[str, str]
 
-    def __init__(self, more: int, location: str | None, layout: str, empty: str, read_tool: str | None) -> None:
-        self.more = more
-        self.location = location
-        self.layout = layout
-        self.empty = empty
-        self.read_tool = read_tool
-
-
-def location_of(entry: CatalogEntry, kind: str | None) -> str | None:
-    """Where the sandbox, or the host, has the entry's SKILL.md."""
-    if kind == "host":
-        return getattr(entry, "location", None)
-    path = getattr(entry, "mount_path", None) if kind == "virtual" else None
-    return f"{path}/SKILL.md" if path else None
+    def location_of(self, entry: CatalogEntry) -> str | None:
+        """Where the sandbox, or the host, has the entry's SKILL.md."""
+        if self.location == "host":
+            return getattr(entry, "location", None)
+        path = (getattr(entry, "mount_path", None) or self.places.get(entry.name)) if self.location == "virtual" else None
+        return f"{path}/SKILL.md" if path else None
 
 
 def _xml(entries: Sequence[CatalogEntry], options: _Options) -> str | None:
@@ -153,7 +156,7 @@ def _xml(entries: Sequence[CatalogEntry], options: _Options) -> str | None:
     lines = ["<available_skills>"]
     for entry in entries:
         pairs = [("name", one_line(entry.name)), ("description", one_line(entry.description))]
-        where = location_of(entry, options.location)
+        where = options.location_of(entry)
         if where:
             pairs.append(("location", one_line(where)))
         if options.layout == "skills-ref":
@@ -207,7 +210,8 @@ def _agent_skills(entries: Sequence[CatalogEntry], options: _Options) -> str | N
     tool = options.read_tool or "agent_skill_read"
     lines += ["", "To load a skill:", f'- {tool}({{ name: "<skill-name>" }})', ""]
     lines += ["To read referenced files inside a skill directory:"]
-    lines += [f'- {tool}_file({{ name: "<skill-name>", filePath: "references/whatever.txt" }})', "</agent-skills>"]
+    file_tool = options.file_tool or "agent_skill_read_file"
+    lines += [f'- {file_tool}({{ name: "<skill-name>", filePath: "references/whatever.txt" }})', "</agent-skills>"]
     return "\n".join(lines)
 
 
@@ -255,7 +259,7 @@ def render_skill_content(name: str, body: str, directory: str, files: Sequence[s
 def base_rules(load: str, read: str | None = None, run: str | None = None) -> str:
     """The rules that go with a catalog, in the words of the tools that are there."""
     lines = [
-        "Always check the available skills before starting a complex task.",
+        "Always check available skills before starting a complex task.",
         "Skills are listed by name and description only.",
         f"You MUST call `{load}` before using any skill's full instructions, resources or scripts.",
         "Activate a skill when the task matches its description; load only what is needed, when it is needed.",

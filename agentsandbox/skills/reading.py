@@ -56,6 +56,8 @@ class SkillContent:
     encoding: Literal["utf-8", "base64", "none"] = "utf-8"
     mime_type: str = "text/plain"
     truncated: bool = False
+    modified: float | None = None
+    """When the file was changed last, in seconds since the epoch; None where nobody knows."""
 
 
 def read_file(skill: AgentSkill, path: str, rules: ReadingRules) -> SkillContent:
@@ -72,7 +74,7 @@ def read_file(skill: AgentSkill, path: str, rules: ReadingRules) -> SkillContent
     text = as_text(file.content)
     if text is None:
         return _bytes_of(skill.name, relative, file.content, rules)
-    return SkillContent(skill.name, relative, truncate(text, soft, kind), size, truncated=size > soft)
+    return SkillContent(skill.name, relative, truncate(text, soft, kind), size, truncated=size > soft, modified=file.modified)
 
 
 def read_instructions(skill: AgentSkill, rules: ReadingRules, *, full: bool = False) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from agentsandbox.errors import SkillNotFoundError
+from agentsandbox.skills.prompts import one_line
 from agentsandbox.skills.skill import AgentSkill
 from agentsandbox.skills.validation import USUAL
 
@@ -117,4 +118,4 @@ def find_record(records: Mapping[str, SkillRecord], name: str) -> SkillRecord:
         if len(found) == 1:
             return found[0]
     shown = ", ".join(sorted(records)[:50]) or "none"
-    raise SkillNotFoundError(f"Unknown skill: {name[:100]!r}. Available skills: {shown}")
+    raise SkillNotFoundError(f"Unknown skill: {one_line(name, 100)}. Available skills: {shown}")

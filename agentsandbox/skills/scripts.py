@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from agentsandbox.fs.memory import MemoryFileSystem
     from agentsandbox.result import ExecutionResult
+    from agentsandbox.skills.mount import SkillInfo
     from agentsandbox.skills.skill import AgentSkill
 
     Policy = Callable[[Any], bool | str | None]
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
 
         @property
         def cwd(self) -> str: ...
+
+        def get_mounted_skills(self) -> Sequence[SkillInfo]: ...
 
         def mount_skill(self, skill: AgentSkill, path: str | None = None, *, written: bool = False) -> str: ...
 

@@ -231,6 +231,8 @@ class SkillSession:
         chosen = self.skill(skill)
         with self._telling(chosen.name, "read", path):
             content = read_file(chosen, path, self.rules)
+        if content.truncated:
+            self._warn_of_cut(chosen.name, content.path)
         self._tell(chosen.name, "read", content.path)
         return content
 
@@ -320,7 +322,7 @@ class SkillSession:
 
     def system_prompt(self, *, load: str = "skills_load", read: str | None = "skills_read", run: str | None = "skills_run_script") -> str:
         """The skills' part of the instructions for the next model call: rules, catalog, active skills."""
-        catalog = render_catalog(self.search(), "xml")
+        catalog = render_catalog(self.search(), "xml", places=self.places())
         if catalog is None:
             return ""
         parts = [base_rules(load, read, run if self.has_scripts else None), catalog, self.render_active()]
@@ -351,7 +353,7 @@ class SkillSession:
         """A skill's instructions as its author wrote them, or its whole SKILL.md; cut off past the soft size, which is noted."""
         text = read_instructions(skill, self.rules, full=full)
         if text != ((skill.metadata.raw_content if full else skill.metadata.instructions) or ""):
-            self._warn(f"{skill.name}: SKILL.md is longer than {self.rules.max_skill_md_bytes} bytes and was cut off")
+            self._warn_of_cut(skill.name, "SKILL.md")
         return text
 
     def body(self, name: str, arguments: str = "") -> str:
@@ -389,6 +391,11 @@ class SkillSession:
         record = self.catalog.get(name)
         return (record.mount_path if record else None) or posixpath.join(self._mount_path, name)
 
+    def places(self) -> dict[str, str]:
+        """The directories of the skills that the sandbox has, by name."""
+        mounted = {info.mount_path for info in self.place.get_mounted_skills()} if self.place is not None else ()
+        return {name: path for name in self.catalog if (path := self.root_of(name)) in mounted} if mounted else {}
+
     # the parts
 
     def _clean(self, path: str) -> str:
@@ -414,6 +421,10 @@ class SkillSession:
                 for missing in (required for required in requires if required not in self.catalog):
                     self._warn(f"{name} requires {one_line(missing, 100)}, which is not there")
         return order
+
+    def _warn_of_cut(self, skill: str, path: str) -> None:
+        limit = self.rules.max_skill_md_bytes if path == "SKILL.md" else self.rules.max_resource_bytes
+        self._warn(f"{skill}: {path} is longer than {limit} bytes and was cut off")
 
     def _warn(self, warning: str) -> None:
         if warning not in self.warnings:

@@ -164,7 +164,7 @@ def _clean(files: Iterable[SkillFile]) -> tuple[dict[str, SkillFile], list[str]]
             path = SKILL_FILE
         if path in kept:
             problems.append(f"{path}: there are two files of this name")
-        kept[path] = SkillFile(path, file.content, file.executable, file.link)
+        kept[path] = SkillFile(path, file.content, file.executable, file.link, file.modified)
     for path in kept:
         parent = posixpath.dirname(path)
         while parent:

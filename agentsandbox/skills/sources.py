@@ -11,7 +11,7 @@ import errno
 import os
 import stat
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -41,12 +41,16 @@ for _flag in ("O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC", "O_BINARY"):  # each wher
 
 @dataclass(frozen=True, slots=True)
 class SkillFile:
-    """One file of a skill. `link` is set for a symbolic link, which has no content of its own."""
+    """One file of a skill. `link` is set for a symbolic link, which has no content of its own.
+
+    `modified` is when it was changed last, in seconds since the epoch; None where nobody knows.
+    """
 
     relative_path: str
     content: bytes
     executable: bool = False
     link: str | None = None
+    modified: float | None = field(default=None, compare=False)
 
 
 class SkillSource(Protocol):
@@ -215,7 +219,7 @@ class _Reading:
                 self.problems.append(f"{relative}: not a regular file")
                 return
             data = file.read(MAX_BYTES - self.size + 1)
-        self.add(SkillFile(relative, data, bool(info.st_mode & 0o100) or data.startswith(b"#!")))
+        self.add(SkillFile(relative, data, bool(info.st_mode & 0o100) or data.startswith(b"#!"), modified=info.st_mtime))
 
     def add(self, file: SkillFile) -> None:
         try:

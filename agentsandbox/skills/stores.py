@@ -316,4 +316,4 @@ class VirtualSkillSource:
                 if info.is_link:
                     yield SkillFile(relative, b"", link=self.fs.readlink(path))
                 elif info.is_file:
-                    yield SkillFile(relative, self.fs.read_bytes(path), bool(info.mode & 0o100))
+                    yield SkillFile(relative, self.fs.read_bytes(path), bool(info.mode & 0o100), modified=info.mtime)

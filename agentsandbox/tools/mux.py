@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from agentsandbox.errors import SandboxError
+    from agentsandbox.skills.reading import SkillContent
     from agentsandbox.skills.session import SkillSession
     from agentsandbox.tools.spec import Tool
 
@@ -42,11 +44,17 @@ def tools(session: SkillSession) -> list[Tool]:
         }
 
     def read_file(arguments: Mapping[str, Any]) -> dict[str, Any]:
-        content = session.read(arguments["filePath"], arguments["name"])
+        content = _read(session, arguments["name"], arguments["filePath"])
         if content.encoding != "utf-8":
             raise SkillPathError(f"{content.path} is not text", "invalid")
         text = page_lines(content.content, arguments.get("offset"), arguments.get("limit"))
-        return {"success": True, "file_size": content.size, "lines_read": text.count("\n") + 1 if text else 0, "content": text}
+        return {
+            "success": True,
+            "file_size": content.size,
+            "modifiedTime": _iso(content.modified),
+            "lines_read": text.count("\n") + 1 if text else 0,
+            "content": text,
+        }
 
     made = partial(make_tool, _refuse)
     path = {"type": "string", "description": "The file's path below the skill's directory"}
@@ -55,6 +63,27 @@ def tools(session: SkillSession) -> list[Tool]:
         made("agent_skill_read", "Reads a skill: its front matter and instructions.", read, {"name": name}, "name"),
         made("agent_skill_read_file", "Reads lines of a file in a skill's directory.", read_file, page, "name", "filePath"),
     ]
+
+
+_OUTSIDE = "Resolved file path points outside the skill directory"
+_REASONS = {"is_directory": "Path is a directory, not a file", "symlink_escape": _OUTSIDE, "traversal": _OUTSIDE}
+
+
+def _read(session: SkillSession, skill: str, path: str) -> SkillContent:
+    """A file of a skill; errors in mux's words."""
+    try:
+        return session.read(path, skill)
+    except SkillPathError as error:
+        if error.reason in _REASONS:
+            raise SkillPathError(f"{_REASONS[error.reason]}: {path}", error.reason) from None
+        raise
+
+
+def _iso(seconds: float | None) -> str | None:
+    """A time in UTC as JSON has it, to the millisecond; None where it is not known."""
+    if seconds is None:
+        return None
+    return f"{time.strftime('%Y-%m-%dT%H:%M:%S', time.gmtime(seconds))}.{int(seconds % 1 * 1000):03d}Z"
 
 
 def _refuse(error: SandboxError | str) -> dict[str, Any]:

@@ -71,7 +71,7 @@ def prompt_for(config: SkillsConfig, session: SkillSession) -> str:
     style = config.name_style or ("camel" if profile == "remcochat" else "snake")
     load, read, run = (None if name is None else wire_name(name, style) for name in ROLES[profile])
     assert load is not None
-    catalog = config.render_catalog(session, read_tool=load)
+    catalog = config.render_catalog(session, read_tool=load, file_tool=read)
     if catalog is None or not config.enabled or not session.search():
         return ""
     rules = base_rules(load, read, run if session.has_scripts else None)

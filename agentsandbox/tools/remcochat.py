@@ -27,6 +27,13 @@ _REASONS = {
     "is_directory": "Invalid resource path.",
     "invalid": "Invalid resource path.",
 }
+_MISSING = {
+    "missing argument: name": "Missing skill name.",
+    "missing argument: path": "Missing resource path.",
+    "missing argument: name, path": "Missing skill name.",
+    "Unknown skill: ": "Missing skill name.",
+    "the path is empty": "Missing resource path.",
+}
 
 
 def tools(session: SkillSession, *, list_resources: bool = False) -> list[Tool]:
@@ -43,7 +50,10 @@ def tools(session: SkillSession, *, list_resources: bool = False) -> list[Tool]:
 
     def read(arguments: Mapping[str, Any]) -> dict[str, Any]:
         content = session.read(arguments["path"], arguments["name"])
-        return {"name": content.skill, "path": content.path, "content": content.content}
+        answer: dict[str, Any] = {"name": content.skill, "path": content.path, "content": content.content}
+        if content.encoding != "utf-8":
+            answer |= {"encoding": content.encoding, "mime_type": content.mime_type, "size": content.size}
+        return answer
 
     def listed(arguments: Mapping[str, Any]) -> dict[str, Any]:
         directory = arguments.get("dir", "")
@@ -62,6 +72,9 @@ def tools(session: SkillSession, *, list_resources: bool = False) -> list[Tool]:
 
 
 def _refuse(error: SandboxError | str) -> dict[str, Any]:
+    text = str(error)
     if isinstance(error, SkillNotFoundError):
-        return {"error": str(error).partition(". ")[0]}
-    return {"error": _REASONS[error.reason] if isinstance(error, SkillPathError) else str(error)}
+        text = text.rpartition(". Available skills: ")[0]
+    if text not in _MISSING and isinstance(error, SkillPathError):
+        text = _REASONS[error.reason]
+    return {"error": _MISSING.get(text, text)}

@@ -6,6 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from agentsandbox.errors import SkillPathError
+from agentsandbox.skills.paths import clean_path, is_skill_name
 from agentsandbox.skills.prompts import estimate_tokens, one_line, render_catalog
 from agentsandbox.tools.native import CHANGE
 from agentsandbox.tools.spec import make_tool
@@ -46,13 +47,18 @@ def tools(session: SkillSession) -> list[Tool]:
         return "\n".join(f"- {record.name}: {one_line(record.description)}" for record in session.search(arguments.get("query", "")))
 
     def read(arguments: Mapping[str, Any]) -> str:
+        _check_id(arguments["skill_id"])
         (skill,) = session.load([arguments["skill_id"]], "add")
         body = session.instructions(skill)
         first = f"Skill loaded: {skill.name} (approx. {estimate_tokens(body)} tokens)"
         return "\n\n".join(part for part in (first, body, session.required(skill)) if part is not None)
 
     def resource(arguments: Mapping[str, Any]) -> str:
-        return session.read(arguments["path"], arguments["skill_id"]).content
+        _check_id(arguments["skill_id"])
+        content = session.read(arguments["path"], arguments["skill_id"])
+        if content.encoding != "utf-8":
+            return f"{content.path} is not text: {content.mime_type}, {content.size} bytes"
+        return content.content
 
     def propose(arguments: Mapping[str, Any]) -> str:
         words = (arguments["diff"], arguments["justification"], arguments.get("evidence", ""))
@@ -78,3 +84,9 @@ def _refuse(error: SandboxError | str) -> str:
     if isinstance(error, SkillPathError) and error.reason in ("absolute", "home", "traversal", "symlink_escape"):
         return "Path traversal detected"
     return str(error)
+
+
+def _check_id(skill_id: str) -> None:
+    """An id is a path, too: `SkillPathError` for one that leaves its directory, before anybody looks for it."""
+    if skill_id and not is_skill_name(skill_id, unicode=True):
+        clean_path(skill_id)
