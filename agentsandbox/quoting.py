@@ -15,6 +15,7 @@ __all__ = [
     "quote_glob",
     "quote_if_needed",
     "shell_quote_single",
+    "single_quote",
     "trace_quote",
 ]
 
@@ -76,7 +77,7 @@ def backslash_quote(text: str) -> str:
     return f"\\{quoted}" if quoted[0] == "#" else quoted
 
 
-def _single_quote(text: str) -> str:
+def single_quote(text: str) -> str:
     if text == "'":
         return "\\'"
     return "'" + text.replace("'", "'\\''") + "'"
@@ -84,7 +85,7 @@ def _single_quote(text: str) -> str:
 
 def shell_quote_single(text: str) -> str:
     """`${x@Q}`: single quotes, `$'…'` for control characters."""
-    return ansi_quote(text) if needs_ansi(text) else _single_quote(text)
+    return ansi_quote(text) if needs_ansi(text) else single_quote(text)
 
 
 def declare_quote_double(text: str) -> str:
@@ -109,7 +110,7 @@ def quote_if_needed(text: str) -> str:
 def trace_quote(text: str) -> str:
     """`set -x`: single quotes where needed, `$'…'` only for what no quotes would surround, `''` for nothing."""
     if not text or has_metacharacters(text):
-        return _single_quote(text)
+        return single_quote(text)
     return ansi_quote(text) if needs_ansi(text) else text
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agentsandbox.interpreter.builtins import define, parse_letters
-from agentsandbox.quoting import shell_quote_single
+from agentsandbox.quoting import single_quote
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ def alias(shell: Shell, words: list[str]) -> int:
     options, position = parse_letters(words, "p")
     if "p" in options or position >= len(words):
         for name in sorted(shell.aliases):
-            shell.write(f"alias {name}={shell_quote_single(shell.aliases[name])}\n")
+            shell.write(f"alias {name}={single_quote(shell.aliases[name])}\n")
     status = 0
     for word in words[position:]:
         name, equals, value = word.partition("=")
@@ -26,7 +26,7 @@ def alias(shell: Shell, words: list[str]) -> int:
                 continue
             shell.aliases[name] = value
         elif word in shell.aliases:
-            shell.write(f"alias {word}={shell_quote_single(shell.aliases[word])}\n")
+            shell.write(f"alias {word}={single_quote(shell.aliases[word])}\n")
         else:
             shell.complain(f"alias: {word}: not found")
             status = 1

@@ -9,7 +9,7 @@ from agentsandbox.interpreter.builtins import NAMES, UsageFailure, define
 from agentsandbox.interpreter.builtins.declare import array_from_text
 from agentsandbox.patterns import compile_shell_pattern
 from agentsandbox.processes import SIGNALS
-from agentsandbox.quoting import quote_glob, quote_if_needed, shell_quote_single
+from agentsandbox.quoting import quote_glob, quote_if_needed, shell_quote_single, single_quote
 from agentsandbox.syntax.parser import RESERVED
 
 TYPE_CHECKING = False
@@ -238,11 +238,11 @@ def _describe(given: list[tuple[str, str]]) -> str:
     letters = {_ACTIONS.get(letter, value) for letter, value in given if letter in _ACTIONS or letter == "A"}
     shown += [f"-{letter}" for letter, action in _ACTIONS.items() if action in letters]
     shown += [f"-A {action}" for action in sorted(letters - set(_ACTIONS.values()))]
-    shown += [f"-{letter} {shell_quote_single(options[letter])}" for letter in "GWPSX" if letter in options]
+    shown += [f"-{letter} {single_quote(options[letter])}" for letter in "GWPSX" if letter in options]
     if "F" in options:
         shown.append(f"-F {quote_if_needed(options['F'])}")
     if "C" in options:
-        shown.append(f"-C {shell_quote_single(options['C'])}")
+        shown.append(f"-C {single_quote(options['C'])}")
     return "".join(f"{option} " for option in shown)
 
 

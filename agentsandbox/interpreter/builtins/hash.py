@@ -8,6 +8,7 @@ from agentsandbox.errors import CommandError
 from agentsandbox.expansion.variables import AssociativeArray
 from agentsandbox.interpreter.builtins import NAMES, define, parse_letters
 from agentsandbox.interpreter.execution import find_on_path
+from agentsandbox.quoting import quote_if_needed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -68,4 +69,4 @@ def _print(shell: Shell, reusable: bool) -> None:
         shell.write("hits\tcommand\n")
     for name in AssociativeArray(dict.fromkeys(shell.hashed, "")).keys(buckets=256):
         path, hits = shell.hashed[name]
-        shell.write(f"builtin hash -p {path} {name}\n" if reusable else f"{hits:4}\t{path}\n")
+        shell.write(f"builtin hash -p {quote_if_needed(path)} {quote_if_needed(name)}\n" if reusable else f"{hits:4}\t{path}\n")

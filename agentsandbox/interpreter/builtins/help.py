@@ -74,6 +74,26 @@ _SUMMARIES = {
 }
 
 
+_GRAMMAR = {
+    "%": ("job_spec [&]", "Continue a job in the foreground, with & in the background."),
+    "(( ... ))": ("(( expression ))", "Evaluate arithmetic; 0 is false."),
+    "[[ ... ]]": ("[[ expression ]]", "Evaluate a condition; words are not split in it."),
+    "case": ("case WORD in [PATTERN [| PATTERN]...) COMMANDS ;;]... esac", "Run the commands of the first pattern that matches."),
+    "coproc": ("coproc [NAME] command [redirections]", "Run a command in the background, its input and output in an array."),
+    "for": ("for NAME [in WORDS ... ] ; do COMMANDS; done", "Run commands once for each word."),
+    "for ((": ("for (( exp1; exp2; exp3 )); do COMMANDS; done", "Run commands while arithmetic says so."),
+    "function": ("function name { COMMANDS ; } or name () { COMMANDS ; }", "Define a function."),
+    "if": ("if COMMANDS; then COMMANDS; [ elif COMMANDS; then COMMANDS; ]... [ else COMMANDS; ] fi", "Run commands if others succeed."),
+    "select": ("select NAME [in WORDS ... ;] do COMMANDS; done", "Run commands for words chosen from a menu."),
+    "time": ("time [-p] pipeline", "Tell how long a pipeline took."),
+    "until": ("until COMMANDS; do COMMANDS-2; done", "Run commands until others succeed."),
+    "variables": ("variables - Names and meanings of some shell variables", "See `set`."),
+    "while": ("while COMMANDS; do COMMANDS-2; done", "Run commands as long as others succeed."),
+    "{ ... }": ("{ COMMANDS ; }", "Group commands."),
+}
+"""What is no builtin but has a help topic: usage and summary."""
+
+
 @define("help", "help [-dms] [pattern ...]")
 def help(shell: Shell, words: list[str]) -> int:
     options, position = parse_letters(words, "dms")
@@ -83,9 +103,10 @@ def help(shell: Shell, words: list[str]) -> int:
         return 0
     status = 0
     for pattern in patterns:
-        test = compile_shell_pattern(pattern)
-        names = [pattern] if pattern in NAMES else [name for name in sorted(NAMES) if test.match(name) or name.startswith(pattern)]
+        names = _topics(pattern)
         if names:
+            if any(character in pattern for character in "*?"):
+                shell.write(f"Shell commands matching keyword `{pattern}'\n\n")
             for name in names:
                 _print_one(shell, name, options)
             continue
@@ -100,19 +121,42 @@ def help(shell: Shell, words: list[str]) -> int:
     return status
 
 
+def _topics(pattern: str) -> list[str]:
+    """The topics that a name, the beginning of one or a pattern means."""
+    topics = sorted((*NAMES, *_GRAMMAR))
+    if pattern in topics:
+        return [pattern]
+    test = compile_shell_pattern(pattern)
+    return [name for name in topics if test.match(name)] or [name for name in topics if name.startswith(pattern)]
+
+
+def _summary(name: str) -> str:
+    return _GRAMMAR[name][1] if name in _GRAMMAR else _SUMMARIES[name]
+
+
 def _usage(name: str) -> str:
+    if name in _GRAMMAR:
+        return _GRAMMAR[name][0]
     found = find_builtin(name)
     return (found.usage if found is not None else "") or name
 
 
+def explain(shell: Shell, name: str) -> None:
+    """What `NAME --help` and `help NAME` print."""
+    shell.write(f"{name}: {_usage(name)}\n    {_summary(name)}\n")
+
+
 def _print_one(shell: Shell, name: str, options: dict[str, str]) -> None:
-    summary = _SUMMARIES[name]
     if "d" in options:
-        shell.write(f"{name} - {summary}\n")
+        shell.write(f"{name} - {_summary(name)}\n")
     elif "s" in options:
         shell.write(f"{name}: {_usage(name)}\n")
+    elif "m" in options:
+        summary = _summary(name)
+        sections = ("NAME", f"{name} - {summary}"), ("SYNOPSIS", _usage(name)), ("DESCRIPTION", summary), ("SEE ALSO", "bash(1)")
+        shell.write("".join([f"{title}\n    {text}\n\n" for title, text in sections]))
     else:
-        shell.write(f"{name}: {_usage(name)}\n    {summary}\n")
+        explain(shell, name)
 
 
 def _print_all(shell: Shell) -> None:

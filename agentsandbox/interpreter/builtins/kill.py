@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 _USAGE = "kill: usage: kill [-s sigspec | -n signum | -sigspec] pid | jobspec ... or kill -l [sigspec]\n"
 
 
-@define("kill")
+@define("kill", "kill [-s sigspec | -n signum | -sigspec] pid | jobspec ... or kill -l [sigspec]")
 def kill(shell: Shell, words: list[str]) -> int:
     operands = words[1:]
     signal = "TERM"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from agentsandbox.interpreter.builtins import define, is_number, parse_letters
 from agentsandbox.processes import SIGNAL_NUMBERS, SIGNALS
-from agentsandbox.quoting import shell_quote_single
+from agentsandbox.quoting import single_quote
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -109,5 +109,5 @@ def _print(shell: Shell, operands: list[str]) -> int:
     for name in names:
         shown = name if name in _CONDITIONS or shell.posix else f"SIG{name}"
         text = traps[name]
-        shell.write(f"trap -- {shell_quote_single(text)} {shown}\n")
+        shell.write(f"trap -- {single_quote(text)} {shown}\n")
     return status

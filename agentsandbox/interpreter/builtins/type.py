@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agentsandbox.interpreter.builtins import NAMES, define, parse_letters
-from agentsandbox.quoting import shell_quote_single
+from agentsandbox.quoting import single_quote
 from agentsandbox.syntax.parser import RESERVED
 
 TYPE_CHECKING = False
@@ -99,7 +99,7 @@ def describe(
 
     if name in shell.aliases and shell.shopt["expand_aliases"]:
         value = shell.aliases[name]
-        if tell("alias", f"{name} is aliased to `{value}'", f"alias {name}={shell_quote_single(value)}"):
+        if tell("alias", f"{name} is aliased to `{value}'", f"alias {name}={single_quote(value)}"):
             return True
     if (name in RESERVED or name == "]]") and tell("keyword", f"{name} is a shell keyword", name):
         return True
