@@ -23,12 +23,28 @@ if TYPE_CHECKING:
 __all__ = ["WORDS", "expand_quoted_text", "finish_process_substitutions"]
 
 
+class _Output(Buffer):
+    """What a substitution writes, without null bytes: they take no room, however many come."""
+
+    __slots__ = ("has_null",)
+
+    def __init__(self, limit: int) -> None:
+        super().__init__(limit)
+        self.has_null = False
+
+    def write(self, data: bytes) -> None:
+        if b"\0" in data:
+            self.has_null = True
+            data = data.translate(None, b"\0")
+        super().write(data)
+
+
 def substitute(shell: Shell, run: Run, *, in_place: bool) -> str:
     """The output of a command without its trailing newlines; `$?` becomes its status."""
     from agentsandbox.interpreter.subshells import run_subshell
 
     budget = shell.budget
-    buffer = Buffer(budget.value_bytes)
+    buffer = _Output(budget.value_bytes)
     if budget.depth >= budget.max_depth:
         budget.deeper()
     budget.depth += 1
@@ -57,9 +73,8 @@ def substitute(shell: Shell, run: Run, *, in_place: bool) -> str:
     data = chunks[0] if len(chunks) == 1 else b"".join(chunks)
     if len(data) > 65536:
         budget.make(len(data))
-    if b"\0" in data:
+    if buffer.has_null:
         shell.warn("command substitution: ignored null byte in input")
-        data = data.replace(b"\0", b"")
     return decode(data.rstrip(b"\n"))
 
 
@@ -185,6 +200,7 @@ def _read_file(body: Command) -> Callable[[Shell], str] | None:
             stream = open_file(shell, found[0], "<")
             try:
                 for block in stream.blocks():
+                    shell.budget.step(1 + (len(block) >> 8))
                     shell.fds[1].write(block)
             finally:
                 stream.release()
