@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import bz2
 import struct
 import zlib
 
+from agentsandbox.commands._zip_encryption import decrypt
 from agentsandbox.languages.timezones import days_from_civil, find_zone
 from agentsandbox.streams import decode, encode
 
@@ -16,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Entry", "ZipFormatError", "build_archive", "dos_time", "expand", "read_directory"]
 
-STORED, DEFLATED = 0, 8
+STORED, DEFLATED, BZIPPED = 0, 8, 12
 BLOCK = 262144
 _END = struct.Struct("<4s4H2LH")
 _CENTRAL = struct.Struct("<4s6H3L5H2L")
@@ -24,7 +26,7 @@ _LOCAL = struct.Struct("<4s5H3L2H")
 
 
 class ZipFormatError(Exception):
-    """Not a zip archive, or a broken one. `problem`: "signature", "directory", "method", "data", "encrypted"."""
+    """Not a zip archive, or a broken one. `problem`: "signature", "directory", "method", "data", "password" (none given), "encrypted"."""
 
     def __init__(self, problem: str) -> None:
         self.problem = problem
@@ -35,8 +37,8 @@ class Entry:
     """A member. `mtime` is in seconds since the epoch; `data` its compressed bytes when it is being written."""
 
     __slots__ = (
-        "compressed", "crc", "data", "extra", "flags", "method", "mode", "mtime", "name", "offset", "raw_name", "size", "stamp", "text",
-        "unix",
+        "comment", "compressed", "crc", "data", "extra", "flags", "method", "mode", "mtime", "name", "offset", "raw_name", "size",
+        "stamp", "text", "unix",
     )  # fmt: skip
 
     def __init__(self, name: str) -> None:
@@ -49,6 +51,7 @@ class Entry:
         self.mtime = 0
         self.mode = 0o644
         self.text = False
+        self.comment = b""
         self.unix = True
         self.extra = True
         self.data: Sequence[bytes] = ()
@@ -126,6 +129,8 @@ def _read_entry(data: bytes, place: int, shift: int, zone: str, entries: list[En
         if kind == 0x5455 and len(field) >= 5 and field[0] & 1:
             entry.mtime = struct.unpack_from("<l", field, 1)[0]
             entry.extra = True
+    comment_at = at + name_size + extra_size
+    entry.comment = data[comment_at : comment_at + comment_size]
     entries.append(entry)
     return at + name_size + extra_size + comment_size
 
@@ -142,15 +147,24 @@ def raw_data(data: bytes, entry: Entry) -> tuple[int, int]:
     return start, start + entry.compressed
 
 
-def expand(data: bytes, entry: Entry, budget: Budget) -> Iterator[bytes]:
+def expand(data: bytes, entry: Entry, budget: Budget, password: bytes | None = None) -> Iterator[bytes]:
     """The member's content in blocks, never more than the size it declares."""
-    if entry.flags & 1:
-        raise ZipFormatError("encrypted")
     start, end = raw_data(data, entry)
+    if entry.flags & 1:
+        if password is None:
+            raise ZipFormatError("password")
+        check = entry.stamp >> 8 & 0xFF if entry.flags & 8 else entry.crc >> 24
+        plain = decrypt(data[start:end], password, check, budget)
+        if plain is None:
+            raise ZipFormatError("encrypted")
+        data, start, end = plain, 0, len(plain)
     if entry.method == STORED:
         for at in range(start, end, BLOCK):
             budget.step(200)
             yield data[at : min(at + BLOCK, end)]
+        return
+    if entry.method == BZIPPED:
+        yield from _unbzip(data[start:end], entry.size, budget)
         return
     if entry.method != DEFLATED:
         raise ZipFormatError("method")
@@ -176,6 +190,24 @@ def expand(data: bytes, entry: Entry, budget: Budget) -> Iterator[bytes]:
             yield block
 
 
+def _unbzip(data: bytes, size: int, budget: Budget) -> Iterator[bytes]:
+    """What bzip2 made of the content, never more than `size`."""
+    expander = bz2.BZ2Decompressor()
+    left, pending = size, data
+    while not expander.eof and left >= 0:
+        budget.step(500)
+        try:
+            block = expander.decompress(pending, BLOCK)
+        except OSError:
+            raise ZipFormatError("data") from None
+        pending = b""
+        left -= len(block)
+        if left < 0 or (not block and expander.needs_input):
+            raise ZipFormatError("data")
+        if block:
+            yield block
+
+
 def _extra(entry: Entry, central: bool) -> bytes:
     if not entry.extra:
         return b""
@@ -190,7 +222,7 @@ def build_archive(entries: Sequence[Entry], comment: bytes, budget: Budget) -> I
     directory: list[bytes] = []
     for entry in entries:
         budget.step()
-        needed = 20 if entry.method == DEFLATED else 10
+        needed = 46 if entry.method == BZIPPED else 20 if entry.method == DEFLATED or entry.flags & 1 else 10
         time, date = entry.stamp & 0xFFFF, entry.stamp >> 16
         name, extra, central = entry.raw_name, _extra(entry, central=False), _extra(entry, central=True)
         flags = entry.flags & ~8
@@ -199,7 +231,10 @@ def build_archive(entries: Sequence[Entry], comment: bytes, budget: Budget) -> I
         made_by = 3 << 8 | 30 if entry.unix else 20
         external = (entry.mode << 16 if entry.unix else 0) | (0x10 if entry.is_dir else 0)
         directory.append(
-            _CENTRAL.pack(b"PK\1\2", made_by, *fixed, len(central), 0, 0, int(entry.text), external, position) + name + central
+            _CENTRAL.pack(b"PK\1\2", made_by, *fixed, len(central), len(entry.comment), 0, int(entry.text), external, position)
+            + name
+            + central
+            + entry.comment
         )
         yield local
         yield from entry.data

@@ -9,7 +9,7 @@ import zlib
 
 from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.commands._zip_format import ZipFormatError, expand, read_directory
-from agentsandbox.commands._zip_listing import list_long, list_short, list_verbose
+from agentsandbox.commands._zip_listing import list_long, list_short, list_verbose, totals
 from agentsandbox.errors import UsageError
 from agentsandbox.fs.base import Timestamp
 from agentsandbox.patterns import compile_glob
@@ -17,7 +17,7 @@ from agentsandbox.streams import decode, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from agentsandbox.commands._zip_format import Entry
     from agentsandbox.fs.base import Stat
@@ -35,8 +35,34 @@ _PROBLEMS = {
     "directory": "bad zipfile offset (local header sig)",
     "method": "unsupported compression method",
     "encrypted": "incorrect password",
+    "password": "unable to get password",
     "data": "invalid compressed data to inflate",
 }
+
+
+_VERBS = {0: " extracting", 12: " bunzipping"}
+_ALL = 2
+"""So often is -D given for no file at all to get its time."""
+
+
+def _padded(name: str) -> str:
+    """A name in 22 columns, counted in bytes."""
+    return name + " " * max(0, 22 - len(encode(name)))
+
+
+def _plain_lines(blocks: Iterator[bytes], entry: Entry) -> Iterator[bytes]:
+    """Text with the line ends of Unix; the checksum is that of the text before."""
+    crc = 0
+    held = b""
+    for block in blocks:
+        crc = zlib.crc32(block, crc)
+        text = (held + block).translate(None, b"\x1a")
+        held = text[-1:] if text.endswith(b"\r") else b""
+        yield text[: len(text) - len(held)].replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    if held:
+        yield b"\n"
+    if crc != entry.crc:
+        raise ZipFormatError("data")
 
 
 class _Unzip:
@@ -52,6 +78,12 @@ class _Unzip:
         directory = args.value("d")
         self.prefix = "" if directory is None else f"{directory.rstrip('/')}/" if directory.rstrip("/") else directory
         self.policy = args.last("n", "o") or ""
+        password = args.value("P")
+        self.password = None if password is None else encode(password)
+        self.text = min(2, sum(key == "a" for key, _ in args.given))
+        self.lower = sum(key == "L" for key, _ in args.given)
+        self.timeless = sum(key == "D" for key, _ in args.given)
+        self.skipped = 0
         self.deferred: list[tuple[str, str]] = []
         self.directories: list[tuple[str, Entry]] = []
 
@@ -68,9 +100,9 @@ class _Unzip:
 
     def choose(self, entries: list[Entry], names: Sequence[str], excluded: Sequence[str]) -> tuple[list[Entry], list[str]]:
         """The members meant, and the operands that matched none."""
-        ignore_case = self.args.flag("C")
-        wanted = [(name, compile_glob(name, ignore_case=ignore_case, extglob=False)) for name in names]
-        unwanted = [compile_glob(name, ignore_case=ignore_case, extglob=False) for name in excluded]
+        ignore_case, stop = self.args.flag("C"), self.args.flag("W")
+        wanted = [(name, compile_glob(name, ignore_case=ignore_case, pathname=stop, extglob=False)) for name in names]
+        unwanted = [compile_glob(name, ignore_case=ignore_case, pathname=stop, extglob=False) for name in excluded]
         found: set[str] = set()
         chosen: list[Entry] = []
         for entry in entries:
@@ -81,13 +113,16 @@ class _Unzip:
                 chosen.append(entry)
         return chosen, [name for name in names if name not in found]
 
+    def expand(self, entry: Entry) -> Iterator[bytes]:
+        return expand(self.data, entry, self.ctx.budget, self.password)
+
     # testing and printing
 
     def check(self, entry: Entry) -> str:
         """Whether the content is as promised: "OK", or what is wrong."""
         crc = 0
         try:
-            for block in expand(self.data, entry, self.ctx.budget):
+            for block in self.expand(entry):
                 crc = zlib.crc32(block, crc)
         except ZipFormatError as error:
             return _PROBLEMS[error.problem]
@@ -100,7 +135,7 @@ class _Unzip:
             if result != "OK":
                 failed = True
                 self.ctx.status = max(self.ctx.status, 2)
-            self.out(f"    testing: {entry.name:<22}  {' OK' if result == 'OK' else ' ' + result}\n")
+            self.out(f"    testing: {_padded(entry.name)}  {' OK' if result == 'OK' else ' ' + result}\n")
         for name in missing:
             self.out(f"caution: filename not matched:  {name}\n", 3)
         if failed:
@@ -112,7 +147,7 @@ class _Unzip:
         """`-p` and `-c`."""
         crc = 0
         try:
-            for block in expand(self.data, entry, self.ctx.budget):
+            for block in self.expand(entry):
                 crc = zlib.crc32(block, crc)
                 self.ctx.stdout.write(block)
         except ZipFormatError as error:
@@ -129,14 +164,19 @@ class _Unzip:
         if name.startswith("/"):
             self.warn(f"warning:  stripped absolute path spec from {name}\n")
             name = name.lstrip("/")
+        if self.lower > 1 or (self.lower and not entry.unix):
+            name = name.lower()
         parts = name.split("/")
-        if ".." in parts:
+        if ".." in parts and not self.args.flag(":"):
             self.out(f'warning:  skipped "../" path component(s) in {entry.name}\n', 3)
             self.ctx.status = max(self.ctx.status, 1)
-        kept = [part for part in parts if part not in ("", "..", ".")]
+        dropped = ("", ".") if self.args.flag(":") else ("", "..", ".")
+        kept = [part for part in parts if part not in dropped]
         name = "/".join(kept)
         if self.args.flag("j"):
             name = kept[-1] if kept else ""
+        if self.args.flag("^"):
+            return name
         return "".join([character for character in name if character >= " " and character != "\x7f"])
 
     def extract(self, entry: Entry) -> None:
@@ -215,34 +255,56 @@ class _Unzip:
         if entry.is_link:
             self.defer_link(entry, shown, path)
             return
-        self.out(f"{'  inflating' if entry.method else ' extracting'}: {shown:<22}  ")
+        if entry.flags & 1 and not self.may_decrypt(entry):
+            return
+        kind = ("[text]  " if entry.text else "[binary]") if self.text == 1 else ""
+        self.out(f"{_VERBS.get(entry.method, '  inflating')}: {_padded(shown)}  {kind}")
         info = self.existing(path)
         if info is not None and not info.is_dir:
-            fs.unlink(path)
+            if self.args.flag("B"):
+                fs.rename(path, f"{path}~")
+            else:
+                fs.unlink(path)
         file = fs.open(path, "x", permissions=0o644)
         crc = 0
         try:
-            for block in expand(self.data, entry, self.ctx.budget):
-                crc = zlib.crc32(block, crc)
+            convert = (self.text == 1 and entry.text) or self.text > 1
+            for block in _plain_lines(self.expand(entry), entry) if convert else self.expand(entry):
+                crc = entry.crc if convert else zlib.crc32(block, crc)
                 file.write(block)
         except ZipFormatError as error:
-            self.warn(f"{_PROBLEMS[error.problem]}\n", 81 if error.problem in ("method", "encrypted") else 2)
+            self.warn(f"{_PROBLEMS[error.problem]}\n", 81 if error.problem == "method" else 2)
             return
         finally:
             file.release()
-        if crc != entry.crc:
+        if crc != entry.crc and (entry.size or not convert):
             self.warn(f" bad CRC {crc:08x}  (should be {entry.crc:08x})\n", 2)
         else:
             self.out("\n")
-        mode = entry.mode & 0o777 or 0o644
+        mode = entry.mode & (0o7777 if self.args.flag("K") else 0o777) or 0o644
         fs.chmod(path, mode & ~self.ctx.umask)
-        fs.utime(path, Timestamp.from_ns(entry.mtime * 1_000_000_000))
+        if self.timeless < _ALL:
+            fs.utime(path, Timestamp.from_ns(entry.mtime * 1_000_000_000))
+
+    def may_decrypt(self, entry: Entry) -> bool:
+        """Whether the password is there and right; if not, the member is skipped."""
+        problem = ""
+        try:
+            for _ in self.expand(entry):
+                break
+        except ZipFormatError as error:
+            problem = error.problem
+        if problem not in ("password", "encrypted"):
+            return True
+        self.warn(f"   skipping: {_padded(entry.name)}  {_PROBLEMS[problem]}\n", 0)
+        self.skipped += 1
+        return False
 
     def defer_link(self, entry: Entry, shown: str, path: str) -> None:
         """Links are made when all files are there, so that no member is written through one."""
         self.ctx.budget.charge(entry.size)
         try:
-            target = decode(b"".join(expand(self.data, entry, self.ctx.budget)))
+            target = decode(b"".join(self.expand(entry)))
         except ZipFormatError as error:
             self.warn(f"{_PROBLEMS[error.problem]}\n", 2)
             return
@@ -268,33 +330,49 @@ class _Unzip:
             self.ctx.budget.step()
             if entry.mode & 0o777:
                 self.ctx.fs.chmod(path, entry.mode & 0o777 & ~self.ctx.umask)
-            self.ctx.fs.utime(path, Timestamp.from_ns(entry.mtime * 1_000_000_000))
+            if not self.timeless:
+                self.ctx.fs.utime(path, Timestamp.from_ns(entry.mtime * 1_000_000_000))
 
     def run(self, names: Sequence[str], excluded: Sequence[str]) -> int:
         """Do what the options say."""
         args = self.args
         entries, comment = read_directory(self.data, self.ctx.budget, self.zone)
         chosen, missing = self.choose(entries, names, excluded)
-        if args.flag("Z"):
-            if args.flag("1"):
-                self.ctx.stdout.write(encode("".join([f"{entry.name}\n" for entry in chosen])))
-            else:
-                list_long(self.name, len(self.data), chosen, self.zone, self.ctx.print)
+        if args.flag("T"):
+            if entries:
+                self.ctx.fs.utime(self.ctx.path(self.name), Timestamp.from_ns(max(entry.mtime for entry in entries) * 1_000_000_000))
+            self.out(f"Updated time stamp for {self.name}.\n")
+            return 0
         else:
             pipe = args.flag("p")
             if not pipe:
                 self.out(f"Archive:  {self.name}\n")
                 if comment and (args.flag("z") or not args.flag("t")):
-                    self.out(decode(comment) + "\n")
+                    self.out(decode(comment.replace(b"\r\n", b"\n")) + "\n")
+            self.check_start(entries)
             if args.flag("z"):
                 return self.ctx.status
+            if not entries:
+                self.warn(f"warning [{self.name}]:  zipfile is empty\n")
+                return 1
             self.work(chosen, missing)
-        if missing and not args.flag("t"):
+        if self.skipped and self.skipped == len([entry for entry in chosen if not entry.is_dir]):
+            return 82 if self.password is not None else 5
+        if missing and args.flag("p"):
+            self.ctx.status = 11
+        elif missing and not args.flag("t"):
             for name in missing:
                 self.warn(f"caution: filename not matched:  {name}\n", 11)
         elif missing:
             self.ctx.status = max(self.ctx.status, 11)
         return self.ctx.status
+
+    def check_start(self, entries: Sequence[Entry]) -> None:
+        """Warn of bytes before the first member."""
+        extra = min((entry.offset for entry in entries), default=0)
+        if extra and self.data[:4] != b"PK\3\4":
+            text = f"warning [{self.name}]:  {extra} extra bytes at beginning or within zipfile\n  (attempting to process anyway)\n"
+            self.warn(text)
 
     def work(self, chosen: list[Entry], missing: list[str]) -> None:
         args = self.args
@@ -308,10 +386,10 @@ class _Unzip:
                 if entry.is_dir:
                     continue
                 if args.flag("c"):
-                    self.out(f"{'  inflating' if entry.method else ' extracting'}: {entry.name:<22}  \n")
+                    self.out(f"{_VERBS.get(entry.method, '  inflating')}: {_padded(entry.name)}  \n")
                 self.print_content(entry)
                 if args.flag("c"):
-                    self.out("\n", 2)
+                    self.out("\n", 1)
         else:
             if self.prefix:
                 self.ctx.fs.makedirs(self.ctx.path(self.prefix.rstrip("/") or "/"), 0o777 & ~self.ctx.umask)
@@ -355,6 +433,9 @@ def _cut_lists(words: Sequence[str]) -> tuple[list[str], list[str]]:
     Usage: unzip [-Z] [-opts[modifiers]] file[.zip] [list] [-x xlist] [-d exdir]
     Extract files in list, except those in xlist, to exdir.
 
+      -a         end lines of text files with LF (-aa: of all files)
+      -b         accepted: files are binary unless -a says otherwise
+      -B         keep files that are overwritten, with "~" behind their names
       -p         extract files to pipe, no messages
       -c         extract files to standard output, with their names
       -l         list files (short format)
@@ -369,14 +450,29 @@ def _cut_lists(words: Sequence[str]) -> tuple[list[str], list[str]]:
       -o         overwrite files WITHOUT prompting
       -q         quiet mode (-qq for quieter)
       -j         junk paths (do not make directories)
+      -D         do not restore the times of directories (-DD: of anything)
+      -K         keep setuid, setgid and sticky bits
+      -L         make names from case-insensitive systems lowercase (-LL: all names)
+      -M         accepted: there is no terminal to page on
+      -P WORD    the password of encrypted files
+      -T         give the archive the time of its latest file
+      -U         accepted: names are shown as they are
+      -V         accepted: no file has a VMS version
+      -W         wildcards do not match "/"
+      -X         accepted: there is one user
+      -:         allow names that lead out of the directory with ".."
+      -^         allow control characters in names
       -C         match filenames case-insensitively
-      -Z         ZipInfo mode
-      -1         in ZipInfo mode: names only
+      -Z         ZipInfo mode: must be the first option
       -h         display this help and exit
     """,
     raw=True,
 )
 def unzip(ctx: CommandContext, args: Arguments) -> int:
+    if args.operands and args.operands[0].startswith("-Z"):
+        letters = args.operands[0][2:]
+        ctx.words = [*([f"-{letters}"] if letters else []), *args.operands[1:]]
+        return zipinfo.run(ctx)
     words, excluded = _cut_lists(args.operands)
     try:
         options = unzip.parser().parse(words)
@@ -400,7 +496,8 @@ def unzip(ctx: CommandContext, args: Arguments) -> int:
     except ZipFormatError as error:
         if error.problem == "signature":
             ctx.print(f"Archive:  {found}")
-            ctx.stderr.write(encode(_NO_SIGNATURE.replace("{0}", found)))
+            out = ctx.stdout if options.flag("t") else ctx.stderr
+            out.write(encode(_NO_SIGNATURE.replace("{0}", found)))
             return 9
         ctx.stderr.write(encode(f"error [{found}]:  the central directory cannot be read\n"))
         return 3
@@ -409,14 +506,70 @@ def unzip(ctx: CommandContext, args: Arguments) -> int:
 @command(
     "zipinfo",
     usage="""
-    Usage: zipinfo [-1] file[.zip] [list] [-x xlist]
+    Usage: zipinfo [-12smlChMtTz] file[.zip] [list] [-x xlist]
     List a zip archive in the manner of "ls -l".
 
       -1         names only
-      -h         display this help and exit
+      -2         names only, but -h, -t and -z are allowed
+      -s         short lines (default)
+      -m         medium lines: with the part saved
+      -l         long lines: with the compressed size
+      -h         a header line
+      -t         totals
+      -T         times as numbers that sort
+      -z         the archive's comment
+      -C         match filenames case-insensitively
+      -M         accepted: there is no terminal to page on
+      -x         exclude the files that follow
     """,
     raw=True,
 )
 def zipinfo(ctx: CommandContext, args: Arguments) -> int:
-    ctx.words = ["-Z", *args.operands]
-    return unzip.run(ctx)
+    words, excluded = _cut_lists(args.operands)
+    try:
+        options = zipinfo.parser().parse(words)
+    except UsageError as error:
+        ctx.stderr.write(encode(f"error:  {error.message}\n{zipinfo.usage}"))
+        return 10
+    if not options.operands:
+        ctx.print(zipinfo.usage, end="")
+        return 0
+    name = options.operands[0]
+    opened = _open(ctx, name)
+    if opened is None:
+        ctx.print(f"{ctx.name}:  cannot find or open {name}, {name}.zip or {name}.ZIP.")
+        return 9
+    found, data = opened
+    try:
+        return _show_info(ctx, options, found, data, excluded)
+    except ZipFormatError:
+        ctx.stderr.write(encode(_NO_SIGNATURE.replace("{0}", found).replace("unzip:", f"{ctx.name}:")))
+        return 9
+
+
+def _show_info(ctx: CommandContext, options: Arguments, name: str, data: bytes, excluded: Sequence[str]) -> int:
+    """Header, members and totals, as the options and operands ask for them."""
+    unzipped = _Unzip(ctx, options, name, data)
+    entries, comment = read_directory(data, ctx.budget, unzipped.zone)
+    names = options.operands[1:]
+    chosen, missing = unzipped.choose(entries, names, excluded)
+    form = options.last("1", "2", "s", "m", "l") or ""
+    extras = options.flag("h"), options.flag("t")
+    whole = not names and not excluded and form != "2" and (not any(extras) or bool(form))
+    bare = not form and any(extras) and not names and not excluded
+    if form != "1" and (extras[0] or whole):
+        ctx.print(f"Archive:  {name}\nZip file size: {len(data)} bytes, number of entries: {len(entries)}")
+    if form != "1" and options.flag("z") and comment:
+        ctx.print(decode(comment.replace(b"\r\n", b"\n")))
+    if not entries:
+        ctx.print("Empty zipfile.")
+        return 1
+    if form in ("1", "2"):
+        ctx.stdout.write(encode("".join([f"{entry.name}\n" for entry in chosen])))
+    elif not bare:
+        list_long(chosen, unzipped.zone, form or "s", ctx.print, sortable=options.flag("T"))
+    if form != "1" and (extras[1] or whole):
+        ctx.print(totals(chosen))
+    for name in missing:
+        unzipped.warn(f"caution: filename not matched:  {name}\n", 11)
+    return ctx.status
