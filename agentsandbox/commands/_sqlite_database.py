@@ -7,11 +7,13 @@ import sqlite3
 
 from agentsandbox.command import CommandContext
 from agentsandbox.errors import LimitReached, Unwind
-from agentsandbox.streams import decode
+from agentsandbox.streams import decode, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    Parameter = None | int | float | str | bytes
 
 __all__ = ["Database", "OpenError", "SqlError", "statements"]
 
@@ -24,8 +26,10 @@ _FORBIDDEN_PRAGMAS = frozenset(
         "lock_proxy_file",
     )
 )  # fmt: skip
-_FORBIDDEN_FUNCTIONS = frozenset(("load_extension", "readfile", "writefile", "edit", "fts3_tokenizer", "fsdir", "lsdir"))
+_FORBIDDEN_FUNCTIONS = frozenset(("load_extension", "edit", "fts3_tokenizer", "fsdir", "lsdir"))
 _PAGE = 4096
+_BINDINGS = re.compile("The current statement uses ([0-9]+)")
+_NAMED = re.compile("[:@$][A-Za-z_]")
 _WIDTH = re.compile("[0-9]{7,}")
 
 
@@ -47,6 +51,16 @@ class OpenError(Exception):
         super().__init__(f'unable to open database "{name}": unable to open database file')
 
 
+class _Parameters(dict[str, "Parameter"]):
+    """Values of named parameters, looked up without the sign before the name; NULL for one that has none."""
+
+    def __missing__(self, name: str) -> Parameter:
+        for sign in ":@$?":
+            if sign + name in self:
+                return self[sign + name]
+        return None
+
+
 class Database:
     """One open database file. `name` may be ":memory:" or "" for one that is never stored."""
 
@@ -58,6 +72,13 @@ class Database:
         self.original = b""
         self.path = "" if name in (":memory:", "") else ctx.path(name)
         self.existed = bool(self.path) and ctx.fs.exists(self.path)
+        self.journal = "delete" if self.path else "memory"
+        """What `PRAGMA journal_mode` says: the database itself is always in memory."""
+        self.parameters: dict[str, Parameter] = {}
+        self.complaint = ""
+        """Why a function of ours failed: SQLite's message does not tell."""
+        if self.existed and ctx.fs.is_dir(self.path):
+            raise OpenError(name)
         if self.existed:
             self.original = ctx.fs.read_bytes(self.path)
         elif self.path and not ctx.fs.is_dir(self.path.rpartition("/")[0] or "/"):
@@ -70,6 +91,7 @@ class Database:
             data = bytearray(self.original)
             if data[18:20] == b"\2\2":
                 data[18:20] = b"\1\1"  # a database with a write-ahead log cannot be opened in memory
+                self.journal = "wal"
             try:
                 self.connection.deserialize(bytes(data))
             except BaseException:
@@ -112,6 +134,39 @@ class Database:
 
         for name in ("printf", "format"):
             connection.create_function(name, -1, format_values, deterministic=True)
+        connection.create_function("regexp", 2, self._matches, deterministic=True)
+        connection.create_function("readfile", 1, self._read_file)
+        connection.create_function("writefile", 2, self._write_file)
+
+    def _matches(self, pattern: object, text: object) -> int | None:
+        """`text REGEXP pattern`"""
+        from agentsandbox.regexps import RegexError, compile_perl
+
+        if pattern is None or text is None:
+            return None
+        try:
+            found = compile_perl(str(pattern)).search(str(text), budget=self.ctx.budget)
+        except RegexError as error:
+            self.complaint = str(error)
+            raise sqlite3.DataError(str(error)) from None
+        except Unwind as unwind:
+            self.pending = unwind
+            raise sqlite3.DataError(str(unwind)) from None
+        return 1 if found is not None else 0
+
+    def _read_file(self, name: object) -> bytes | None:
+        try:
+            return self.ctx.fs.read_bytes(self.ctx.path(str(name)))
+        except OSError:
+            return None
+
+    def _write_file(self, name: object, data: object) -> int | None:
+        content = data if isinstance(data, bytes) else b"" if data is None else encode(str(data))
+        try:
+            self.ctx.fs.write_bytes(self.ctx.path(str(name)), content, permissions=0o666 & ~self.ctx.umask)
+        except OSError:
+            return None
+        return len(content)
 
     def _progress(self) -> int:
         try:
@@ -134,11 +189,45 @@ class Database:
     def execute(self, statement: str) -> sqlite3.Cursor:
         """Run one statement. Raises `SqlError`."""
         try:
-            return self.connection.execute(statement)
+            try:
+                return self.connection.execute(statement)
+            except sqlite3.ProgrammingError as error:
+                count = _BINDINGS.search(str(error))
+                if count is None:
+                    raise
+                return self._execute_bound(statement, int(count[1]))
         except (sqlite3.Error, sqlite3.Warning) as error:
             raise self.explain(error, statement) from None
         except (ValueError, OverflowError) as error:
             raise SqlError(str(error), 1, running=False) from None
+
+    def _execute_bound(self, statement: str, count: int) -> sqlite3.Cursor:
+        """Run a statement with parameters; those without a value are NULL."""
+        if _NAMED.search(statement) is None:
+            return self.connection.execute(statement, [self.parameters.get(f"?{number}") for number in range(1, count + 1)])
+        return self.connection.execute(statement, _Parameters(self.parameters))
+
+    def journal_mode(self, wanted: str) -> str:
+        """What `PRAGMA journal_mode` answers, with or without a new mode."""
+        mode = wanted.lower()
+        known = ("delete", "truncate", "persist", "memory", "wal", "off") if self.path else ("memory", "off")
+        if mode in known and not self.read_only:
+            self.journal = mode
+        return self.journal
+
+    def content(self) -> bytes:
+        """The database as the bytes of a file."""
+        return self._serialized()
+
+    def replace(self, data: bytes) -> None:
+        """Take other content."""
+        self.connection.set_authorizer(None)  # it attaches what it reads
+        try:
+            self.connection.deserialize(data)
+        except sqlite3.DatabaseError as error:
+            raise self.explain(error, "", running=True) from None
+        finally:
+            self.connection.set_authorizer(self._authorize)
 
     def rows(self, cursor: sqlite3.Cursor, statement: str) -> Iterator[tuple[object, ...]]:
         """The rows, as they come. Raises `SqlError`."""
@@ -158,7 +247,7 @@ class Database:
             pending, self.pending = self.pending, None
             raise pending
         code = getattr(error, "sqlite_errorcode", 1) & 0xFF
-        message = str(error)
+        message, self.complaint = self.complaint or str(error), ""
         if code == 18 or "too big" in message:
             raise LimitReached("value_bytes") from None
         if not running and code != 26:
@@ -178,6 +267,10 @@ class Database:
         near = re.fullmatch(r'near "(.*)": syntax error', message, re.DOTALL)
         if near is not None:
             return self._offset_near(near[1], statement)
+        arguments = re.fullmatch(r"wrong number of arguments to function (.*)\(\)", message, re.DOTALL)
+        if arguments is not None:
+            called = re.search(rf"(?<!\w){re.escape(arguments[1])}(?=\s*\()", statement, re.IGNORECASE)
+            return called.start() if called is not None else -1
         token = re.fullmatch(r'unrecognized token: "(.*)"', message, re.DOTALL)
         if token is not None:
             return statement.find(token[1])
@@ -218,6 +311,8 @@ class Database:
                 connection.rollback()
             if self.path and not self.read_only and self.pending is None:
                 data = self._serialized()
+                if self.journal == "wal" and data:
+                    data = data[:18] + b"\2\2" + data[20:]
                 if (data and data != self.original) or not self.existed:
                     self.ctx.fs.write_bytes(self.path, data, permissions=0o666 & ~self.ctx.umask)
         finally:

@@ -5,6 +5,9 @@ from __future__ import annotations
 import math
 import re
 
+from agentsandbox.commands._sqlite_numbers import exact_text, number_text
+from agentsandbox.streams import encode
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -12,23 +15,10 @@ if TYPE_CHECKING:
     Value = None | int | float | str | bytes
     Row = Sequence[Value]
 
-__all__ = ["MODES", "Printer", "number_text", "quote_name", "sql_literal"]
+__all__ = ["MODES", "Printer", "insert_literal", "quote_name", "sql_literal"]
 
 MODES = "ascii box column csv html insert json line list markdown qbox quote table tabs tcl"
-COLUMNAR = frozenset(("column", "table", "box", "markdown", "qbox"))
-
-
-def number_text(value: float, digits: int = 15) -> str:
-    """A float as SQLite prints it: always with a point."""
-    if value != value:
-        return ""
-    if math.isinf(value):
-        return "Inf" if value > 0 else "-Inf"
-    text = f"{value + 0.0 if value else 0.0:.{digits}g}"
-    mantissa, e, exponent = text.partition("e")
-    if "." not in mantissa:
-        mantissa += ".0"
-    return mantissa + e + exponent
+COLUMNAR = frozenset(("column", "table", "box", "markdown"))
 
 
 def sql_literal(value: Value, *, escape_newlines: bool = False) -> str:
@@ -38,15 +28,20 @@ def sql_literal(value: Value, *, escape_newlines: bool = False) -> str:
     if isinstance(value, bytes):
         return f"X'{value.hex()}'"
     if isinstance(value, float):
-        if math.isinf(value):
-            return "1e999" if value > 0 else "-1e999"
-        return number_text(value, 20) if number_text(value) != repr(value) else repr(value)
+        return exact_text(value)
     if isinstance(value, int):
         return str(value)
     text = "'" + value.replace("'", "''") + "'"
     if escape_newlines and ("\n" in value or "\r" in value):
         return _replace_newlines(text)
     return text
+
+
+def insert_literal(value: Value) -> str:
+    """A value as it stands in an INSERT statement: newlines escaped, whole numbers in full."""
+    if isinstance(value, float) and math.isfinite(value) and abs(value) < 2**63 and value == int(value):
+        return f"{int(value)}.0"
+    return sql_literal(value, escape_newlines=True)
 
 
 def _replace_newlines(text: str) -> str:
@@ -89,8 +84,59 @@ def _json_string(text: str) -> str:
 
 
 def _c_string(text: str) -> str:
-    names = {"\n": "\\n", "\t": "\\t", "\r": "\\r", '"': '\\"', "\\": "\\\\"}
-    return '"' + "".join(names.get(character, character) for character in text) + '"'
+    if text.isascii() and text.isprintable() and '"' not in text and "\\" not in text:
+        return f'"{text}"'
+    names = {10: "\\n", 9: "\\t", 13: "\\r", 34: '\\"', 92: "\\\\"}
+    return '"' + "".join(names.get(byte) or (chr(byte) if 32 <= byte < 127 else f"\\{byte:03o}") for byte in encode(text)) + '"'
+
+
+_SEPARATORS = {
+    "list": ("|", "\n"), "csv": (",", "\r\n"), "tabs": ("\t", "\n"), "ascii": ("\x1f", "\x1e"), "quote": (",", "\n"), "tcl": (" ", "\n"),
+}  # fmt: skip
+
+
+def _first_line(text: str, limit: int, word_wrap: bool) -> tuple[str, str, bool]:
+    """The first line of a cell, the rest, and whether there is a rest to show."""
+    at = column = 0
+    size = len(text)
+    while at < size and (not limit or column < limit):
+        character = text[at]
+        if character == "\t":
+            column = min(column // 8 * 8 + 8, limit or column + 8)
+        elif character < " ":
+            break
+        else:
+            column += 1
+        at += 1
+    shown = at
+    full = bool(limit) and column >= limit
+    if full and word_wrap:
+        shown = _word_end(text, at)
+        if shown != at:
+            at = shown
+            while text[at : at + 1] == " ":
+                at += 1
+    line = text[:shown].expandtabs(8)[: limit or None]
+    if full and text[at : at + 1] >= " ":
+        return line, text[at:], True
+    if text.startswith("\r\n", at):
+        return line, text[at + 2 :], at + 2 < size
+    return line, text[at + 1 :], at + 1 < size
+
+
+def _word_end(text: str, at: int) -> int:
+    """The best place for a break before `at`: after a blank or between a word and what is none, in the last half."""
+    for end in range(at, at // 2, -1):
+        if text[end - 1].isspace():
+            return end
+    for end in range(at, at // 2, -1):
+        if _is_word(text[end - 1]) != _is_word(text[end : end + 1]):
+            return end
+    return at
+
+
+def _is_word(character: str) -> bool:
+    return character.isascii() and character.isalnum()
 
 
 class Printer:
@@ -107,13 +153,18 @@ class Printer:
         self.null = ""
         self.widths: list[int] = []
         self.table = "table"
+        self.wrap = 0
+        """Columns of a cell without a width of its own, in the modes with columns; 0 for any number."""
+        self.word_wrap = False
+        self.quote = False
 
     def set_mode(self, mode: str, table: str | None = None) -> None:
         """Choose a mode, with the separators and headers that go with it."""
         self.mode = mode
-        separators = {"list": ("|", "\n"), "csv": (",", "\r\n"), "tabs": ("\t", "\n"), "ascii": ("\x1f", "\x1e"), "quote": (",", "\n")}
-        if mode in separators:
-            self.column_separator, self.row_separator = separators[mode]
+        if mode in _SEPARATORS:
+            self.column_separator, self.row_separator = _SEPARATORS[mode]
+        elif mode in ("line", "column"):
+            self.row_separator = "\n"
         if mode == "tabs":
             self.mode = "list"
         if mode == "column" and not self.headers_set:
@@ -133,6 +184,10 @@ class Printer:
 
     def print(self, names: Sequence[str], rows: Iterator[Row]) -> None:
         """All rows of one statement; nothing at all when there are none."""
+        if self.mode == "off":
+            for _row in rows:
+                pass
+            return
         if self.mode in COLUMNAR:
             self._columnar(names, [list(row) for row in rows])
             return
@@ -171,7 +226,7 @@ class Printer:
     def _csv(self, names: Sequence[str], row: Row, count: int) -> None:
         if not count and self.headers:
             self._join(self._csv_cell(name) for name in names)
-        self._join('""' if value == "" else self._csv_cell(self.text(value)) for value in row)
+        self._join(self.null if value is None else self._csv_cell(self.text(value)) or '""' for value in row)
 
     def _quoted(self, names: Sequence[str], row: Row, count: int) -> None:
         if not count and self.headers:
@@ -197,7 +252,7 @@ class Printer:
 
     def _insert(self, names: Sequence[str], row: Row, count: int) -> None:
         columns = f"({','.join(quote_name(name) for name in names)})" if self.headers else ""
-        values = ",".join(sql_literal(value, escape_newlines=True) for value in row)
+        values = ",".join(insert_literal(value) for value in row)
         self.write(f"INSERT INTO {quote_name(self.table)}{columns} VALUES({values});\n")
 
     def _json(self, names: Sequence[str], row: Row, count: int) -> None:
@@ -206,7 +261,7 @@ class Printer:
             if value is None:
                 text = "null"
             elif isinstance(value, float):
-                text = number_text(value) if math.isfinite(value) else "1e999" if value > 0 else "-1e999"
+                text = exact_text(value)
             elif isinstance(value, int):
                 text = str(value)
             else:
@@ -217,30 +272,36 @@ class Printer:
     # columns
 
     def _split_cell(self, text: str, column: int) -> list[str]:
-        """A cell's lines, cut at the column's width if one is set."""
-        limit = abs(self.widths[column]) if column < len(self.widths) else 0
+        """A cell's lines, cut at the width of the column if one is set, or else of all columns."""
+        own = abs(self.widths[column]) if column < len(self.widths) else 0
+        limit = own or self.wrap
+        if "\n" not in text and "\t" not in text and "\r" not in text and (not limit or len(text) <= limit):
+            return [text]
         lines: list[str] = []
-        for line in text.split("\n"):
-            line = line.removesuffix("\r").expandtabs(8)
-            if limit and len(line) > limit:
-                lines.extend(line[at : at + limit] for at in range(0, len(line), limit))
-            else:
-                lines.append(line)
-        if len(lines) > 1 and not lines[-1]:
-            lines.pop()
-        return lines
+        rest = text
+        while True:
+            line, rest, more = _first_line(rest, limit, self.word_wrap)
+            lines.append(line)
+            if not more:
+                return lines
+
+    def _quoted_cell(self, value: Value) -> str:
+        if isinstance(value, bytes):
+            return f"x'{value.hex()}'"
+        return number_text(value) if isinstance(value, float) else sql_literal(value)
 
     def _columnar(self, names: Sequence[str], rows: list[list[Value]]) -> None:
         if not rows:
             return
-        quoted = self.mode == "qbox"
-        cells = [[self._split_cell(sql_literal(value) if quoted else self.text(value), at) for at, value in enumerate(row)] for row in rows]
-        heads = [self._split_cell(name, at) for at, name in enumerate(names)]
+        shown = self._quoted_cell if self.quote else self.text
+        cells = [[self._split_cell(shown(value), at) for at, value in enumerate(row)] for row in rows]
+        heads = [self._split_cell(name, at)[:1] for at, name in enumerate(names)]
         widths: list[int] = []
         for at in range(len(names)):
             longest = max([len(line) for line in heads[at]] + [len(line) for row in cells for line in row[at]])
             widths.append(max(longest, abs(self.widths[at]) if at < len(self.widths) else 0))
         self.charge(sum(widths) * len(rows))
+        self.widths += [0] * (len(names) - len(self.widths))
         several = any(len(cell) > 1 for row in cells for cell in row)
         style = {"column": self._columns, "markdown": self._markdown, "table": self._ruled}.get(self.mode, self._boxed)
         style(heads, cells, widths, several)

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
-import shlex
+import re
 
 from agentsandbox.command import CommandContext, describe_os_error
 from agentsandbox.commands._sqlite_database import Database, SqlError, statements
-from agentsandbox.commands._sqlite_output import MODES, Printer, quote_name, sql_literal
+from agentsandbox.commands._sqlite_output import COLUMNAR, MODES, Printer, sql_literal
+from agentsandbox.commands._sqlite_schema import (
+    dump,
+    list_databases,
+    list_indexes,
+    list_tables,
+    print_full_schema,
+    print_schema,
+)
+from agentsandbox.commands._sqlite_words import split_words
 from agentsandbox.streams import decode, encode
 
 TYPE_CHECKING = False
@@ -15,15 +24,17 @@ if TYPE_CHECKING:
 
     from agentsandbox.fs.base import File
 
-__all__ = ["Quit", "Shell"]
+__all__ = ["DotError", "Quit", "Shell"]
 
 _HELP = """\
+.backup ?DB? FILE        Write the database to a file
 .bail on|off             Stop after the first error
 .cd DIRECTORY            Change the working directory
 .changes on|off          Show number of rows changed by SQL
 .databases               Names and files of the databases
 .dump ?TABLE?            The content as SQL
 .echo on|off             Show commands before they run
+.eqp on|off              Show the plan of each query
 .exit ?CODE?             Leave, with a status
 .fullschema              The schema, and statistics
 .headers on|off          Show column names
@@ -35,18 +46,35 @@ _HELP = """\
 .once FILE               Send the next output to a file
 .open FILE               Close this database and open another
 .output ?FILE?           Send output to a file
+.parameter CMD ...       Values of parameters: clear, init, list, set, unset
 .print STRING...         Write a text
 .quit                    Leave
 .read FILE               Run the commands of a file
+.restore ?DB? FILE       Take the content of a file instead of the database
+.save FILE               As .backup
 .schema ?PATTERN?        The CREATE statements
 .separator COL ?ROW?     What stands between columns and rows
 .show                    The settings
+.shell CMD ARGS...       Run a command
+.system CMD ARGS...      Run a command
 .tables ?PATTERN?        Names of tables
+.timer on|off            Show how long each statement took
 .width NUM1 NUM2 ...     Widths of columns
 """
 _READ_DEPTH = 20
-_OWN = "name NOT LIKE 'sqlite__%' ESCAPE '_'"
-"""What leaves out SQLite's own tables."""
+
+
+_JOURNAL = re.compile(r"pragma\s+(?:main\.)?journal_mode\s*(?:=\s*|\(\s*)?['\"]?(\w*)['\"]?\s*\)?\s*;?", re.IGNORECASE)
+_KNOWN_MODES = frozenset((*MODES.split(), "off"))
+_PARAMETER_HELP = """\
+.parameter CMD ...       Manage SQL parameter bindings
+   clear                   Erase all bindings
+   init                    Initialize the TEMP table that holds bindings
+   list                    List the current parameter bindings
+   set PARAMETER VALUE     Given SQL parameter PARAMETER a value of VALUE
+                           PARAMETER should start with one of: $ : @ ?
+   unset PARAMETER         Remove PARAMETER from the binding table
+"""
 
 
 class Quit(Exception):
@@ -59,10 +87,6 @@ class Quit(Exception):
 
 class DotError(Exception):
     """A dot command failed."""
-
-
-def _is_on(text: str) -> bool:
-    return text.lower() in ("on", "yes", "true", "1")
 
 
 class Shell:
@@ -81,15 +105,22 @@ class Shell:
         self.bail = False
         self.echo = False
         self.changes = False
+        self.plans = False
+        self.timer = False
         self.depth = 0
         self.errors = 0
 
     @property
     def database(self) -> Database:
         """The database, opened when first needed. Raises `SqlError`."""
+        self.touch_database()
+        assert self._database is not None
+        return self._database
+
+    def touch_database(self) -> None:
+        """Open the database, so that its file is there in the end."""
         if self._database is None:
             self._database = Database(self.ctx, self.database_name, read_only=self.read_only)
-        return self._database
 
     def close(self) -> None:
         """Write what is held back and store the database."""
@@ -135,13 +166,17 @@ class Shell:
         """A command given as an operand; its status, 0 to go on."""
         if word.startswith("."):
             return 0 if self.run_dot(word) else 1
+        self.touch_database()
         for statement, start in statements(word, self.ctx):
             try:
                 self.run_sql(statement)
             except SqlError as error:
+                shown = word[start:].lstrip() if start else word
+                if not start and error.offset >= 0:  # blanks before the first statement are shown
+                    error.offset += len(word) - len(word.lstrip())
                 kind = "stepping" if error.running else "in prepare"
                 code = f" ({error.code})" if error.code > 1 else ""
-                self.complain(f"Error: {kind}, {error.message}{code}{_pointer(error, word[start:].lstrip())}")
+                self.complain(f"Error: {kind}, {error.message}{code}{_pointer(error, shown)}")
                 return error.code
         return 0
 
@@ -150,17 +185,21 @@ class Shell:
         import sqlite3
 
         lines = text.split("\n")
+        if not lines[-1]:
+            lines.pop()
         pending = ""
         first = 0
         for number, line in enumerate(lines, 1):
             self.ctx.budget.step()
-            if not pending.strip() and line.startswith("."):
+            if not pending.strip() and line.startswith((".", "#")):
                 if self.echo:
                     self.write(line + "\n")
-                if not self.run_dot(line) and self.bail:
+                if line.startswith(".") and not self.run_dot(line) and self.bail:
                     raise Quit(1)
                 pending = ""
                 continue
+            if line.strip().lower() in ("/", "go") and (not pending.strip() or sqlite3.complete_statement(pending + ";")):
+                line = ";"  # as other shells have it
             if not pending.strip():
                 first, pending = number, line
                 if not line.strip():
@@ -185,7 +224,13 @@ class Shell:
         if self.echo:
             self.write(statement.strip() + "\n")
         try:
+            begun = self.ctx.host.clock()
             self.run_sql(statement)
+            if self.timer:
+                seconds = max(self.ctx.host.clock() - begun, 0.0)
+                self.write(f"Run Time: real {seconds:.3f} user {seconds:.6f} sys 0.000000\n")
+            if self.changes:
+                self.write("changes: {}   total_changes: {}\n".format(*self.query("SELECT changes(), total_changes()")[0]))
             if self.once:
                 self.once = False
                 self._end_output()
@@ -204,7 +249,12 @@ class Shell:
         if not statement.strip(";").strip():
             return
         database = self.database
-        before = database.connection.total_changes
+        journal = _JOURNAL.fullmatch(statement)
+        if journal is not None:
+            self.printer.print(["journal_mode"], iter([(database.journal_mode(journal[1]),)]))
+            return
+        if self.plans and not statement.lower().startswith("explain"):
+            self._print_plan(self.query("EXPLAIN QUERY PLAN " + statement))
         cursor = database.execute(statement)
         if cursor.description is not None:
             names = [column[0] for column in cursor.description]
@@ -212,11 +262,10 @@ class Shell:
                 self._print_plan(list(database.rows(cursor, statement)))
             else:
                 self.printer.print(names, database.rows(cursor, statement))  # type: ignore[arg-type]
-        if self.changes:
-            total = database.connection.total_changes
-            self.write(f"changes: {total - before}   total_changes: {total}\n")
 
     def _print_plan(self, rows: list[tuple[object, ...]]) -> None:
+        if not rows:
+            return
         self.write("QUERY PLAN\n")
         children: dict[object, list[tuple[object, ...]]] = {}
         for row in rows:
@@ -232,10 +281,7 @@ class Shell:
 
     def run_dot(self, line: str) -> bool:
         """One dot command; false if it failed."""
-        try:
-            words = _words(line[1:].rstrip())
-        except ValueError:
-            words = line[1:].split()
+        words = split_words(line[1:])
         if not words:
             return True
         name = words[0]
@@ -246,7 +292,8 @@ class Shell:
                 raise DotError(f'Error: unknown command or invalid arguments:  "{name}". Enter ".help" for help')
             _COMMANDS[command](self, words[1:])
         except DotError as error:
-            self.complain(str(error))
+            if str(error):
+                self.complain(str(error))
             return False
         except SqlError as error:
             self.complain(f"Error: {error.message}")
@@ -260,17 +307,34 @@ class Shell:
         """All rows of a query of our own."""
         return list(self.database.rows(self.database.execute(sql), sql))
 
+    def is_on(self, text: str) -> bool:
+        """The value of a switch; what is neither is off, with a message."""
+        if text.lower() in ("on", "yes", "1"):
+            return True
+        if text.lower() not in ("off", "no", "0"):
+            if text.isdecimal():
+                return True
+            self.flush()
+            self.ctx.stderr.write(encode(f'ERROR: Not a boolean value: "{text}". Assuming "no".\n'))
+        return False
+
+    def set_plans(self, words: list[str]) -> None:
+        self.plans = self.is_on(_one(words, "eqp off|on|trace|trigger|full"))
+
+    def set_timer(self, words: list[str]) -> None:
+        self.timer = self.is_on(_one(words, "timer on|off"))
+
     def set_bail(self, words: list[str]) -> None:
-        self.bail = _is_on(_one(words, "bail on|off"))
+        self.bail = self.is_on(_one(words, "bail on|off"))
 
     def set_echo(self, words: list[str]) -> None:
-        self.echo = _is_on(_one(words, "echo on|off"))
+        self.echo = self.is_on(_one(words, "echo on|off"))
 
     def set_changes(self, words: list[str]) -> None:
-        self.changes = _is_on(_one(words, "changes on|off"))
+        self.changes = self.is_on(_one(words, "changes on|off"))
 
     def set_headers(self, words: list[str]) -> None:
-        self.printer.headers = _is_on(_one(words, "headers on|off"))
+        self.printer.headers = self.is_on(_one(words, "headers on|off"))
         self.printer.headers_set = True
 
     def set_null(self, words: list[str]) -> None:
@@ -287,13 +351,28 @@ class Shell:
         self.printer.widths = [max(-10000, min(10000, int(word[:8]))) if word.lstrip("-").isdecimal() else 0 for word in words]
 
     def set_mode(self, words: list[str]) -> None:
-        if not words:
-            self.write(f"current output mode: {self.printer.mode}\n")
-            return
-        found = [mode for mode in MODES.split() if mode.startswith(words[0])]
-        if not found:
+        from agentsandbox.commands._sqlite_modes import read_mode
+
+        chosen = read_mode(words, self.is_on)
+        printer = self.printer
+        if chosen.problem:
+            raise DotError(chosen.problem)
+        if chosen.mode is None:
+            self.write(f"current output mode: {self._mode()}\n")
+            chosen.mode = printer.mode
+        if chosen.mode not in _KNOWN_MODES:
             raise DotError(f"Error: mode should be one of: {MODES}")
-        self.printer.set_mode(found[0], words[1] if len(words) > 1 else None)
+        printer.set_mode(chosen.mode, chosen.table)
+        if chosen.mode in COLUMNAR:
+            printer.wrap, printer.word_wrap, printer.quote = chosen.wrap, chosen.word_wrap, chosen.quote
+
+    def _mode(self) -> str:
+        """The mode as it is shown, with its options."""
+        printer = self.printer
+        if printer.mode not in COLUMNAR:
+            return printer.mode
+        word_wrap, quote = "on" if printer.word_wrap else "off", "quote" if printer.quote else "noquote"
+        return f"{printer.mode} --wrap {printer.wrap} --wordwrap {word_wrap} --{quote}"
 
     def show(self, words: list[str]) -> None:
         printer = self.printer
@@ -304,10 +383,10 @@ class Shell:
 
         lines = (
             ("echo", "on" if self.echo else "off"),
-            ("eqp", "off"),
+            ("eqp", "on" if self.plans else "off"),
             ("explain", "auto"),
             ("headers", "on" if printer.headers else "off"),
-            ("mode", printer.mode),
+            ("mode", self._mode()),
             ("nullvalue", shown(printer.null)),
             ("output", self.output_name),
             ("colseparator", shown(printer.column_separator)),
@@ -363,188 +442,81 @@ class Shell:
         self.depth += 1
         if self.depth > _READ_DEPTH:
             raise DotError("Input nesting limit reached at line 1. Check recursion.")
+        before = self.errors
         self.run_text(text)
         self.depth -= 1
+        if self.errors > before:
+            raise DotError("")
 
-    # the schema
+    def read_first(self, name: str, *, is_there: bool) -> None:
+        """Run the commands of the file of -init, or of ~/.sqliterc if it is there."""
+        try:
+            text = decode(self.ctx.fs.read_bytes(self.ctx.path(name)))
+        except OSError:
+            if not is_there:
+                self.ctx.stderr.write(encode(f'cannot open: "{name}"\n'))
+            return
+        self.run_text(text)
 
-    def list_databases(self, words: list[str]) -> None:
-        path = self.database.path or '""'
-        self.write(f"main: {path} {'r/o' if self.read_only else 'r/w'}\n")
+    # other files
 
-    def _columns(self, names: list[str]) -> None:
-        """Names in columns, as `ls` shows them."""
+    def back_up(self, words: list[str]) -> None:
+        names = [word for word in words if not word.startswith("-")]
         if not names:
-            return
-        width = max(map(len, names))
-        count = max(1, 80 // (width + 2))
-        rows = (len(names) + count - 1) // count
-        for row in range(rows):
-            self.write("  ".join(name.ljust(width) for name in names[row::rows]) + "\n")
+            raise DotError("missing FILENAME argument on .backup")
+        if len(names) > 2:
+            raise DotError("Usage: .backup ?DB? ?OPTIONS? FILENAME")
+        self.ctx.fs.write_bytes(self.ctx.path(names[-1]), self.database.content(), permissions=0o666 & ~self.ctx.umask)
 
-    def list_tables(self, words: list[str]) -> None:
-        condition = f" AND name LIKE {sql_literal(words[0])}" if words else ""
-        kinds = "type IN ('table','view')"
-        sql = f"SELECT name FROM sqlite_schema WHERE {kinds} AND {_OWN}{condition} ORDER BY 1"
-        self._columns([str(row[0]) for row in self.query(sql)])
+    def restore(self, words: list[str]) -> None:
+        if not 1 <= len(words) <= 2:
+            raise DotError("Usage: .restore ?DB? FILE")
+        try:
+            data = self.ctx.fs.read_bytes(self.ctx.path(words[-1]))
+        except OSError:
+            raise DotError(f'Error: cannot open "{words[-1]}"') from None
+        self.database.replace(data)
 
-    def list_indexes(self, words: list[str]) -> None:
-        condition = f" AND tbl_name LIKE {sql_literal(words[0])}" if words else ""
-        self._columns([str(row[0]) for row in self.query(f"SELECT name FROM sqlite_schema WHERE type='index'{condition} ORDER BY 1")])
+    def run_shell(self, words: list[str]) -> None:
+        if not words:
+            raise DotError("Usage: .system COMMAND")
+        self.flush()
+        line = " ".join(f'"{word}"' if " " in word else word for word in words)
+        status = self.ctx.run(["sh", "-c", line])
+        if status:
+            self.ctx.stderr.write(encode(f"System command returns {status << 8}\n"))
 
-    def print_schema(self, words: list[str]) -> None:
-        words = [word for word in words if not word.startswith("-")]
-        condition = f" AND lower(tbl_name) LIKE {sql_literal(words[0].lower())}" if words else ""
-        sql = f"SELECT sql, type, name FROM sqlite_schema WHERE sql IS NOT NULL AND {_OWN}{condition} ORDER BY rowid"
-        for text, kind, name in self.query(sql):
-            self.write(_create(str(text)))
-            if kind == "view":
-                columns = self.query(f"SELECT name FROM pragma_table_info({sql_literal(str(name))})")
-                self.write(f"\n/* {quote_name(str(name))}({','.join(quote_name(str(column[0])) for column in columns)}) */")
-            self.write(";\n")
+    # parameters
 
-    def print_full_schema(self, words: list[str]) -> None:
-        for (text,) in self.query(f"SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND {_OWN} ORDER BY rowid"):
-            self.write(_create(str(text)) + ";\n")
-        self.write("/* No STAT tables available */\n")
-
-    def dump(self, words: list[str]) -> None:
-        words = [word for word in words if not word.startswith("-")]
-        condition = " AND (" + " OR ".join(f"name LIKE {sql_literal(word)}" for word in words) + ")" if words else ""
-        self.write("PRAGMA foreign_keys=OFF;\nBEGIN TRANSACTION;\n")
-        tables = self.query(
-            f"SELECT name, sql FROM sqlite_schema WHERE type='table' AND sql IS NOT NULL{condition} "
-            "ORDER BY tbl_name='sqlite_sequence', rowid"
-        )
-        for name, sql in tables:
-            self._dump_table(str(name), str(sql))
-        others = f"SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND type IN ('index','trigger','view'){condition}"
-        for (sql,) in self.query(others):
-            self.write(f"{sql};\n")
-        self.write("COMMIT;\n")
-
-    def _dump_table(self, name: str, sql: str) -> None:
-        if name == "sqlite_sequence":
-            self.write("DELETE FROM sqlite_sequence;\n")
-        elif name.startswith("sqlite_"):
-            return
-        elif sql.upper().startswith("CREATE VIRTUAL TABLE"):
-            self.write(f"PRAGMA writable_schema=ON;\n{sql};\n")
-            return
-        else:
-            self.write(_create(sql) + ";\n")
-        query = f'SELECT * FROM "{name.replace(chr(34), chr(34) * 2)}"'
-        for row in self.database.rows(self.database.execute(query), query):
-            values = ",".join(sql_literal(value, escape_newlines=True) for value in row)  # type: ignore[arg-type]
-            self.write(f"INSERT INTO {quote_name(name)} VALUES({values});\n")
-
-    # .import
+    def set_parameter(self, words: list[str]) -> None:
+        kind = words[0] if words else ""
+        values = self.database.parameters
+        if kind == "set" and len(words) == 3:
+            try:
+                values[words[1]] = self.query(f"SELECT {words[2]}")[0][0]  # type: ignore[assignment]
+            except (SqlError, IndexError):
+                values[words[1]] = words[2]
+        elif kind == "unset" and len(words) == 2:
+            values.pop(words[1], None)
+        elif kind == "clear" and len(words) == 1:
+            values.clear()
+        elif kind == "list" and len(words) == 1:
+            width = max(map(len, values), default=0)
+            for name in sorted(values):
+                self.write(f"{name:<{width}} {sql_literal(values[name])}\n")
+        elif kind != "init":
+            self.write(_PARAMETER_HELP)
 
     def import_file(self, words: list[str]) -> None:
-        from agentsandbox.commands._sqlite_import import read_rows
+        from agentsandbox.commands._sqlite_import import import_file
 
-        separators = (self.printer.column_separator, self.printer.row_separator)
-        is_csv = self.printer.mode == "csv"
-        if is_csv and separators[1] == "\r\n":
-            self.printer.row_separator = "\n"  # the shell reads and writes with one setting
-        skip = 0
-        names: list[str] = []
-        rest = iter(words)
-        for word in rest:
-            if word in ("--csv", "-csv"):
-                is_csv, separators = True, (",", "\n")
-            elif word in ("--ascii", "-ascii"):
-                is_csv, separators = False, ("\x1f", "\x1e")
-            elif word in ("--skip", "-skip"):
-                skip = int(next(rest, "0")[:9] or 0)
-            elif word.startswith("-"):
-                raise DotError(f'ERROR: unknown option: "{word}".  Usage:')
-            else:
-                names.append(word)
-        if len(names) != 2:
-            raise DotError("ERROR: missing FILE argument. Usage:" if not names else "ERROR: missing TABLE argument. Usage:")
-        try:
-            text = decode(self.ctx.fs.read_bytes(self.ctx.path(names[0])))
-        except OSError:
-            raise DotError(f'Error: cannot open "{names[0]}"') from None
-        rows = read_rows(text, separators[0], separators[1], is_csv, self.ctx.budget)
-        for _ in range(skip):
-            next(rows, None)
-        self._import_rows(names[0], names[1], rows)
-
-    def _import_rows(self, file: str, table: str, rows: object) -> None:
-        from collections.abc import Iterator
-
-        assert isinstance(rows, Iterator)
-        quoted = '"' + table.replace('"', '""') + '"'
-        columns = len(self.query(f"SELECT 1 FROM pragma_table_info({sql_literal(table)})"))
-        if not columns:
-            line, header = next(rows, (0, []))
-            if not header:
-                raise DotError(f"{file}: empty file")
-            columns = len(header)
-            spelled = ", ".join('"' + name.replace('"', '""') + '" TEXT' for name in header)
-            self.database.execute(f"CREATE TABLE IF NOT EXISTS {quoted}(\n{spelled})")
-        sql = f"INSERT INTO {quoted} VALUES({','.join('?' * columns)})"
-        connection = self.database.connection
-        opened = not connection.in_transaction
-        if opened:
-            connection.execute("BEGIN")
-        for line, row in rows:
-            self.ctx.budget.step()
-            given: list[str | None] = list(row)
-            if len(given) < columns:
-                self.complain(f"{file}:{line}: expected {columns} columns but found {len(given)} - filling the rest with NULL")
-                self.errors -= 1
-                given += [None] * (columns - len(given))
-            elif len(given) > columns:
-                self.complain(f"{file}:{line}: expected {columns} columns but found {len(given)} - extras ignored")
-                self.errors -= 1
-                del given[columns:]
-            self._insert(connection, sql, given, file, line)
-        if opened:
-            connection.execute("COMMIT")
-
-    def _insert(self, connection: object, sql: str, row: list[str | None], file: str, line: int) -> None:
-        import sqlite3
-
-        assert isinstance(connection, sqlite3.Connection)
-        try:
-            connection.execute(sql, row)
-        except (sqlite3.Error, sqlite3.Warning) as error:
-            found = self.database.explain(error, sql, running=True)
-            self.complain(f"{file}:{line}: INSERT failed: {found.message}")
-        except UnicodeEncodeError:
-            self.complain(f"{file}:{line}: INSERT failed: text is not UTF-8")
+        import_file(self, words)
 
 
 def _one(words: list[str], usage: str) -> str:
     if len(words) != 1:
         raise DotError(f"Usage: .{usage}")
     return words[0]
-
-
-def _create(sql: str) -> str:
-    """A CREATE TABLE statement as it is shown when the name is quoted."""
-    for quote in ('"', "'"):
-        if sql.startswith(f"CREATE TABLE {quote}"):
-            return "CREATE TABLE IF NOT EXISTS " + sql[len("CREATE TABLE ") :]
-    return sql
-
-
-def _words(text: str) -> list[str]:
-    """The words of a dot command: blanks separate, quotes group, C escapes work in double quotes."""
-    lexer = shlex.shlex(text, posix=True, punctuation_chars="")
-    lexer.whitespace_split = True
-    lexer.commenters = ""
-    lexer.escape = ""
-    escapes = {"\\n": "\n", "\\t": "\t", "\\r": "\r", "\\\\": "\\"}
-    words: list[str] = []
-    for word in lexer:
-        for sign, character in escapes.items():
-            word = word.replace(sign, character)
-        words.append(word)
-    return words
 
 
 def _pointer(error: SqlError, sql: str) -> str:
@@ -559,30 +531,38 @@ def _pointer(error: SqlError, sql: str) -> str:
 
 
 _COMMANDS: dict[str, Callable[[Shell, list[str]], None]] = {
+    "backup": Shell.back_up,
     "bail": Shell.set_bail,
     "cd": Shell.change_directory,
     "changes": Shell.set_changes,
-    "databases": Shell.list_databases,
-    "dump": Shell.dump,
+    "databases": list_databases,
+    "dump": dump,
     "echo": Shell.set_echo,
+    "eqp": Shell.set_plans,
     "exit": Shell.leave,
-    "fullschema": Shell.print_full_schema,
+    "fullschema": print_full_schema,
     "headers": Shell.set_headers,
     "help": Shell.print_help,
     "import": Shell.import_file,
-    "indexes": Shell.list_indexes,
-    "indices": Shell.list_indexes,
+    "indexes": list_indexes,
+    "indices": list_indexes,
     "mode": Shell.set_mode,
     "nullvalue": Shell.set_null,
     "once": Shell.set_once,
     "open": Shell.open_database,
     "output": Shell.set_output,
+    "parameter": Shell.set_parameter,
     "print": Shell.print_text,
     "quit": Shell.leave,
     "read": Shell.read_file,
-    "schema": Shell.print_schema,
+    "restore": Shell.restore,
+    "save": Shell.back_up,
+    "schema": print_schema,
     "separator": Shell.set_separator,
+    "shell": Shell.run_shell,
     "show": Shell.show,
-    "tables": Shell.list_tables,
+    "system": Shell.run_shell,
+    "tables": list_tables,
+    "timer": Shell.set_timer,
     "width": Shell.set_widths,
 }

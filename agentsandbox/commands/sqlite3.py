@@ -74,12 +74,16 @@ def _run(shell: Shell, ctx: CommandContext, options: _Options) -> int:
     from agentsandbox.commands._sqlite_shell import Quit
 
     try:
+        first = [value for name, value in options.given if name == "init"]
+        home = ctx.env.get("HOME", "")
+        if first:
+            shell.read_first(first[-1], is_there=False)
+        elif home:
+            shell.read_first(f"{home}/.sqliterc", is_there=True)
         for name, value in options.given:
-            if name == "init":
-                shell.read_file([value])
-            elif name == "cmd":
+            if name == "cmd":
                 status = shell.run_word(value)
-                if status:
+                if status and shell.bail:
                     return status
         for word in options.operands[1:]:
             status = shell.run_word(word)
@@ -101,8 +105,7 @@ def _run(shell: Shell, ctx: CommandContext, options: _Options) -> int:
     Run SQL and dot commands on a database, from the operands or from standard input.
 
     FILENAME is a file of the sandbox, created when something is stored; without one the
-    database is kept in memory. ATTACH, loadable extensions and the shell's file functions
-    are not available. Options begin with one or two dashes.
+    database is kept in memory. ATTACH and loadable extensions are not available. Options begin with one or two dashes.
 
       -ascii, -box, -column, -csv, -html, -json, -line, -list, -markdown, -quote, -table, -tabs
                              the form of the output (default -list)

@@ -1,0 +1,99 @@
+"""The dot commands of `sqlite3` that show what is in a database: names, definitions, everything as SQL."""
+
+from __future__ import annotations
+
+from agentsandbox.commands._sqlite_output import insert_literal, quote_name, sql_literal
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from agentsandbox.commands._sqlite_shell import Shell
+
+__all__ = ["dump", "list_databases", "list_indexes", "list_tables", "print_full_schema", "print_schema"]
+
+_OWN = "name NOT LIKE 'sqlite__%' ESCAPE '_'"
+"""What leaves out SQLite's own tables."""
+
+
+def _create(sql: str) -> str:
+    """A CREATE TABLE statement as it is shown when the name is quoted."""
+    for quote in ('"', "'"):
+        if sql.startswith(f"CREATE TABLE {quote}"):
+            return "CREATE TABLE IF NOT EXISTS " + sql[len("CREATE TABLE ") :]
+    return sql
+
+
+def list_databases(shell: Shell, words: list[str]) -> None:
+    path = shell.database.path or '""'
+    shell.write(f"main: {path} {'r/o' if shell.read_only else 'r/w'}\n")
+
+
+def _columns(shell: Shell, names: list[str]) -> None:
+    """Names in columns, as `ls` shows them."""
+    if not names:
+        return
+    width = max(map(len, names))
+    count = max(1, 80 // (width + 2))
+    rows = (len(names) + count - 1) // count
+    for row in range(rows):
+        shell.write("  ".join(name.ljust(width) for name in names[row::rows]) + "\n")
+
+
+def list_tables(shell: Shell, words: list[str]) -> None:
+    condition = f" AND name LIKE {sql_literal(words[0])}" if words else ""
+    kinds = "type IN ('table','view')"
+    sql = f"SELECT name FROM sqlite_schema WHERE {kinds} AND {_OWN}{condition} ORDER BY 1"
+    _columns(shell, [str(row[0]) for row in shell.query(sql)])
+
+
+def list_indexes(shell: Shell, words: list[str]) -> None:
+    condition = f" AND tbl_name LIKE {sql_literal(words[0])}" if words else ""
+    _columns(shell, [str(row[0]) for row in shell.query(f"SELECT name FROM sqlite_schema WHERE type='index'{condition} ORDER BY 1")])
+
+
+def print_schema(shell: Shell, words: list[str]) -> None:
+    words = [word for word in words if not word.startswith("-")]
+    condition = f" AND lower(tbl_name) LIKE {sql_literal(words[0].lower())}" if words else ""
+    sql = f"SELECT sql, type, name FROM sqlite_schema WHERE sql IS NOT NULL AND {_OWN}{condition} ORDER BY rowid"
+    for text, kind, name in shell.query(sql):
+        shell.write(_create(str(text)))
+        if kind == "view":
+            columns = shell.query(f"SELECT name FROM pragma_table_info({sql_literal(str(name))})")
+            shell.write(f"\n/* {quote_name(str(name))}({','.join(quote_name(str(column[0])) for column in columns)}) */")
+        shell.write(";\n")
+
+
+def print_full_schema(shell: Shell, words: list[str]) -> None:
+    for (text,) in shell.query(f"SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND {_OWN} ORDER BY rowid"):
+        shell.write(_create(str(text)) + ";\n")
+    shell.write("/* No STAT tables available */\n")
+
+
+def dump(shell: Shell, words: list[str]) -> None:
+    words = [word for word in words if not word.startswith("-")]
+    condition = " AND (" + " OR ".join(f"name LIKE {sql_literal(word)}" for word in words) + ")" if words else ""
+    shell.write("PRAGMA foreign_keys=OFF;\nBEGIN TRANSACTION;\n")
+    tables = shell.query(
+        f"SELECT name, sql FROM sqlite_schema WHERE type='table' AND sql IS NOT NULL{condition} ORDER BY tbl_name='sqlite_sequence', rowid"
+    )
+    for name, sql in tables:
+        _dump_table(shell, str(name), str(sql))
+    others = f"SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND type IN ('index','trigger','view'){condition}"
+    for (sql,) in shell.query(others):
+        shell.write(f"{sql};\n")
+    shell.write("COMMIT;\n")
+
+
+def _dump_table(shell: Shell, name: str, sql: str) -> None:
+    if name == "sqlite_sequence":
+        shell.write("DELETE FROM sqlite_sequence;\n")
+    elif name.startswith("sqlite_"):
+        return
+    elif sql.upper().startswith("CREATE VIRTUAL TABLE"):
+        shell.write(f"PRAGMA writable_schema=ON;\n{sql};\n")
+        return
+    else:
+        shell.write(_create(sql) + ";\n")
+    query = f'SELECT * FROM "{name.replace(chr(34), chr(34) * 2)}"'
+    for row in shell.database.rows(shell.database.execute(query), query):
+        values = ",".join(insert_literal(value) for value in row)  # type: ignore[arg-type]
+        shell.write(f"INSERT INTO {quote_name(name)} VALUES({values});\n")

@@ -1,0 +1,29 @@
+"""The words of a dot command of `sqlite3`."""
+
+from __future__ import annotations
+
+import re
+
+__all__ = ["split_words"]
+
+_WORD = re.compile(r"""'([^']*)'?|"((?:[^"\\]|\\.)*)\\?"?|([^\s'"]\S*)""", re.DOTALL)
+_ESCAPE = re.compile(r"\\([0-7]{1,3}|.)", re.DOTALL)
+_NAMED = {"a": "\a", "b": "\b", "t": "\t", "n": "\n", "v": "\v", "f": "\f", "r": "\r"}
+
+
+def split_words(text: str) -> list[str]:
+    """Blanks and the end of a quotation separate; C escapes work outside single quotes."""
+    words: list[str] = []
+    for found in _WORD.finditer(text):
+        if found[1] is not None:
+            words.append(found[1])
+        else:
+            words.append(_ESCAPE.sub(_escaped, found[3] if found[2] is None else found[2]))
+    return words
+
+
+def _escaped(found: re.Match[str]) -> str:
+    sign = found[1]
+    if sign[0] in "01234567":
+        return chr(int(sign, 8) & 255)
+    return _NAMED.get(sign, sign)
