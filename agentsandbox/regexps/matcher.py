@@ -279,6 +279,16 @@ class PosixRegex(Regex):
         return self._tree.ignore_case
 
     @property
+    def has_back_references(self) -> bool:
+        """Whether it asks for what a group matched."""
+        return self._tree.back_references
+
+    @property
+    def longest(self) -> int | None:
+        """The length in characters of the longest match, None if there is no bound."""
+        return self._tree.root.high
+
+    @property
     def exact(self) -> bool:
         """Whether `re` finds the longest match."""
         return self._longest

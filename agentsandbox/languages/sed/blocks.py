@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from agentsandbox.languages.sed.columns import column_replacer
 from agentsandbox.languages.sed.nodes import Command, Script, Substitution
 from agentsandbox.languages.sed.runtime import Settings
 from agentsandbox.languages.sed.substitution import build_replacer
@@ -143,7 +144,7 @@ class _Compiler:
         if substitution.replacement.growth(_SAMPLE, blocks.shortest) > _GROWTH * _SAMPLE:
             raise UnfitError
         if substitution.everywhere or blocks.once_per_line:
-            return self._replace_all(blocks, text, replacer)
+            return self._replace_all(blocks, text, replacer, column_replacer(blocks, substitution.replacement))
         first = self._replace_first_text(literal, text) if literal and text is not None else self._replace_first(blocks, replacer)
         return self._change_few(LineSearch([blocks], [], self.budget), first)
 
@@ -242,7 +243,13 @@ class _Compiler:
 
         return step
 
-    def _replace_all(self, regex: PosixRegex, text: str | None, replacer: Callable[[re.Match[str]], str]) -> Step:
+    def _replace_all(
+        self,
+        regex: PosixRegex,
+        text: str | None,
+        replacer: Callable[[re.Match[str]], str],
+        columns: Callable[[re.Pattern[str], str], str] | None,
+    ) -> Step:
         budget = self.budget
 
         def step(block: str) -> str:
@@ -251,6 +258,8 @@ class _Compiler:
             pattern = regex.for_text(block)
             if text is not None and "\\" not in text:
                 return pattern.sub(text, block)
+            if columns is not None:
+                return columns(pattern, block)
             return pattern.sub(replacer, block)
 
         return step

@@ -12,14 +12,14 @@ if TYPE_CHECKING:
     from agentsandbox.limits import Budget
     from agentsandbox.regexps.matcher import Match
 
-__all__ = ["build_replacer", "replace"]
+__all__ = ["Part", "build_replacer", "lower", "modified", "parts_of", "replace", "upper"]
 
 _SMALL = 4096
 _MANY = 200_000
 """A text so long is changed match by match, with looks at the clock."""
 
 
-class _Part:
+class Part:
     """Text, then perhaps a group, both in one letter case."""
 
     __slots__ = ("case", "first", "group", "text")
@@ -31,35 +31,49 @@ class _Part:
         self.first = first
 
 
-def _parts(replacement: Replacement) -> list[_Part]:
-    parts: list[_Part] = []
+def parts_of(replacement: Replacement) -> list[Part]:
+    """The replacement as parts, each in one letter case."""
+    parts: list[Part] = []
     text = ""
     case = first = ""
     for kind, value in replacement.pieces:
         if kind == "text":
             text += str(value)
             continue
-        parts.append(_Part(text, int(value) if kind == "group" else -1, case, first))
+        parts.append(Part(text, int(value) if kind == "group" else -1, case, first))
         text = first = ""
         if kind == "case":
             if value in ("u", "l"):
                 first = str(value)
             else:
                 case = "" if value == "E" else str(value)
-    parts.append(_Part(text, -1, case, first))
+    parts.append(Part(text, -1, case, first))
     return parts
 
 
-def _modified(text: str, case: str, first: str) -> str:
-    if not text:
+def upper(text: str) -> str:
+    """In capitals, character by character as C does it."""
+    return text.upper() if text.isascii() else "".join([_single(character, character.upper()) for character in text])
+
+
+def lower(text: str) -> str:
+    """In small letters, character by character as C does it."""
+    return text.lower() if text.isascii() else "".join([_single(character, character.lower()) for character in text])
+
+
+def _single(character: str, converted: str) -> str:
+    return converted if len(converted) == 1 else character
+
+
+def modified(text: str, case: str, first: str) -> str:
+    """The text in a case (U, L or none), its first letter in another (u, l)."""
+    if not text or not (case or first):
         return text
     head, tail = text[0], text[1:]
-    if case == "U":
-        head, tail = head.upper(), tail.upper()
-    elif case == "L":
-        head, tail = head.lower(), tail.lower()
+    if case:
+        head, tail = (upper(head), upper(tail)) if case == "U" else (lower(head), lower(tail))
     if first:
-        head = text[0].upper() if first == "u" else text[0].lower()
+        head = upper(text[0]) if first == "u" else lower(text[0])
     return head + tail
 
 
@@ -69,13 +83,13 @@ _CASES = (("case", "u"), ("case", "U"), ("case", "L"))
 def _in_case(letter: str, number: int) -> Callable[[Match], str]:
     """One group in another letter case: `\\u&` and the like."""
     if letter == "U":
-        return lambda match: (match.group(number) or "").upper()
+        return lambda match: upper(match.group(number) or "")
     if letter == "L":
-        return lambda match: (match.group(number) or "").lower()
+        return lambda match: lower(match.group(number) or "")
 
     def capitalized(match: Match) -> str:
         text = match.group(number) or ""
-        return text[:1].upper() + text[1:]
+        return upper(text[:1]) + text[1:]
 
     return capitalized
 
@@ -89,7 +103,7 @@ def build_replacer(replacement: Replacement) -> Callable[[Match], str]:
     if len(pieces) == 2 and pieces[0] in _CASES and pieces[1][0] == "group":
         return _in_case(str(pieces[0][1]), int(pieces[1][1]))
     if any(kind == "case" for kind, _ in pieces):
-        parts = _parts(replacement)
+        parts = parts_of(replacement)
         return lambda match: _with_cases(parts, match)
     if len(pieces) <= 3 and sum(kind == "group" for kind, _ in pieces) == 1:
         at = next(index for index, (kind, _) in enumerate(pieces) if kind == "group")
@@ -101,19 +115,19 @@ def build_replacer(replacement: Replacement) -> Callable[[Match], str]:
     return lambda match: "".join([text if number < 0 else match.group(number) or "" for text, number in items])
 
 
-def _with_cases(parts: list[_Part], match: Match) -> str:
+def _with_cases(parts: list[Part], match: Match) -> str:
     out: list[str] = []
     waiting = ""
     for part in parts:
         first = part.first or waiting
         waiting = ""
         if part.text:
-            out.append(_modified(part.text, part.case, first))
+            out.append(modified(part.text, part.case, first))
             first = ""
         if part.group >= 0:
             group = match.group(part.group) or ""
             if group:
-                out.append(_modified(group, part.case, first))
+                out.append(modified(group, part.case, first))
             elif part.first:
                 waiting = first
     return "".join(out)
