@@ -53,6 +53,7 @@ NAMES = frozenset(
     export false fc fg getopts hash help history jobs kill let local logout mapfile popd printf pushd pwd read readarray readonly return set
     shift shopt source suspend test times trap true type typeset ulimit umask unalias unset wait""".split()
 )
+_WITHOUT_HELP = frozenset((":", "[", "bind", "echo", "false", "test", "true"))
 SPECIAL = frozenset("break : . continue eval exec exit export readonly return set shift source times trap unset".split())
 """POSIX's special builtins."""
 
@@ -78,6 +79,11 @@ class Builtin:
     def call(self, shell: Shell, words: Sequence[Any]) -> int:
         """Run it with its words, its name first; errors are worded here."""
         try:
+            if len(words) > 1 and words[1] == "--help" and self.name not in _WITHOUT_HELP:
+                from agentsandbox.interpreter.builtins.help import explain
+
+                explain(shell, self.name)
+                return 2
             return self.function(shell, words)
         except UsageFailure as error:
             shell.complain(f"{words[0]}: {error.message}")
