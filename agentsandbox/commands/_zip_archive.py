@@ -502,13 +502,14 @@ class Archive:
         if not self.changed:
             if (self.args.flag("freshen") or self.args.flag("update")) and self.old:
                 return 12
-            hint = (
-                f"try: zip -r {self.args.operands[0]} . -i {' '.join(names)}" if self.args.flag("recurse-paths") and names else self.archive
-            )
+            hint = self.archive
+            if self.args.flag("recurse-paths") and names:
+                hint = f"try: zip -r {self.args.operands[0]} . -i {' '.join(names)}"
             raise FailureError(f"Nothing to do! ({hint})", 12)
         self.write()
         if self.args.flag("verbose"):
-            size, compressed = (sum(getattr(entry, key) for entry in self.entries.values()) for key in ("size", "compressed"))
+            size = sum(entry.size for entry in self.entries.values())
+            compressed = sum(entry.compressed for entry in self.entries.values())
             self.tell(f"total bytes={size}, compressed={compressed} -> {percent(size, compressed)}% savings\n")
         if self.args.flag("test"):
             self.tell(f"test of {self.archive} OK\n")
