@@ -394,8 +394,8 @@ def _local(node: SimpleCommand, general: Run) -> Run | None:
         values = shell.values
         scope = variables.scopes[-1]
         try:
-            for name, value in assignments:
-                text = value(shell)
+            texts = [value(shell) for _, value in assignments]  # before any of them is assigned
+            for (name, _), text in zip(assignments, texts, strict=True):
                 if name not in scope:
                     scope[name] = (values.get(name, variables.missing), 0)
                 values[name] = text

@@ -314,12 +314,15 @@ def _reference(shell: Shell, name: str, assignment: BoundAssignment | None, on: 
     variables = shell.variables
     if off & NAMEREF:
         value = shell.values.get(name)
+        if assignment is not None:
+            assignment.apply(shell)  # of what it names
         variables.drop(name, NAMEREF)
         if isinstance(value, NameReference):
-            shell.values[name] = value.shown
-        if assignment is not None:
-            assignment.apply(shell)
+            shell.values[name] = value.shown or UNSET
         return
+    if assignment is not None and (isinstance(assignment.value, list) or assignment.subscript is not None):
+        shown = name if assignment.subscript is None else f"{name}[{assignment.subscript}]"
+        raise CommandError(f"{shown}: reference variable cannot be an array")
     if isinstance(variables.values.get(name), (IndexedArray, AssociativeArray)):
         raise CommandError(f"{name}: reference variable cannot be an array")
     target = str(assignment.value) if assignment is not None and not isinstance(assignment.value, list) else None
