@@ -6,6 +6,7 @@ from agentsandbox.errors import CommandError
 from agentsandbox.expansion.errors import ExpansionError
 from agentsandbox.expansion.variables import READONLY
 from agentsandbox.interpreter.builtins import define, is_number, parse_letters
+from agentsandbox.streams import decode, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,9 +20,10 @@ def getopts(shell: Shell, words: list[str]) -> int:
     if len(operands) < 2:
         shell.write("getopts: usage: getopts optstring name [arg ...]\n", 2)
         return 2
-    letters, name, *given = operands
+    name, given = operands[1], operands[2:]
+    letters = encode(operands[0])  # options are bytes
     arguments = given or shell.positional
-    silent = letters.startswith(":")
+    silent = letters.startswith(b":")
     index_text = shell.variables.get("OPTIND") or "1"
     index = int(index_text) if is_number(index_text) else 1
     place = shell.getopts_position
@@ -50,23 +52,24 @@ def getopts(shell: Shell, words: list[str]) -> int:
         if index > len(arguments):
             index = len(arguments) + 1
             return finish("?", 1)
-        word = arguments[index - 1]
-        if word == "--":
+        text = arguments[index - 1]
+        if text == "--":
             index += 1
             return finish("?", 1)
-        if len(word) < 2 or word[0] != "-":
+        if len(text) < 2 or text[0] != "-":
             return finish("?", 1)
         place = 1
-    word = arguments[index - 1] if index <= len(arguments) else "-"
+    word = encode(arguments[index - 1]) if index <= len(arguments) else b"-"
     if place >= len(word):
         place = 0
         return finish("?", 1)
-    option = word[place]
+    letter = word[place : place + 1]
+    option = decode(letter)
     place += 1
     if place >= len(word):
         place = 0
-    at = letters.find(option, 1 if silent else 0)
-    if at < 0 or option == ":":
+    at = letters.find(letter, 1 if silent else 0)
+    if at < 0 or letter == b":":
         if place == 0:
             index += 1
         if silent:
@@ -74,12 +77,12 @@ def getopts(shell: Shell, words: list[str]) -> int:
         elif shell.variables.get("OPTERR") != "0":
             shell.write(f"{shell.name}: illegal option -- {option}\n", 2)
         return finish("?", 0)
-    if letters[at + 1 : at + 2] != ":":
+    if letters[at + 1 : at + 2] != b":":
         if place == 0:
             index += 1
         return finish(option, 0)
     if place:
-        argument = word[place:]
+        argument = decode(word[place:])
         place = 0
         index += 1
         return finish(option, 0)

@@ -18,7 +18,8 @@ def evaluate(shell: Shell, name: str, words: Sequence[str]) -> int:
     try:
         return 0 if evaluate_test(words, ShellTests(shell)) else 1
     except TestError as error:
-        shell.complain(f"{name}: {error.message}")
+        found = ", found ]" if name == "[" and error.message == "`)' expected" else ""
+        shell.complain(f"{name}: {error.message}{found}")
         return 2
 
 
