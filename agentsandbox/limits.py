@@ -119,11 +119,12 @@ class Budget:
     `left`   steps until the next look at the clock.
     `depth`  nesting now.
     `turn`   called at every look at the clock: lets other processes and the event loop run.
+    `rest`   called between pieces of long work: lets the event loop run, where there is one.
     `weigh`  what all values of the scripts at work take together, asked for when much was made.
     `made`   bytes made since then, roughly.
     """
 
-    __slots__ = ("_rest", "deadline", "depth", "left", "limits", "made", "max_depth", "spent", "turn", "value_bytes", "weigh")
+    __slots__ = ("_rest", "deadline", "depth", "left", "limits", "made", "max_depth", "rest", "spent", "turn", "value_bytes", "weigh")
 
     def __init__(self, limits: Limits = DEFAULT_LIMITS, *, timeout: float | None = None) -> None:
         self.limits = limits
@@ -135,6 +136,7 @@ class Budget:
         self.spent = 0
         self.depth = 0
         self.turn: Callable[[], None] | None = None
+        self.rest: Callable[[], None] | None = None
         self.made = 0
         self._rest = 0.0
         self.weigh: Callable[[], int] | None = None
@@ -164,6 +166,11 @@ class Budget:
         self.left -= count
         if self.left < 0:
             self.tick()
+
+    def breathe(self) -> None:
+        """Let the event loop run between two pieces of a kernel: pieces of some milliseconds need no other checkpoint."""
+        if self.rest is not None:
+            self.rest()
 
     def charge(self, size: int) -> None:
         """Refuse a value of `size` bytes (or characters, or 16-byte elements) before it is made."""

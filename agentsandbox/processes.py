@@ -153,6 +153,7 @@ class Scheduler:
         """An execution starts on the calling stack."""
         self.budget = budget
         budget.turn = self.turn
+        budget.rest = self.rest if self.pause is not None else None
         main = self.main
         main.status = None
         main.signals.clear()
@@ -279,6 +280,11 @@ class Scheduler:
                     self._deliver(process)
                     break
         if self.pause is not None and monotonic() - self._yielded > EVENT_LOOP_SECONDS:
+            self.yield_to_host()
+
+    def rest(self) -> None:
+        """As `turn`, for the event loop alone: no other process of the sandbox runs."""
+        if monotonic() - self._yielded > EVENT_LOOP_SECONDS:
             self.yield_to_host()
 
     def yield_to_host(self) -> None:

@@ -195,7 +195,7 @@ class Comparer:
             what = "Files" if rules.brief else "Binary files"
             ctx.print(f"{what} {' and '.join(self._called_in_output(old, new))} differ")
             return _DIFFERENT
-        pair = Pair(split_lines(old.data), split_lines(new.data))
+        pair = Pair(split_lines(old.data, ctx.budget), split_lines(new.data, ctx.budget))
         keys = rules.sameness.keys
         budget = ctx.budget
         changes = compare(keys(pair.old, budget), keys(pair.new, budget), budget, minimal=rules.minimal, horizon=rules.horizon)
@@ -236,7 +236,7 @@ class Comparer:
     def _same(self, old: _Side, new: _Side, parent: str) -> int:
         if self.always_shows and not self.rules.brief and old.data is not None and old.data == new.data:
             self._head(old, new, shown=bool(parent))
-            lines = split_lines(old.data)
+            lines = split_lines(old.data, self.ctx.budget)
             self.show(Pair(lines, lines), [])
         if self.rules.report_same:
             self.ctx.print(f"Files {' and '.join(self._called_in_output(old, new))} are identical")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from agentsandbox.commands._lines import short_blocks
 from agentsandbox.streams import decode, decode_bytewise, encode
 
 TYPE_CHECKING = False
@@ -197,7 +198,7 @@ class FileSearch:
 
     def _blocks(self, source: ByteReader) -> Iterable[bytes]:
         if not self.report.null_lines:
-            return source.line_blocks()
+            return short_blocks(self.ctx.budget, source)
         return source.lines(b"\0")
 
     def _looks_binary(self, block: bytes) -> bool:

@@ -13,7 +13,21 @@ if TYPE_CHECKING:
     from agentsandbox.limits import Budget
     from agentsandbox.streams import ByteReader
 
-__all__ = ["blocks", "give_back", "inputs", "is_regular", "line_blocks", "lines", "read_all", "shown_name", "split_lines"]
+_SPLIT = 1 << 17
+
+__all__ = [
+    "blocks",
+    "give_back",
+    "inputs",
+    "is_regular",
+    "line_blocks",
+    "lines",
+    "read_all",
+    "short_blocks",
+    "shown_name",
+    "split_all",
+    "split_lines",
+]
 
 
 def blocks(budget: Budget, source: ByteReader, size: int = BLOCK) -> Iterator[bytes]:
@@ -21,13 +35,15 @@ def blocks(budget: Budget, source: ByteReader, size: int = BLOCK) -> Iterator[by
     while block := source.read(size):
         budget.step()
         yield block
+        budget.breathe()
 
 
 def line_blocks(budget: Budget, source: ByteReader, end: bytes = b"\n", size: int = 4 * BLOCK) -> Iterator[bytes]:
     """Large blocks that end with `end` (the last may lack it); a single line is limited like any value."""
     rest: list[bytes] = []
     waiting = 0
-    while block := source.read(size):
+    while block := source.read(size if budget.rest is None else min(size, BLOCK)):
+        budget.breathe()
         budget.step(len(block) // 1024 + 1)
         cut = block.rfind(end) + 1
         if not cut:
@@ -65,6 +81,30 @@ def split_lines(block: bytes, end: bytes = b"\n") -> list[bytes]:
     if not parts[-1]:
         parts.pop()
     return parts
+
+
+def short_blocks(budget: Budget, source: ByteReader) -> Iterator[bytes]:
+    """As `source.line_blocks()`, the event loop running between them: smaller ones where there is one."""
+    for block in source.line_blocks():
+        start = 0
+        while budget.rest is not None and len(block) - start > BLOCK and (stop := block.find(b"\n", start + BLOCK // 2) + 1):
+            yield block[start:stop]
+            budget.breathe()
+            start = stop
+        yield block[start:] if start else block
+        budget.breathe()
+
+
+def split_all(budget: Budget, data: bytes, end: bytes = b"\n") -> list[bytes]:
+    """As `split_lines`, of any amount, in pieces."""
+    found: list[bytes] = []
+    start = 0
+    while start < len(data):
+        stop = data.find(end, start + _SPLIT) + 1 or len(data)
+        found += split_lines(data[start:stop], end)
+        budget.breathe()
+        start = stop
+    return found
 
 
 def is_regular(source: ByteReader) -> bool:

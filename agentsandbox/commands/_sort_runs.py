@@ -35,6 +35,7 @@ _LINEAR = 32
 
 def _breathe(budget: Budget, count: int) -> None:
     budget.check_time()
+    budget.breathe()
     budget.step(count // 16 + 1)
 
 

@@ -6,7 +6,7 @@ from itertools import islice
 from operator import le
 
 from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
-from agentsandbox.commands._lines import is_regular, lines, shown_name, split_lines
+from agentsandbox.commands._lines import is_regular, lines, shown_name, split_all
 from agentsandbox.commands._quoting import quote
 from agentsandbox.errors import CommandError, UsageError
 from agentsandbox.streams import encode
@@ -145,8 +145,8 @@ def _compare_sources(ctx: CommandContext, sources: list[ByteReader], result: _Co
     end = result.end
     found: list[Iterable[bytes]] = []
     if all(is_regular(source) and source.stat().size <= _AT_ONCE for source in sources) and sources[0] is not sources[1]:  # type: ignore[attr-defined]
-        one, two = [split_lines(source.read(), end) for source in sources]
-        if _in_order(one) and _in_order(two):
+        one, two = [split_all(ctx.budget, source.read(), end) for source in sources]
+        if _in_order(ctx, one) and _in_order(ctx, two):
             _compare_sorted(ctx, one, two, result)
             return []
         found = [one, two]
@@ -157,8 +157,13 @@ def _compare_sources(ctx: CommandContext, sources: list[ByteReader], result: _Co
     return files
 
 
-def _in_order(found: list[bytes]) -> bool:
-    return all(map(le, found, islice(found, 1, None)))
+def _in_order(ctx: CommandContext, found: list[bytes]) -> bool:
+    for start in range(0, len(found), _PIECE):
+        part = found[start : start + _PIECE + 1]
+        if not all(map(le, part, islice(part, 1, None))):
+            return False
+        ctx.budget.breathe()
+    return True
 
 
 def _delimiter(args: Arguments) -> bytes:

@@ -95,4 +95,4 @@ def _read(ctx: CommandContext, args: Arguments, name: str) -> list[bytes]:
         data = data.replace(b"\r\n", b"\n")
     if is_binary(data) and not args.flag("text"):
         raise CommandError("diff failed: Binary files differ", _TROUBLE)
-    return split_lines(data)
+    return split_lines(data, ctx.budget)

@@ -7,7 +7,7 @@ from itertools import islice, repeat
 from operator import itemgetter, lt
 
 from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
-from agentsandbox.commands._lines import lines, shown_name
+from agentsandbox.commands._lines import lines, shown_name, split_all
 from agentsandbox.commands._quoting import quote, quote_always
 from agentsandbox.errors import CommandError, UsageError
 from agentsandbox.fs.base import File
@@ -302,17 +302,23 @@ class _Joiner:
                 return
 
 
-def _parts_of(source: File, tab: bytes | None) -> tuple[list[bytes], list[bytes]] | None:
+def _parts_of(ctx: CommandContext, source: File, tab: bytes | None) -> tuple[list[bytes], list[bytes]] | None:
     """The lines of a file and their first fields; None unless these ascend and single separators stand between the fields."""
     data = source.read()
     if not data.endswith(b"\n"):
         data += b"\n"
     if tab is None and (any(byte in data for byte in _BLANK_BYTES) or any(pair in data for pair in _BLANK_PAIRS) or data.startswith(b" ")):
         return None
-    found = data.split(b"\n")
-    found.pop()
-    keys = list(map(itemgetter(0), map(bytes.partition, found, repeat(tab or b" "))))
-    return (found, keys) if all(map(lt, keys, islice(keys, 1, None))) else None
+    found = split_all(ctx.budget, data)
+    keys: list[bytes] = []
+    for start in range(0, len(found), _PIECE):
+        part = found[start : start + _PIECE]
+        before = len(keys)
+        keys += map(itemgetter(0), map(bytes.partition, part, repeat(tab or b" ")))
+        if not all(map(lt, islice(keys, max(before - 1, 0), None), islice(keys, max(before, 1), None))):
+            return None
+        ctx.budget.breathe()
+    return found, keys
 
 
 def _join_whole(ctx: CommandContext, names: Sequence[str], options: _Options) -> bool:
@@ -330,7 +336,7 @@ def _join_whole(ctx: CommandContext, names: Sequence[str], options: _Options) ->
             return False
         sources.append(source)
     ctx.budget.step(sum(source.stat().size for source in sources) // 256 + 1)
-    first, second = [_parts_of(source, options.tab) for source in sources]
+    first, second = [_parts_of(ctx, source, options.tab) for source in sources]
     if first is None or second is None:
         return False
     rests: dict[bytes, bytes] = {}
@@ -339,11 +345,13 @@ def _join_whole(ctx: CommandContext, names: Sequence[str], options: _Options) ->
         part = slice(start, start + _PIECE)
         rests.update((key, line[len(key) :]) for line, key in zip(found[part], keys[part], strict=True))
         ctx.budget.step(_PIECE // 8)
+        ctx.budget.breathe()
     found, keys = first
     for start in range(0, len(found), _PIECE):
         part = slice(start, start + _PIECE)
         joined = [line + rests[key] for line, key in zip(found[part], keys[part], strict=True) if key in rests]
         ctx.budget.step(_PIECE // 8)
+        ctx.budget.breathe()
         if joined:
             joined.append(b"")
             ctx.stdout.write(b"\n".join(joined))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
+from agentsandbox.commands._lines import short_blocks
 from agentsandbox.commands._sed_files import Files
 from agentsandbox.errors import UsageError
 from agentsandbox.languages.sed import Editor, Parser, Script, SedError, Settings
@@ -148,7 +149,7 @@ def _edit(ctx: CommandContext, args: Arguments, script: Script, settings: Settin
     kernel = compile_blocks(script, settings, ctx.budget) if not settings.bytewise else None
     if kernel is not None and not args.flag("separate") and not settings.unbuffered:
         for _, source in files.sources(operands):
-            for block in source.line_blocks():
+            for block in short_blocks(ctx.budget, source):
                 text, complete = kernel(block)
                 if text is not None:
                     output.block(text, complete=complete)
@@ -183,7 +184,7 @@ def _edit_in_place(ctx: CommandContext, args: Arguments, script: Script, setting
         try:
             result = files.start_result()
             if kernel is not None:
-                for block in reader.line_blocks():
+                for block in short_blocks(ctx.budget, reader):
                     text, complete = kernel(block)
                     if text is not None:
                         result.block(text, complete=complete)

@@ -175,6 +175,7 @@ def _blocks(ctx: CommandContext, begin: int, stride: int, count: int | None) -> 
         here = size if count is None else min(size, count - done)
         start = begin + done * stride
         ctx.budget.step(here // 16 + 1)
+        ctx.budget.breathe()
         yield range(start, start + here * stride, stride)
         done += here
         size = min(_BLOCK, size * 4)

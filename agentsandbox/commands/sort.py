@@ -221,6 +221,7 @@ def _read_lines(ctx: CommandContext, sources: Sequence[ByteReader], order: _Orde
                 block_lines.pop()
             size += len(block) + _LINE_OBJECT * len(block_lines)
             ctx.budget.step(len(block_lines) // 16 + 1)
+            ctx.budget.breathe()
             if distinct is None:
                 found += block_lines
             else:
@@ -267,6 +268,7 @@ def _write_lines(ctx: CommandContext, out: ByteWriter, found: list[Any], termina
     for start in range(0, len(found), _WRITE_LINES):
         part = found[start : start + _WRITE_LINES]
         ctx.budget.step(len(part) // 16 + 1)
+        ctx.budget.breathe()
         if isinstance(part[0], str):
             part.append("")
             out.write(end.join(part).encode("latin-1"))

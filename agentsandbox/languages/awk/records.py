@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 __all__ = ["RecordReader", "Separator", "split_by_pattern", "split_words"]
 
 READ_BYTES = 4 * 65536
+_READ_LITTLE = 16384
+"""The same where an event loop waits."""
 _ODD_BLANKS = tuple("\r\v\f\x1c\x1d\x1e\x1f")
 _WIDE_BLANKS = tuple("\x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000")
 
@@ -104,7 +106,9 @@ class RecordReader:
         """Read more; false at the end of the input."""
         if self._ended:
             return False
-        data = self.source.read(READ_BYTES)
+        budget = self._budget
+        budget.breathe()
+        data = self.source.read(READ_BYTES if budget.rest is None else _READ_LITTLE)
         if not data:
             self._ended = True
             data, self._carry = self._carry, b""

@@ -7,6 +7,8 @@ moved as far down as they go, or to a change in the other file.
 
 from __future__ import annotations
 
+from bisect import bisect_right
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -56,6 +58,7 @@ def _numbered(items: Sequence[object], start: int, end: int, numbers: dict[objec
     for at in range(start, end, _BLOCK):
         found += [numbers.setdefault(item, len(numbers)) for item in items[at : min(at + _BLOCK, end)]]
         budget.step(_BLOCK // 8)
+        budget.breathe()
     return found
 
 
@@ -83,6 +86,14 @@ def _common_end(left: Sequence[object], right: Sequence[object], start: int, bud
     return count
 
 
+def _next_mark(marks: list[bool], start: int) -> int:
+    """Where the next mark is; the last place, which is never marked, if there is none."""
+    try:
+        return marks.index(True, start)
+    except ValueError:
+        return len(marks) - 1
+
+
 class _Analysis:
     """Marks the lines of both files that are deleted or inserted. Marks have a false one more at either end."""
 
@@ -104,9 +115,13 @@ class _Analysis:
             patience <<= 1
             diagonals >>= 2
         self.patience = max(_PATIENCE, patience)
+        budget.breathe()
         self._compare_ranges()
+        budget.breathe()
         self._settle(0)
+        budget.breathe()
         self._settle(1)
+        budget.breathe()
 
     def script(self, start: int) -> list[Change]:
         """The marks as changes; `start` lines come before."""
@@ -114,11 +129,17 @@ class _Analysis:
         changes: list[Change] = []
         old = new = 0
         old_size, new_size = len(self.lines[0]), len(self.lines[1])
-        while old < old_size or new < new_size:
-            if not (old_marks[old + 1] or new_marks[new + 1]):
-                old += 1
-                new += 1
-                continue
+        next_old, next_new = _next_mark(old_marks, 1), _next_mark(new_marks, 1)
+        while True:
+            if next_old <= old:
+                next_old = _next_mark(old_marks, old + 1)
+            if next_new <= new:
+                next_new = _next_mark(new_marks, new + 1)
+            same = min(next_old - old, next_new - new) - 1
+            old += same
+            new += same
+            if old >= old_size and new >= new_size:
+                break
             first_old, first_new = old, new
             while old_marks[old + 1]:
                 old += 1
@@ -136,20 +157,22 @@ class _Analysis:
             self.budget.step(len(self.lines[side]) // 16)
             for number in self.lines[side]:
                 counts[side][number] += 1
+            self.budget.breathe()
         kept: list[list[int]] = []
         for side in (0, 1):
             lines, others = self.lines[side], counts[1 - side]
             self.budget.step(len(lines) // 16)
             marks = self._doubts(lines, others)
             self.budget.step(len(lines) // 16)
-            here: list[int] = []
             changed = self.changed[side]
-            for at, mark in enumerate(marks):
-                if mark and not self.minimal:
+            if not any(marks):
+                here = list(range(len(marks)))
+            else:
+                here = [at for at, mark in enumerate(marks) if self.minimal or not mark]
+                for at in [] if self.minimal else [at for at, mark in enumerate(marks) if mark]:
                     changed[at + 1] = True
-                else:
-                    here.append(at)
             kept.append(here)
+            self.budget.breathe()
         return kept[0], kept[1]
 
     def _doubts(self, lines: list[int], others: list[int]) -> list[int]:
@@ -159,13 +182,14 @@ class _Analysis:
         while (scale := scale >> 2) > 0:
             many *= 2
         marks = [1 if not others[number] else _PROVISIONAL if others[number] > many else 0 for number in lines]
-        at, size = 0, len(marks)
-        while at < size:
+        done = 0
+        for at in [at for at, mark in enumerate(marks) if mark]:
+            if at < done:
+                continue
             if marks[at] == _PROVISIONAL:
                 marks[at] = 0
             elif marks[at]:
-                at = self._judge_run(marks, at)
-            at += 1
+                done = self._judge_run(marks, at) + 1
         return marks
 
     def _judge_run(self, marks: list[int], start: int) -> int:
@@ -336,12 +360,16 @@ class _Analysis:
         changed, others, lines = self.changed[side], self.changed[1 - side], self.lines[side]
         size = len(lines)
         at = other = 0  # lines of the two files; their marks stand one further
+        marked = [number for number, mark in enumerate(others) if mark]
+        marked.append(len(others) - 1)
         while True:
-            while at < size and not changed[at + 1]:
+            following = _next_mark(changed, at + 1)
+            while at < size and at + 1 < following:
                 while others[other + 1]:
                     other += 1
-                other += 1
-                at += 1
+                same = max(min(following - at, marked[bisect_right(marked, other, 0, len(marked) - 1)] - other) - 1, 1)
+                other += same
+                at += same
             if at == size:
                 return
             self.budget.step()

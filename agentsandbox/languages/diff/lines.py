@@ -14,18 +14,25 @@ __all__ = ["Sameness", "expand_tabs", "is_binary", "split_lines"]
 
 _BLOCK = 4096
 _LINES = 8192
+_PIECE = 1 << 17
 _WHITE = b" \t\n\v\f\r"
 _RUN = re.compile(rb"[ \t\n\v\f\r]+")
 _LOWER = bytes.maketrans(b"ABCDEFGHIJKLMNOPQRSTUVWXYZ", b"abcdefghijklmnopqrstuvwxyz")
 
 
-def split_lines(data: bytes) -> list[bytes]:
+def split_lines(data: bytes, budget: Budget) -> list[bytes]:
     """The lines with their newlines; the last may lack it."""
-    lines = data.split(b"\n")
-    last = lines.pop()
-    made = [line + b"\n" for line in lines]
-    if last:
-        made.append(last)
+    made: list[bytes] = []
+    start = 0
+    while start < len(data):
+        stop = data.find(b"\n", start + _PIECE) + 1 or len(data)
+        lines = data[start:stop].split(b"\n")
+        last = lines.pop()
+        made += [line + b"\n" for line in lines]
+        if last:
+            made.append(last)
+        budget.breathe()
+        start = stop
     return made
 
 

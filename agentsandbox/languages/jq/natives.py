@@ -269,7 +269,9 @@ def _rindex(machine: Machine, value: Value, wanted: Value) -> Value:
 def total(machine: Machine, value: Value) -> Value:
     """`add`: the sum of all members."""
     items = list(members(value))
+    machine.budget.breathe()
     kinds = set(map(type, items))
+    machine.budget.breathe()
     if kinds == {str}:
         machine.charge_text(sum(map(len, items)))
         return "".join(items)
