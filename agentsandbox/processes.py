@@ -61,12 +61,27 @@ def signal_name(number: int) -> str:
 class Process:
     """One thread of control in the sandbox. `status` is None while it runs, then 0…255."""
 
-    __slots__ = ("_greenlet", "_ready", "_wake", "descriptors", "is_job", "name", "on_signal", "pid", "signals", "status", "thread")
+    __slots__ = (
+        "_greenlet",
+        "_ready",
+        "_wake",
+        "descriptors",
+        "is_job",
+        "killed_by",
+        "name",
+        "on_signal",
+        "pid",
+        "signals",
+        "status",
+        "thread",
+    )
 
     def __init__(self, pid: int, name: str) -> None:
         self.pid = pid
         self.name = name
         self.status: int | None = None
+        self.killed_by = 0
+        """The signal that ended it, until that has been told."""
         self.is_job = False
         """Whether it may outlive the execution that started it: a background job."""
         self.signals: list[int] = []
@@ -212,6 +227,7 @@ class Scheduler:
             status = end.status
         except Killed as end:
             status = 128 + end.signal
+            process.killed_by = end.signal
         except PipeClosed:
             status = 141
         except GreenletExit:

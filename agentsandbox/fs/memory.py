@@ -141,13 +141,19 @@ class MemoryFileSystem(Grafts):
             entry = directory.entries.get(path[cut + 1 :])
             if entry is not None and (entry.kind == FILE or entry.kind == DIR):
                 return self.stat_of(entry)
-        if self.descriptors is not None and follow and path.startswith(_DESCRIPTORS) and (stream := self.descriptors(path)) is not None:
+        if self.descriptors is not None and path.startswith(_DESCRIPTORS) and (stream := self.descriptors(path)) is not None:
             stream.release()
-            return Stat(0o010600, 0, self.clock())
+            return Stat(0o010600, 0, self.clock()) if follow else Stat(0o120500, 64, self.clock())
         node = self._find(path, follow=follow)
         return node.info if isinstance(node, (Inner, InnerLink)) else self.stat_of(node)
 
     def exists(self, path: str, *, follow: bool = True) -> bool:
+        if self.descriptors is not None and path.startswith(_DESCRIPTORS):
+            try:
+                self.stat(path, follow=follow)
+            except OSError:
+                return False
+            return True
         cut = path.rfind("/")
         directory = self._dirs.get(path[:cut])
         if directory is not None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from agentsandbox.interpreter.notices import signal_words
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agentsandbox.processes import Process
@@ -28,11 +30,8 @@ class Job:
         if status == 0:
             return "Done"
         if status > 128:
-            return _SIGNAL_WORDS.get(status - 128, f"Exit {status}")
+            return signal_words(status - 128)
         return f"Exit {status}"
-
-
-_SIGNAL_WORDS = {1: "Hangup", 2: "Interrupt", 3: "Quit", 9: "Killed", 13: "Broken pipe", 14: "Alarm clock", 15: "Terminated"}
 
 
 class JobTable:

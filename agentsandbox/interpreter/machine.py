@@ -38,6 +38,7 @@ class Machine:
         "scheduler",
         "script_errexit",
         "skill_mounts",
+        "table",
         "user",
     )
 
@@ -56,6 +57,8 @@ class Machine:
         self.host = host
         self.scheduler = scheduler
         self.budget = budget
+        self.table: Mapping[int, Stream] = {}
+        """The descriptors of the shell whose builtin looks at one by its name."""
         self.commands = commands
         """The host's own commands; ours are found by name."""
         self.script_errexit = script_errexit
@@ -87,7 +90,7 @@ class Machine:
             if not name.isdigit() or not name.isascii() or len(name) > 6:
                 return None
             number = int(name)
-        table = self.scheduler.current.descriptors
+        table = self.scheduler.current.descriptors or self.table
         stream = table.get(number) if table is not None else None
         if stream is None:
             raise FileNotFoundError(2, os.strerror(2), path)

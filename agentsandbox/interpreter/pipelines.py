@@ -10,7 +10,7 @@ from agentsandbox.interpreter.dispatch import compile_command, compiles
 from agentsandbox.interpreter.failures import command_failed
 from agentsandbox.interpreter.flow import compile_condition
 from agentsandbox.interpreter.specials import PipelineStatus
-from agentsandbox.interpreter.subshells import announced, compile_stage, run_subshell, run_traps, text_of
+from agentsandbox.interpreter.subshells import announced, child_killed, compile_stage, run_subshell, run_traps, text_of
 from agentsandbox.interpreter.substitutions import has_no_side_effects
 from agentsandbox.interpreter.traps import before_command
 from agentsandbox.streams import Pipe, PipeReader
@@ -172,6 +172,10 @@ def _stages(node: Pipeline) -> Run:
         status = PipelineStatus(code)
         status.statuses = statuses
         shell.status = status
+        if shell.killed is not None:
+            if statuses[-1] > 128:
+                child_killed(shell, node, line)
+            shell.killed = None
         if shell.pending_traps:
             run_traps(shell)
         if status and shell.check:

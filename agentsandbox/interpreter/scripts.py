@@ -230,6 +230,7 @@ def run_child(shell: Shell, child: Shell, run: Run) -> int:
     except Killed as end:
         if end.target != child.pid:
             raise
+        shell.killed = (end.signal, child.pid)
         return 128 + end.signal
     finally:
         process.on_signal = handler
@@ -255,6 +256,20 @@ class _Invocation:
         self.command = False
         self.read_input = False
         self.arguments: list[str] = []
+
+
+_LONG_OPTIONS = (
+    "debug debugger dump-po-strings dump-strings help init-file login noediting noprofile norc posix pretty-print rcfile restricted "
+    "verbose version"
+).split()
+
+
+def _usage(name: str) -> str:
+    """What follows the message about an option that is none."""
+    lines = [f"Usage:\t{name} [GNU long option] [option] ...", f"\t{name} [GNU long option] [option] script-file ...", "GNU long options:"]
+    lines += [f"\t--{option}" for option in _LONG_OPTIONS]
+    lines += ["Shell options:", "\t-ilrsD or -c command or -O shopt_option\t\t(invocation only)", "\t-abefhkmnptuvxBCEHPT or -o option"]
+    return "\n".join(lines) + "\n"
 
 
 _IGNORED_LONG = frozenset("--norc --noprofile --login --noediting --debugger --dump-strings --dump-po-strings".split())
@@ -323,7 +338,8 @@ def run_shell_command(shell: Shell, argv: Sequence[str], environment: Mapping[st
     try:
         parsed = _parse_invocation(name, words)
     except CommandError as error:
-        shell.fds[2].write(encode(f"{name}: {error.message}\n"))
+        usage = _usage(name) if error.message.endswith(": invalid option") else ""
+        shell.fds[2].write(encode(f"{name}: {error.message}\n{usage}"))
         return error.status
 
     def prepare(child: Shell) -> None:

@@ -171,6 +171,7 @@ class Shell:
         "jobs",
         "keeps_fds",
         "keyword",
+        "killed",
         "last_argument",
         "last_random",
         "level",
@@ -208,6 +209,7 @@ class Shell:
         "source",
         "status",
         "substitution_status",
+        "tells_signals",
         "top_pid",
         "trace_level",
         "trap_line",
@@ -257,6 +259,9 @@ class Shell:
         self.in_trap = 0
         self.trap_line: int | None = None
         self.trace_level = 0
+        self.killed: tuple[int, int] | None = None
+        """Signal and pid of the child that was run last, when a signal ended it."""
+        self.tells_signals = True
         self.announced = False
         """Whether the DEBUG trap of the next command has run already."""
         """Command substitutions around this shell, shown by `set -x`."""
@@ -397,6 +402,7 @@ class Shell:
         twin.base_fds = self.fds
         twin.positional = self.positional
         twin.arguments = self.arguments
+        twin.tells_signals = self.tells_signals
         twin.frames = self.frames.copy()
         twin.directories = self.directories.copy()
         twin.aliases = self.aliases.copy()
@@ -622,8 +628,7 @@ class Shell:
     def logical_path(self, name: str) -> str:
         """A path from here, "." and ".." resolved by text, as `cd` does without -P."""
         joined = name if name.startswith("/") else posixpath.join(self.cwd, name)
-        normal = posixpath.normpath(joined)
-        return normal[1:] if normal.startswith("//") else normal
+        return posixpath.normpath(joined)
 
     def capture(self, run: Callable[[Shell], int]) -> tuple[int, str]:
         """Run something in a subshell and collect its output as text."""

@@ -15,6 +15,7 @@ from agentsandbox.interpreter.failures import command_failed, expansion_failed
 from agentsandbox.interpreter.functions import call_function
 from agentsandbox.interpreter.inline import inline_command
 from agentsandbox.interpreter.redirections import RedirectionError, compile_redirections, release_all
+from agentsandbox.interpreter.subshells import child_killed
 from agentsandbox.interpreter.substitutions import WORDS, finish_process_substitutions
 from agentsandbox.limits import Budget
 from agentsandbox.syntax.nodes import (
@@ -305,6 +306,8 @@ def _general(node: SimpleCommand) -> Run:
                 if binders and not traced:
                     bound = _bind_in_turn(shell, binders)
                 status = int(run_words(shell, argv, bound, declared=declared, traced=traced))
+                if shell.killed is not None:
+                    child_killed(shell, node, line)
         except ExpansionError as error:
             status = expansion_failed(shell, error)
         except RedirectionError as error:
@@ -491,6 +494,10 @@ def _run_external(shell: Shell, argv: list[str], assignments: Sequence[BoundAssi
         shell.complain(error.message)
         return error.status
     finally:
+        if shell.jobs.jobs:
+            from agentsandbox.interpreter.notices import tell_jobs
+
+            tell_jobs(shell)
         if shell.traps:
             from agentsandbox.interpreter.subshells import child_ended
 

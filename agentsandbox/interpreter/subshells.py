@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 __all__ = [
     "announced",
     "child_ended",
+    "child_killed",
     "compile_stage",
     "in_subshell",
     "run_in_shell",
@@ -82,6 +83,7 @@ def run_subshell(shell: Shell, run: Run, fds: dict[int, Stream], *, substitution
     if substitution:
         child.trace_level += 1
         child.loops = shell.loops  # `break` ends the substitution
+        child.tells_signals = shell.source != "environment"
         if child.errexit and not child.shopt["inherit_errexit"] and not child.posix:
             child.errexit = False
             child.update_flags()
@@ -96,6 +98,7 @@ def run_subshell(shell: Shell, run: Run, fds: dict[int, Stream], *, substitution
     except Killed as end:
         if child.pid != end.target:
             raise
+        shell.killed = (end.signal, child.pid)
         return 128 + end.signal
     finally:
         budget.depth -= 1
@@ -183,13 +186,24 @@ def compile_stage(command: Command) -> tuple[Run, Run]:
 
 
 def announced(run: Run) -> Run:
-    """A simple command in a process of its own, whose DEBUG trap has run before the process was started."""
+    """A simple command in a process of its own: its DEBUG trap has run before, and it is the process that a signal ends."""
 
     def run_announced(shell: Shell) -> int:
         shell.announced = shell.slow
+        shell.tells_signals = False
         return run(shell)
 
     return run_announced
+
+
+def child_killed(shell: Shell, node: Command, line: int) -> None:
+    """Tell of the child that ran `node` and was ended by a signal."""
+    from agentsandbox.interpreter.notices import tell_killed
+
+    assert shell.killed is not None
+    shell.line = line
+    tell_killed(shell, *shell.killed, text_of(node), foreground=True)
+    shell.killed = None
 
 
 def in_subshell(body: Run, line: int, node: Command) -> Run:
@@ -198,6 +212,8 @@ def in_subshell(body: Run, line: int, node: Command) -> Run:
     def run_node(shell: Shell) -> int:
         status = run_subshell(shell, body, shell.fds)
         shell.status = status
+        if shell.killed is not None:
+            child_killed(shell, node, line)
         if shell.slow and not shell.in_trap:
             shell.command_text = text_of(node)
         if shell.pending_traps:

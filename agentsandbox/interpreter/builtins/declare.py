@@ -232,7 +232,7 @@ def declare_one(
                     variables.add(name, on & (ARRAY | ASSOCIATIVE))
                 else:
                     variables.array_for_writing(name, associative=bool(on & ASSOCIATIVE))
-    if kinds:
+    if kinds and not (flags & READONLY and assignment is not None):
         variables.add(name, kinds)
     if off:
         variables.drop(name, off)
@@ -282,9 +282,8 @@ def _make_local(shell: Shell, name: str, inherit: bool, on: int) -> None:
             variables.writers[name](shell, None)
         return
     shell.values[name] = UNSET
-    kept = flags & EXPORT if temporary else 0
-    if kept:
-        shell.attributes[name] = kept
+    if flags & EXPORT:
+        shell.attributes[name] = EXPORT  # a local of an exported name is exported
     else:
         shell.attributes.pop(name, None)
     if flags & EXPORT:
@@ -386,7 +385,7 @@ def _print(shell: Shell, arguments: list[Argument], options: dict[str, str], loc
                 shell.write(described + "\n")
         return 0
     for argument in arguments:
-        name = argument if isinstance(argument, str) else argument.name
+        name = argument if isinstance(argument, str) else argument.word()
         described = describe(shell, name)
         if described is None:
             shell.complain(f"{command}: {name}: not found")

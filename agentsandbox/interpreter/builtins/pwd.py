@@ -17,5 +17,10 @@ def pwd(shell: Shell, words: list[str]) -> int:
         if word.startswith("-"):
             for letter in word[1:]:
                 physical = letter == "P" if letter in "LP" else physical
-    shell.write((shell.fs.realpath(shell.cwd) if physical else shell.cwd) + "\n")
+    here = shell.cwd
+    if physical:
+        here = shell.fs.realpath(here)
+        if shell.cwd.startswith("//"):  # POSIX leaves the meaning of two slashes open, and bash keeps them
+            here = "/" + here
+    shell.write(here + "\n")
     return 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from agentsandbox.errors import CommandError
 from agentsandbox.interpreter.builtins import define, is_number, parse_letters
+from agentsandbox.interpreter.notices import tell_jobs
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ def wait(shell: Shell, words: list[str]) -> int:
                 continue  # another thread started it: see `Scheduler.elsewhere`
             if not _wait_for(shell, process):
                 return _interrupted(shell)
+        tell_jobs(shell)
         shell.jobs.jobs.clear()
         shell.jobs.processes.clear()
         return 0
@@ -38,6 +40,7 @@ def wait(shell: Shell, words: list[str]) -> int:
             continue
         if not _wait_for(shell, named):
             return _interrupted(shell)
+        tell_jobs(shell)
         status = named.status or 0
         if variable is not None:
             shell.variables.assign(variable, str(named.pid))
@@ -78,6 +81,7 @@ def _wait_next(shell: Shell, operands: list[str], variable: str | None) -> int:
     if shell.pending_traps:
         return _interrupted(shell)
     ended = next(process for process in processes if process.status is not None)
+    tell_jobs(shell)
     if variable is not None:
         shell.variables.assign(variable, str(ended.pid))
     _forget(shell, ended)
