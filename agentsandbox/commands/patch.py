@@ -191,7 +191,7 @@ class _Job:
             raise CommandError(f"**** {self.patch.error}", _TROUBLE)
         if self.options.verbose:
             self.say("Using Plan A...\n")
-        application = Application(split_lines(original), self.ctx.budget, ignore_blanks=self.options.ignore_blanks)
+        application = Application(split_lines(original, self.ctx.budget), self.ctx.budget, ignore_blanks=self.options.ignore_blanks)
         for number, hunk in enumerate(self.patch.hunks, 1):
             self._take(application, hunk.reversed() if self.reverse else hunk, number)
         return self._finish(name, target, original, application, exists)
@@ -430,7 +430,7 @@ class _Job:
 
     def _ed(self, name: str, target: str, original: bytes) -> int:
         try:
-            lines = apply_ed_script(split_lines(original), self.patch.script, self.ctx.budget)
+            lines = apply_ed_script(split_lines(original, self.ctx.budget), self.patch.script, self.ctx.budget)
         except EdError:
             raise CommandError("**** /bin/ed FAILED", _TROUBLE) from None
         if not self.options.dry_run:
