@@ -18,7 +18,7 @@ _RELEASES = {
     "{} (GNU findutils) 4.9.0": ("xargs", "--version"),
     "{} 1.12": ("gzip", "-V, --version"),
     "{} (gzip) 1.12": ("gunzip zcat", "-V, --version"),
-    "xz (XZ Utils) 5.4.1": ("unxz xz xzcat", "-V, --version"),
+    "xz (XZ Utils) 5.4.1": ("lzcat lzma unlzma unxz xz xzcat", "-V, --version"),
     "{}, a block-sorting file compressor.  Version 1.0.8, 13-Jul-2019.": ("bunzip2 bzcat bzip2", "-V, --version"),
     "GNU {} (GNU Binutils for Debian) 2.40": ("strings", "-v, -V, --version"),
     "{} from util-linux 2.38.1": (_UTIL_LINUX, "-V, --version"),

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 
 __all__ = [
+    "CHECKS",
     "FORMATS",
     "CompressionError",
     "GzipHeader",
@@ -39,6 +40,9 @@ __all__ = [
 BLOCK = 262144
 _MEMORY = 128 * 1024 * 1024
 _MAGIC = {"gzip": b"\x1f\x8b", "bzip2": b"BZh", "xz": b"\xfd7zXZ\0", "lzma": b"\x5d\0\0", "zstd": b"\x28\xb5\x2f\xfd"}
+CHECKS = {"none": lzma.CHECK_NONE, "crc32": lzma.CHECK_CRC32, "crc64": lzma.CHECK_CRC64, "sha256": lzma.CHECK_SHA256}
+"""The integrity checks of xz."""
+
 FORMATS = ("gzip", "bzip2", "xz", "lzma")
 
 
@@ -181,11 +185,11 @@ def _inflate(source: Source, budget: Budget) -> Iterator[bytes]:
 
 
 def _expand(
-    source: Source, budget: Budget, magic: bytes, make: Callable[[], bz2.BZ2Decompressor | lzma.LZMADecompressor]
+    source: Source, budget: Budget, magic: bytes, make: Callable[[], bz2.BZ2Decompressor | lzma.LZMADecompressor], *, single: bool = False
 ) -> Iterator[bytes]:
-    """Streams one after the other, as `bzip2` and `xz` write them."""
+    """Streams one after the other, as `bzip2` and `xz` write them; with `single` no more than the first."""
     first = True
-    while first or source.peek(1):
+    while first or (not single and source.peek(1)):
         start = source.peek(len(magic))
         if start != magic and not first:
             raise CompressionError("garbage")
@@ -210,8 +214,8 @@ def _expand(
                 source.take(4)
 
 
-def decompress(source: Source, format: str, budget: Budget) -> Iterator[bytes]:
-    """The data of a compressed stream in blocks; `CompressionError` where it is wrong."""
+def decompress(source: Source, format: str, budget: Budget, *, single: bool = False) -> Iterator[bytes]:
+    """The data of a compressed stream in blocks; `CompressionError` where it is wrong. `single`: only the first stream of xz."""
     if format == "gzip":
         return _gunzip(source, budget)
     if format == "bzip2":
@@ -219,7 +223,7 @@ def decompress(source: Source, format: str, budget: Budget) -> Iterator[bytes]:
     if format == "zstd":
         return _unzstd(source, budget)
     if format == "xz":
-        return _expand(source, budget, _MAGIC["xz"], lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ, _MEMORY))
+        return _expand(source, budget, _MAGIC["xz"], lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ, _MEMORY), single=single)
     return _expand(source, budget, _MAGIC["lzma"], lambda: lzma.LZMADecompressor(lzma.FORMAT_ALONE, _MEMORY))
 
 
@@ -280,8 +284,10 @@ class _GzipCompressor:
         return self._header + self._deflater.flush() + self._check.to_bytes(4, "little") + size
 
 
-def compressor(format: str, level: int | None = None, *, name: bytes = b"", mtime: int = 0, checksum: bool = True) -> Compressor:
-    """Makes a stream of a format. The blocks given to it should not pass `BLOCK`."""
+def compressor(
+    format: str, level: int | None = None, *, name: bytes = b"", mtime: int = 0, checksum: bool = True, check: int = lzma.CHECK_CRC64
+) -> Compressor:
+    """Makes a stream of a format. The blocks given to it should not pass `BLOCK`. `check` is one of `CHECKS`, for xz."""
     if format == "gzip":
         return _GzipCompressor(6 if level is None else level, name, mtime)
     if format == "bzip2":
@@ -291,6 +297,6 @@ def compressor(format: str, level: int | None = None, *, name: bytes = b"", mtim
         made: Compressor = settings.compressobj()
         return made
     container = lzma.FORMAT_XZ if format == "xz" else lzma.FORMAT_ALONE
-    check = lzma.CHECK_CRC64 if format == "xz" else -1
+    check = check if format == "xz" else -1
     preset = min(6 if level is None else level, 6)  # beyond 6 only the memory for the dictionary grows
     return lzma.LZMACompressor(container, check, preset)

@@ -8,7 +8,7 @@ import re
 
 from agentsandbox.commands._compression import CompressionError, Source, compressor, decompress, read_gzip_header
 from agentsandbox.commands._times import nanoseconds
-from agentsandbox.fs.base import Timestamp
+from agentsandbox.fs.base import File, Timestamp
 from agentsandbox.streams import BytesReader, decode, encode
 
 TYPE_CHECKING = False
@@ -99,7 +99,9 @@ class Gzip:
             if self.options.test and self.options.verbose and size >= 0:
                 self.tell(" OK\n")
         else:
-            before, after = self.squeeze_to(self.ctx.stdout, self.ctx.stdin, b"", 0)
+            stdin = self.ctx.stdin
+            mtime = self.stored_time(stdin.stat()) if isinstance(stdin, File) and stdin.stat().is_file else 0
+            before, after = self.squeeze_to(self.ctx.stdout, stdin, b"", mtime)
             if self.options.verbose:
                 self.tell(f"{_ratio(before - after, before)}\n")
 
@@ -195,10 +197,21 @@ class Gzip:
         if self.options.decompress:
             size = self.expand_to(self.ctx.stdout, file, name)
             if size >= 0:
-                self.report(name, size, info.size - 18 - len(posixpath.basename(self.strip(name) or name)) - 1, "stdout")
+                self.report(name, size, info.size - self.overhead_of(name), "stdout")
             return
         before, after = self.squeeze_to(self.ctx.stdout, file, self.stored_name(name), self.stored_time(info))
         self.report(name, before, after, "stdout")
+
+    def overhead_of(self, name: str) -> int:
+        """Bytes of a file that are header and trailer."""
+        file = self.ctx.fs.open(self.ctx.path(name), "r")
+        try:
+            header = read_gzip_header(Source(file))
+        except CompressionError:
+            return 0
+        finally:
+            file.release()
+        return 18 + (len(header.name) + 1 if header.name else 0)
 
     def stored_name(self, name: str) -> bytes:
         return b"" if self.options.name is False else encode(posixpath.basename(name))
@@ -277,9 +290,14 @@ class Gzip:
                 output = posixpath.join(posixpath.dirname(name), posixpath.basename(decode(header.name)))
             if header is not None and header.mtime:
                 mtime = Timestamp.from_ns(header.mtime * 1_000_000_000)
+        start = source.peek(2)
+        if start != b"\x1f\x8b":
+            self.problem(name, CompressionError("format" if start else "end"))
+            return
         target = self.create(output, info)
         if target is None:
             return
+        overhead = self.overhead_of(name)
         size = 0
         try:
             for block in decompress(source, "gzip", self.ctx.budget):
@@ -296,7 +314,6 @@ class Gzip:
             raise
         target.release()  # type: ignore[attr-defined]
         self.finish(name, output, info, mtime)
-        overhead = 18 + (len(posixpath.basename(output)) + 1)
         self.report(name, size, info.size - overhead, output)
 
     def finish(self, name: str, output: str, info: Stat, mtime: float) -> None:

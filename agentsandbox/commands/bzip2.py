@@ -182,8 +182,10 @@ def _run(made: Command, ctx: CommandContext, words: list[str], *, expand: bool, 
     try:
         args = made.parser().parse(words)
     except UsageError as error:
-        flag = error.message.rpartition("'-")[2] if "--" not in error.message else error.message.rpartition("-- ")[2]
-        ctx.stderr.write(encode(f"{ctx.name}: Bad flag `-{flag.strip(chr(39))}'\n{made.usage}"))
+        long = error.message.startswith("unrecognized option")
+        letters = (word for word in words if word[:1] == "-" and not word.startswith("--"))
+        flag = error.message.split("'")[1] if long else next(letters, "")
+        ctx.stderr.write(encode(f"{ctx.name}: Bad flag `{flag}'\n{made.usage}"))
         return 1
     if args.flag("version") or args.flag("license"):
         ctx.stderr.write(encode(release_of("bzip2")))
@@ -191,6 +193,9 @@ def _run(made: Command, ctx: CommandContext, words: list[str], *, expand: bool, 
     if args.flag("help"):
         ctx.stderr.write(encode(made.usage))
         return 0
+    if stdout and args.last("decompress", "compress", "test") == "test":
+        ctx.stderr.write(encode(f"{ctx.name}: -c and -t cannot be used together.\n"))
+        return 1
     return _Bzip2(ctx, args, expand=expand, stdout=stdout).run(args.operands)
 
 

@@ -64,7 +64,7 @@ def fuser(ctx: CommandContext, args: Arguments) -> int:
     if "v" in flags and "s" not in flags:
         ctx.stderr.write(b" " * _COLUMN + b"USER        PID ACCESS COMMAND\n")
     status = 1
-    ctx.host.scheduler.sleep(0.001)  # a job that has just been started opens its files now
+    ctx.host.scheduler.sleep(0.02)  # a job that has just been started opens its files now
     for name in names:
         if not ctx.fs.exists(ctx.path(name)):
             ctx.stderr.write(encode(f"Specified filename {name} does not exist.\n"))

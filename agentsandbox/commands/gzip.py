@@ -6,6 +6,7 @@ from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.commands._gzip import Gzip, GzipOptions
 
 _OPTIONS = """
+      -a, --ascii        accepted, with a warning: text needs no conversion here
       -c, --stdout       write on standard output, keep original files
       -d, --decompress   decompress
       -f, --force        force overwrite of output file and compress links
@@ -17,6 +18,8 @@ _OPTIONS = """
       -q, --quiet        suppress all warnings
       -r, --recursive    operate recursively on directories
       -S, --suffix=SUF   use suffix SUF on compressed files
+          --rsyncable    accepted: it makes no difference to what comes out
+          --synchronous  accepted: nothing is written later
       -t, --test         test compressed file integrity
       -v, --verbose      verbose mode
 """
@@ -36,7 +39,7 @@ _LEVELS = """\
 _HINT = "Try `gzip --help' for more information."
 
 
-def _options(args: Arguments) -> GzipOptions:
+def _options(ctx: CommandContext, args: Arguments) -> GzipOptions:
     options = GzipOptions()
     for key, value in args.given:
         if key in ("no-name", "name"):
@@ -47,6 +50,8 @@ def _options(args: Arguments) -> GzipOptions:
             options.suffix = value or ""
         elif key == "fast" or key == "best":
             options.level = 1 if key == "fast" else 9
+        elif key == "ascii":
+            ctx.stderr.write(b"gzip: option --ascii ignored on this system\n")
         elif key.isdecimal():
             options.level = int(key)
         elif key in options.__slots__:
@@ -68,7 +73,7 @@ def gzip(ctx: CommandContext, args: Arguments) -> int:
     if args.flag("help"):
         ctx.print(gzip.usage, end="")
         return 0
-    return Gzip(ctx, _options(args)).run(args.operands)
+    return Gzip(ctx, _options(ctx, args)).run(args.operands)
 
 
 @command(
@@ -85,7 +90,7 @@ def gunzip(ctx: CommandContext, args: Arguments) -> int:
     if args.flag("help"):
         ctx.print(gunzip.usage, end="")
         return 0
-    options = _options(args)
+    options = _options(ctx, args)
     options.decompress = True
     return Gzip(ctx, options).run(args.operands)
 
@@ -104,6 +109,6 @@ def zcat(ctx: CommandContext, args: Arguments) -> int:
     if args.flag("help"):
         ctx.print(zcat.usage, end="")
         return 0
-    options = _options(args)
+    options = _options(ctx, args)
     options.decompress = options.stdout = True
     return Gzip(ctx, options).run(args.operands)

@@ -4,10 +4,21 @@ from __future__ import annotations
 
 import os
 
-from agentsandbox.command import Arguments, CommandContext, command
-from agentsandbox.commands._compression import CompressionError, Source, compressor, decompress, detect
-from agentsandbox.errors import UsageError
-from agentsandbox.streams import encode
+from agentsandbox.command import Arguments, Command, CommandContext, command
+from agentsandbox.commands._compression import CHECKS, CompressionError, Source, compressor, decompress, detect
+from agentsandbox.commands._xz_listing import (
+    Facts,
+    ListError,
+    read_facts,
+    show_facts,
+    show_robot,
+    show_robot_totals,
+    show_row,
+    show_total_facts,
+    show_total_row,
+)
+from agentsandbox.errors import CommandError
+from agentsandbox.streams import decode, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,26 +41,36 @@ class _Xz:
         self.keep = args.flag("keep") or self.stdout
         self.force = args.flag("force")
         self.quiet = args.flag("quiet")
+        self.silent = sum(key == "quiet" for key, _ in args.given) > 1
         self.verbose = args.flag("verbose")
+        self.forgiving = args.flag("no-warn")
+        self.robot = args.flag("robot")
+        self.single = args.flag("single-stream")
+        check = args.value("check", "crc64") or ""
+        if check not in CHECKS:
+            raise CommandError(f"{check}: Unsupported integrity check type")
+        self.check = CHECKS[check]
         self.suffix = args.value("suffix") or ""
         level = args.last("fast", "best", *"012345678")
         self.level = {"fast": 0, "best": 9, None: 6}.get(level) if level in ("fast", "best", None) else int(level or 6)
         self.format = args.value("format", "auto")
         if self.format not in ("auto", "xz", "lzma"):
-            raise UsageError(f"{self.format}: Unknown file format type")
+            raise CommandError(f"{self.format}: Unknown file format type")
 
     def error(self, message: str) -> None:
-        self.ctx.stderr.write(encode(f"{self.ctx.name}: {message}\n"))
+        if not self.silent:
+            self.ctx.stderr.write(encode(f"{self.ctx.name}: {message}\n"))
         self.ctx.status = 1
 
     def caution(self, message: str) -> None:
         """A warning, which -q silences."""
         if not self.quiet:
             self.ctx.stderr.write(encode(f"{self.ctx.name}: {message}\n"))
-        self.ctx.status = self.ctx.status or 2
+        if not self.forgiving:
+            self.ctx.status = self.ctx.status or 2
 
     def run(self, operands: list[str]) -> int:
-        for name in operands or ["-"]:
+        for name in operands:
             self.ctx.budget.step()
             if name == "-":
                 self.stream(self.ctx.stdin, None if self.test else self.ctx.stdout, "(stdin)")
@@ -59,6 +80,44 @@ class _Xz:
             except OSError as error:
                 self.error(f"{name}: {os.strerror(error.errno or 5)}")
         return self.ctx.status
+
+    def list(self, operands: list[str]) -> int:
+        """`-l`: what is in each file."""
+        total = Facts()
+        total.files = 0
+        show = self.ctx.print
+        for place, name in enumerate(operands, 1):
+            facts = self.facts_of(name)
+            if facts is None:
+                continue
+            total.streams += facts.streams
+            total.files += 1
+            if self.robot:
+                show_robot(facts, name, show, verbose=self.verbose)
+            elif self.verbose:
+                show_facts(facts, f"{'' if total.files == 1 else chr(10)}{name} ({place}/{len(operands)})", show)
+            else:
+                show_row(facts, name, show, first=total.files == 1)
+        if self.robot:
+            show_robot_totals(total, show)
+        elif total.files > 1 and self.verbose:
+            show_total_facts(total, show)
+        elif total.files > 1:
+            show_total_row(total, show)
+        return self.ctx.status
+
+    def facts_of(self, name: str) -> Facts | None:
+        """The facts of one file, None after telling why there are none."""
+        if name == "-":
+            self.error("--list does not support reading from standard input")
+            return None
+        try:
+            return read_facts(self.ctx.fs.read_bytes(self.ctx.path(name)), self.ctx.budget)
+        except ListError as error:
+            self.error(f"{name}: {error.message}")
+        except OSError as error:
+            self.error(f"{name}: {os.strerror(error.errno or 5)}")
+        return None
 
     def operand(self, name: str) -> None:
         info = self.ctx.fs.stat(self.ctx.path(name), follow=self.force or self.stdout or self.test)
@@ -146,7 +205,7 @@ class _Xz:
 
     def write_expanded(self, source: Source, format: str, target: ByteWriter | None, name: str) -> None:
         size = 0
-        for block in decompress(source, format, self.ctx.budget):
+        for block in decompress(source, format, self.ctx.budget, single=self.single):
             size += len(block)
             if target is not None:
                 target.write(block)
@@ -154,7 +213,7 @@ class _Xz:
             self.tell_sizes(name, source.taken, size)
 
     def squeeze(self, reader: ByteReader, target: ByteWriter, name: str) -> None:
-        stream = compressor("lzma" if self.format == "lzma" else "xz", self.level)
+        stream = compressor("lzma" if self.format == "lzma" else "xz", self.level, check=self.check)
         before = after = 0
         for block in reader.blocks(16384):
             self.ctx.budget.step(500)
@@ -192,7 +251,20 @@ _OPTIONS = """
       -7                       see -6
       -8                       see -6
       -9, --best               see -6
+      -C, --check=NAME         none, crc32, crc64 (default) or sha256
       -e, --extreme            accepted: it trades time for little
+          --files[=FILE]       read names of files, one on a line, from FILE or standard input
+          --files0[=FILE]      the same, with a NUL after each name
+      -l, --list               show what is in .xz files
+      -M, --memlimit=LIMIT     accepted: the sandbox limits memory itself
+          --memlimit-compress=LIMIT    accepted: see -M
+          --memlimit-decompress=LIMIT  accepted: see -M
+          --no-adjust          accepted: see -M
+          --no-sparse          accepted: files in a sandbox have no holes
+      -Q, --no-warn            a warning does not make the status 2
+          --robot              -l prints columns for programs
+          --single-stream      expand only the first stream
+      -H, --long-help          the same as --help
       -T, --threads=NUM        accepted: a sandbox has one thread
       -q, --quiet              suppress warnings
       -v, --verbose            be verbose
@@ -202,25 +274,65 @@ _OPTIONS = """
 """
 
 
-@command("xz", usage=f"    Usage: xz [OPTION]... [FILE]...\n    Compress or decompress FILEs in the .xz format.\n{_OPTIONS}")
+def _run(made: Command, ctx: CommandContext, args: Arguments, *, expand: bool, stdout: bool, lzma: bool = False) -> int:
+    if args.flag("long-help"):
+        ctx.print(made.usage, end="")
+        return 0
+    if lzma and args.value("format") is None:
+        args.given.append(("format", "lzma"))
+    work = _Xz(ctx, args, expand=expand, stdout=stdout)
+    names = list(args.operands)
+    for key, value in args.given:
+        if key in ("files", "files0"):
+            names += _names_in(ctx, value or "-", b"\n" if key == "files" else b"\0")
+    if not names and args.last("files", "files0") is None:
+        names = ["-"]
+    return work.list(names) if args.flag("list") else work.run(names)
+
+
+def _names_in(ctx: CommandContext, name: str, end: bytes) -> list[str]:
+    names: list[str] = []
+    for line in ctx.open_input(name).lines(end):
+        ctx.budget.step()
+        if end == b"\n" and b"\0" in line:
+            reason = "Null character found when reading filenames; maybe you meant to use `--files0' instead of `--files'?"
+            ctx.warn(f"{'(stdin)' if name == '-' else name}: {reason}")
+            return names
+        if line.removesuffix(end):
+            names.append(decode(line.removesuffix(end)))
+    return names
+
+
+_HINT = "NAME: Try `NAME --help' for more information."
+
+
+@command("xz", usage=f"    Usage: xz [OPTION]... [FILE]...\n    Compress or decompress FILEs in the .xz format.\n{_OPTIONS}", hint=_HINT)
 def xz(ctx: CommandContext, args: Arguments) -> int:
-    if args.flag("help"):
-        ctx.print(xz.usage, end="")
-        return 0
-    return _Xz(ctx, args, expand=False, stdout=False).run(args.operands)
+    return _run(xz, ctx, args, expand=False, stdout=False)
 
 
-@command("unxz", usage=f"    Usage: unxz [OPTION]... [FILE]...\n    Decompress FILEs in the .xz format.\n{_OPTIONS}")
+@command("unxz", usage=f"    Usage: unxz [OPTION]... [FILE]...\n    Decompress FILEs in the .xz format.\n{_OPTIONS}", hint=_HINT)
 def unxz(ctx: CommandContext, args: Arguments) -> int:
-    if args.flag("help"):
-        ctx.print(unxz.usage, end="")
-        return 0
-    return _Xz(ctx, args, expand=True, stdout=False).run(args.operands)
+    return _run(unxz, ctx, args, expand=True, stdout=False)
 
 
-@command("xzcat", usage=f"    Usage: xzcat [OPTION]... [FILE]...\n    Decompress FILEs to standard output.\n{_OPTIONS}")
+@command("xzcat", usage=f"    Usage: xzcat [OPTION]... [FILE]...\n    Decompress FILEs to standard output.\n{_OPTIONS}", hint=_HINT)
 def xzcat(ctx: CommandContext, args: Arguments) -> int:
-    if args.flag("help"):
-        ctx.print(xzcat.usage, end="")
-        return 0
-    return _Xz(ctx, args, expand=True, stdout=True).run(args.operands)
+    return _run(xzcat, ctx, args, expand=True, stdout=True)
+
+
+@command(
+    "lzma", usage=f"    Usage: lzma [OPTION]... [FILE]...\n    Compress or decompress FILEs in the .lzma format.\n{_OPTIONS}", hint=_HINT
+)
+def lzma(ctx: CommandContext, args: Arguments) -> int:
+    return _run(lzma, ctx, args, expand=False, stdout=False, lzma=True)
+
+
+@command("unlzma", usage=f"    Usage: unlzma [OPTION]... [FILE]...\n    Decompress FILEs in the .lzma format.\n{_OPTIONS}", hint=_HINT)
+def unlzma(ctx: CommandContext, args: Arguments) -> int:
+    return _run(unlzma, ctx, args, expand=True, stdout=False, lzma=True)
+
+
+@command("lzcat", usage=f"    Usage: lzcat [OPTION]... [FILE]...\n    Decompress FILEs to standard output.\n{_OPTIONS}", hint=_HINT)
+def lzcat(ctx: CommandContext, args: Arguments) -> int:
+    return _run(lzcat, ctx, args, expand=True, stdout=True, lzma=True)

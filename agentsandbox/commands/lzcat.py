@@ -1,0 +1,3 @@
+from agentsandbox.commands.xz import lzcat
+
+__all__ = ["lzcat"]

@@ -1,0 +1,3 @@
+from agentsandbox.commands.xz import lzma
+
+__all__ = ["lzma"]
