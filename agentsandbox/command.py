@@ -22,7 +22,7 @@ import textwrap
 
 from agentsandbox.errors import CommandError, UsageError
 from agentsandbox.releases import release_of, version_option
-from agentsandbox.streams import ByteWriter, Closed, InputError, Null, OutputError, decode, encode
+from agentsandbox.streams import ByteWriter, Closed, InputError, Null, OutputError, bytewise, decode, encode
 from agentsandbox.usage import Arguments, OptionParser
 
 TYPE_CHECKING = False
@@ -229,6 +229,17 @@ def describe_os_error(error: OSError, name: str | None = None) -> str:
     return f"{shown}: {reason}" if shown else reason
 
 
+_BYTES_IN_MESSAGES = frozenset((
+    "b2sum", "base32", "base64", "basenc", "cat", "chgrp", "chmod", "chown", "cksum", "comm", "cp", "csplit", "cut", "date", "dd", "df",
+    "dir", "du",
+    "env", "expand", "factor", "fmt", "fold", "head", "id", "install", "join", "link", "ln", "ls", "md5sum", "mkdir", "mkfifo", "mknod",
+    "mktemp", "mv", "nice", "nl", "nohup", "numfmt", "od", "paste", "pr", "readlink", "realpath", "rm", "rmdir", "seq", "sha1sum",
+    "sha224sum", "sha256sum", "sha384sum", "sha512sum", "shred", "shuf", "sleep", "sort", "split", "stat", "sum", "tac", "tail",
+    "tee", "timeout", "touch", "truncate", "tsort", "unexpand", "uniq", "unlink", "vdir", "wc",
+))  # fmt: skip
+"""In the locale C their messages show each byte of a name that is not ASCII; their words are names, numbers and bytes."""
+
+
 class _PlainQuotes(ByteWriter):
     """Messages as the locale C has them: with the quotation marks of ASCII."""
 
@@ -286,6 +297,8 @@ class Command:
         """Run it; errors are worded here and nowhere else."""
         if ctx.is_bytewise():
             ctx.stderr = _PlainQuotes(ctx.stderr)
+            if self.name in _BYTES_IN_MESSAGES:
+                ctx.words = [bytewise(word) for word in ctx.words]
         if ctx.stdin.unreadable or ctx.stdout.unwritable or ctx.stderr.unwritable:
             return self._run_broken(ctx)
         return self._run(ctx)

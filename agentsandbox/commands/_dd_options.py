@@ -12,9 +12,10 @@ if TYPE_CHECKING:
 
 __all__ = ["DdOptions"]
 
-_CONVERSIONS = frozenset(
-    ("block", "unblock", "lcase", "ucase", "sparse", "swab", "sync", "excl", "nocreat", "notrunc", "noerror", "fdatasync", "fsync")
-)
+_CONVERSIONS = frozenset((
+    "ascii", "ebcdic", "ibm", "block", "unblock", "lcase", "ucase", "sparse", "swab", "sync", "excl", "nocreat", "notrunc", "noerror",
+    "fdatasync", "fsync",
+))  # fmt: skip
 _INPUT_FLAGS = frozenset(
     (
         "fullblock",
@@ -36,6 +37,7 @@ _INPUT_FLAGS = frozenset(
 _OUTPUT_FLAGS = frozenset(
     ("append", "seek_bytes", "nonblock", "noatime", "nocache", "noctty", "nofollow", "binary", "text", "sync", "dsync", "direct")
 )
+_CHARACTER_SETS = frozenset(("ascii", "ebcdic", "ibm"))
 _STATUS = ("none", "noxfer", "progress")
 _TOO_LARGE = "Value too large for defined data type"
 _EXCLUSIVE = (("lcase", "ucase"), ("block", "unblock"), ("excl", "nocreat"))
@@ -66,7 +68,13 @@ class DdOptions:
                 raise UsageError(f"unrecognized operand {quote(word)}")
         if block is not None:
             self.input_size = self.output_size = block
-            self.one_buffer = not self.conversions & {"block", "unblock", "lcase", "ucase", "swab"}
+            self.one_buffer = not self.conversions & {"ascii", "ebcdic", "ibm", "block", "unblock", "lcase", "ucase", "swab"}
+        if len(self.conversions & _CHARACTER_SETS) > 1:
+            raise CommandError("cannot combine any two of {ascii,ebcdic,ibm}")
+        if "ascii" in self.conversions:
+            self.conversions.add("unblock")
+        elif self.conversions & _CHARACTER_SETS:
+            self.conversions.add("block")
         for pair in _EXCLUSIVE:
             if self.conversions.issuperset(pair):
                 raise CommandError(f"cannot combine {pair[0]} and {pair[1]}")

@@ -227,6 +227,7 @@ def _number(text: str | None, what: str) -> int:
       -o, --output-separator=STRING   between the columns of a table (two spaces)
       -s, --separator=STRING          characters that separate fields
       -x, --fillrows                  fill rows before columns
+      -e, --table-header-repeat       repeat the headings on each page (there is one page only)
       -L, --keep-empty-lines          do not leave out empty lines
       -h, --help                      display this help and exit
     """,

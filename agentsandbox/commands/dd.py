@@ -7,6 +7,7 @@ import os
 
 from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
 from agentsandbox.commands._dd_options import DdOptions
+from agentsandbox.commands._ebcdic import TABLES
 from agentsandbox.commands._quoting import quote_always
 from agentsandbox.errors import CommandError, UsageError
 from agentsandbox.fs.base import File
@@ -39,7 +40,7 @@ Copy a file, converting it as the operands say.
   status=LEVEL  none: no statistics; noxfer: without the time; progress
 
 N and BYTES may end in c (1), w (2), b (512), kB, K, MB, M, GB, G and so on, and in B for N in bytes; 2x3 is 6.
-CONVS: block unblock lcase ucase sparse swab sync excl nocreat notrunc noerror fdatasync fsync
+CONVS: ascii ebcdic ibm block unblock lcase ucase sparse swab sync excl nocreat notrunc noerror fdatasync fsync
 """
 
 
@@ -56,6 +57,9 @@ class _Copy:
         self.column = 0  # conv=block: bytes of the record that is being filled
         self.pending_spaces = 0  # conv=unblock
         self.odd = b""  # conv=swab: a byte that waits for its neighbour
+        chosen = next((name for name in ("ebcdic", "ibm") if name in options.conversions), None)
+        self.table = TABLES[chosen] if chosen is not None else None
+        self.newline, self.space = (b"\n", b" ") if self.table is None else (b"\n".translate(self.table), b" ".translate(self.table))
         self.source: ByteReader = ctx.stdin
         self.target: ByteWriter = ctx.stdout
 
@@ -217,16 +221,20 @@ class _Copy:
 
     def _convert(self, data: bytes) -> bytes:
         conversions = self.options.conversions
+        if "ascii" in conversions:
+            data = data.translate(TABLES["ascii"])
+        if "lcase" in conversions:
+            data = data.lower()
+        elif "ucase" in conversions:
+            data = data.upper()
+        if self.table is not None:
+            data = data.translate(self.table)
         if "swab" in conversions:
             data = self.odd + data
             self.odd = data[len(data) // 2 * 2 :]
             swapped = bytearray(data[: len(data) // 2 * 2])
             swapped[::2], swapped[1::2] = swapped[1::2], swapped[::2]
             data = bytes(swapped)
-        if "lcase" in conversions:
-            data = data.lower()
-        elif "ucase" in conversions:
-            data = data.upper()
         if "block" in conversions:
             return self._block(data)
         if "unblock" in conversions:
@@ -236,9 +244,9 @@ class _Copy:
     def _block(self, data: bytes) -> bytes:
         """Lines as records of fixed size: filled with blanks, or cut."""
         size = self.options.record_size
-        self.ctx.budget.charge(size * (data.count(b"\n") + 1))
+        self.ctx.budget.charge(size * (data.count(self.newline) + 1))
         parts: list[bytes] = []
-        lines = data.split(b"\n")
+        lines = data.split(self.newline)
         for number, line in enumerate(lines):
             self.ctx.budget.step()
             last = number == len(lines) - 1
@@ -249,7 +257,7 @@ class _Copy:
                 self.truncated += 1
             self.column += len(line)
             if not last:
-                parts.append(b" " * max(0, size - self.column))
+                parts.append(self.space * max(0, size - self.column))
                 self.column = 0
         return b"".join(parts)
 
@@ -295,7 +303,7 @@ class _Copy:
             odd, self.odd = self.odd, b""
             self._collect(odd)
         if "block" in conversions and self.column:
-            self._collect(b" " * max(0, self.options.record_size - self.column))
+            self._collect(self.space * max(0, self.options.record_size - self.column))
         if "unblock" in conversions and self.column:
             self._collect(b"\n")
         if self.waiting:

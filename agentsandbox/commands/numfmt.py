@@ -141,7 +141,7 @@ def _parse(text: str, options: _Options) -> tuple[int, int, int]:
     if not whole and fraction is None:
         raise _BadNumberError(f"invalid number: {quote(text)}")
     if rest.startswith("."):
-        raise _BadNumberError(f"invalid number: {quote(text)}")
+        raise _BadNumberError(f"invalid suffix in input: {quote(text)}" if fraction else f"invalid number: {quote(text)}")
     if len(whole.lstrip("0")) > _MAX_DIGITS or len(fraction or "") > 1000:
         raise _BadNumberError(f"value too large to be converted: {quote(text)}")
     fraction = fraction or ""
@@ -328,6 +328,7 @@ def _fields(text: str, delimiter: str | None) -> list[tuple[str, str]]:
           --from=UNIT        read numbers with suffixes: none, auto, si, iec, iec-i
           --from-unit=N      the input counts units of N (1)
           --grouping         group digits as the locale does (not at all in C.UTF-8)
+          --debug            print warnings about what has no effect
           --header[=N]       copy the first N lines (1)
           --invalid=MODE     for bad numbers: abort, fail, warn, ignore
           --padding=N        at least N characters, to the left when negative
@@ -347,6 +348,13 @@ def numfmt(ctx: CommandContext, args: Arguments) -> int:
     except UsageError as error:
         raise UsageError(error.message, 1) from None
     converter = _Converter(ctx, options)
+    debug = args.flag("debug")
+    if debug and not any(args.flag(name) for name in ("from", "to", "grouping", "padding", "format")):
+        ctx.stderr.write(encode(f"{ctx.name}: no conversion option specified\n"))
+    if debug and args.flag("grouping"):
+        ctx.stderr.write(encode(f"{ctx.name}: grouping has no effect in this locale\n"))
+    if debug and args.flag("header") and args.operands:
+        ctx.stderr.write(encode(f"{ctx.name}: --header ignored with command-line input\n"))
     try:
         if args.operands:
             for word in args.operands:
@@ -359,4 +367,6 @@ def numfmt(ctx: CommandContext, args: Arguments) -> int:
                     converter.line(decode(line))
     finally:
         converter.flush()
+    if debug and converter.failed:
+        ctx.stderr.write(encode(f"{ctx.name}: failed to convert some of the input numbers\n"))
     return 2 if converter.failed and options.invalid == "fail" else 0

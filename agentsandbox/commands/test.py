@@ -1,14 +1,39 @@
-"""`test` (POSIX 1003.1-2017) as a program; scripts get the shell's builtin, by the same rules."""
+"""`test` (POSIX 1003.1-2017, GNU coreutils) as a program: the rules of the shell's builtin in words of its own."""
 
 from __future__ import annotations
 
+import re
+
 from agentsandbox.command import Arguments, CommandContext, command
+from agentsandbox.commands._quoting import quote
 from agentsandbox.errors import CommandError
-from agentsandbox.languages.predicates import TestError, evaluate_test
+from agentsandbox.languages.predicates import BINARY_OPERATORS, UNARY_OPERATORS, compare_files, evaluate_unary
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from agentsandbox.fs.base import FileSystem
+
+_INTEGER = re.compile(r"[ \t\n\v\f\r]*([+-]?[0-9]+)[ \t]*")
+_UNARY = UNARY_OPERATORS - {"-a", "-o", "-v", "-R"}
+_LONGEST = 4000
+"""Digits of a number that is compared as one."""
+_NUMBERS: dict[str, Callable[[int, int], bool]] = {
+    "-eq": lambda a, b: a == b,
+    "-ne": lambda a, b: a != b,
+    "-lt": lambda a, b: a < b,
+    "-le": lambda a, b: a <= b,
+    "-gt": lambda a, b: a > b,
+    "-ge": lambda a, b: a >= b,
+}
+_TEXTS: dict[str, Callable[[str, str], bool]] = {
+    "=": lambda a, b: a == b,
+    "==": lambda a, b: a == b,
+    "!=": lambda a, b: a != b,
+    "<": lambda a, b: a < b,
+    ">": lambda a, b: a > b,
+}
 
 
 class _Environment:
@@ -35,6 +60,159 @@ class _Environment:
         return False
 
 
+def _integer(text: str) -> int:
+    found = _INTEGER.fullmatch(text)
+    if found is None:
+        raise CommandError(f"invalid integer {quote(text)}", 2)
+    if len(found[1]) > _LONGEST:
+        raise CommandError(f"{text}: integer out of range", 2)
+    return int(found[1])
+
+
+class _Test:
+    """An expression and how far it is read: few words mean what POSIX says of their number, more are parsed."""
+
+    def __init__(self, ctx: CommandContext, words: Sequence[str]) -> None:
+        self.words = words
+        self.environment = _Environment(ctx)
+        self.budget = ctx.budget
+        self.at = 0
+
+    def run(self) -> bool:
+        """The value of all the words."""
+        value = bool(self.words) and self._some(len(self.words))
+        if self.at < len(self.words):
+            raise CommandError(f"extra argument {quote(self.words[self.at])}", 2)
+        return value
+
+    def _beyond(self) -> CommandError:
+        return CommandError(f"missing argument after {quote(self.words[-1])}", 2)
+
+    def _advance(self, *, more: bool = False) -> None:
+        self.at += 1
+        if more and self.at >= len(self.words):
+            raise self._beyond()
+
+    def _word(self, ahead: int = 0) -> str:
+        at = self.at + ahead
+        return self.words[at] if at < len(self.words) else ""
+
+    def _some(self, count: int) -> bool:
+        if count == 1:
+            return self._one()
+        if count == 2:
+            return self._two()
+        if count == 3:
+            return self._three()
+        if count == 4 and self._word() == "!":
+            self._advance(more=True)
+            return not self._three()
+        if count == 4 and self._word() == "(" and self._word(3) == ")":
+            self._advance()
+            value = self._two()
+            self._advance()
+            return value
+        return self._disjunction()
+
+    def _one(self) -> bool:
+        self.at += 1
+        return self.words[self.at - 1] != ""
+
+    def _two(self) -> bool:
+        word = self._word()
+        if word == "!":
+            self._advance()
+            return not self._one()
+        if len(word) == 2 and word[0] == "-":
+            return self._unary()
+        raise self._beyond()
+
+    def _three(self) -> bool:
+        if self._word(1) in BINARY_OPERATORS:
+            return self._binary()
+        if self._word() == "!":
+            self._advance(more=True)
+            return not self._two()
+        if self._word() == "(" and self._word(2) == ")":
+            self._advance()
+            value = self._one()
+            self._advance()
+            return value
+        if self._word(1) in ("-a", "-o"):
+            return self._disjunction()
+        raise CommandError(f"{quote(self._word(1))}: binary operator expected", 2)
+
+    def _disjunction(self) -> bool:
+        value = self._conjunction()
+        while self._word() == "-o":
+            self._advance()
+            value = self._conjunction() or value
+        return value
+
+    def _conjunction(self) -> bool:
+        value = self._term()
+        while self._word() == "-a":
+            self._advance()
+            value = self._term() and value
+        return value
+
+    def _term(self) -> bool:
+        negated = False
+        while self._word() == "!":
+            self._advance(more=True)
+            negated = not negated
+        if self.at >= len(self.words):
+            raise self._beyond()
+        left = len(self.words) - self.at
+        if self._word() == "(":
+            value = self._parenthesis()
+        elif left >= 3 and self._word(1) in BINARY_OPERATORS:
+            value = self._binary()
+        elif len(self._word()) == 2 and self._word()[0] == "-":
+            value = self._unary()
+        else:
+            value = self._one()
+        return value is not negated
+
+    def _parenthesis(self) -> bool:
+        self._advance(more=True)
+        count = 1
+        while self.at + count < len(self.words) and self._word(count) != ")":
+            if count == 4:
+                count = len(self.words) - self.at
+                break
+            count += 1
+        self.budget.deeper()
+        value = self._some(count)
+        self.budget.shallower()
+        if self.at >= len(self.words):
+            raise CommandError(f"{quote(')')} expected", 2)
+        if self._word() != ")":
+            raise CommandError(f"{quote(')')} expected, found {quote(self._word())}", 2)
+        self._advance()
+        return value
+
+    def _unary(self) -> bool:
+        operator = self._word()
+        if operator not in _UNARY:
+            raise CommandError(f"{quote(operator)}: unary operator expected", 2)
+        self._advance(more=True)
+        self.at += 1
+        operand = self.words[self.at - 1]
+        if operator == "-t":
+            _integer(operand)
+        return evaluate_unary(operator, operand, self.environment)
+
+    def _binary(self) -> bool:
+        left, operator, right = self._word(), self._word(1), self._word(2)
+        self.at += 3
+        if operator in _TEXTS:
+            return _TEXTS[operator](left, right)
+        if operator in _NUMBERS:
+            return _NUMBERS[operator](_integer(left), _integer(right))
+        return compare_files(operator, left, right, self.environment)
+
+
 @command(
     "test",
     usage="""
@@ -50,7 +228,4 @@ class _Environment:
 )
 def test(ctx: CommandContext, args: Arguments) -> int:
     ctx.budget.step(len(args.operands) + 1)
-    try:
-        return 0 if evaluate_test(args.operands, _Environment(ctx)) else 1
-    except TestError as error:
-        raise CommandError(error.message, 2) from None
+    return 0 if _Test(ctx, args.operands).run() else 1
