@@ -26,7 +26,7 @@ GOOD = "---\nname: {}\ndescription: d\n---\nbody\n"
 
 
 def good(folder: Path, name: str) -> None:
-    (folder / name).mkdir(exist_ok=True)
+    (folder / name).mkdir(parents=True, exist_ok=True)
     (folder / name / "SKILL.md").write_text(GOOD.format(name))
 
 
@@ -86,6 +86,27 @@ def test_one_bad_skill_hides_no_other(tmp_path: Path, kind: str) -> None:
         AgentSkill.from_path(tmp_path / "bad")
     assert peak < 4 << 20
     assert time.monotonic() - started < 5
+
+
+def test_what_goes_away_before_it_is_loaded(tmp_path: Path) -> None:
+    good(tmp_path / "folder", "good")
+    with zipfile.ZipFile(tmp_path / "skills.zip", "w") as archive:
+        archive.writestr("zipped/SKILL.md", "---\nname: zipped\ndescription: d\n---\n")
+    with Sandbox() as sandbox:
+        sandbox.fs.makedirs("/skills/virtual")
+        sandbox.fs.write_bytes("/skills/virtual/SKILL.md", b"---\nname: virtual\ndescription: d\n---\n")
+        catalog = SkillCatalog.discover(tmp_path / "folder", tmp_path / "skills.zip")
+        virtual = SkillCatalog.discover(VirtualSkills(sandbox.fs, "/skills"))
+        records = [catalog["good"], catalog["zipped"], virtual["virtual"]]
+        shutil.rmtree(tmp_path / "folder")
+        (tmp_path / "skills.zip").write_bytes(b"PK\x05\x06")
+        sandbox.fs.remove_tree("/skills/virtual")
+    for record in records:
+        with pytest.raises(SkillError) as raised:
+            record.load()
+        assert str(tmp_path) not in str(raised.value)
+    answer = Toolbox(skill_tools(SkillSession(catalog))).call("skill_activate", {"names": ["zipped"]})
+    assert answer["error"]["type"] == "invalid"
 
 
 def test_roots_that_are_none(tmp_path: Path) -> None:

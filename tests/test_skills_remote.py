@@ -330,6 +330,13 @@ def hard_link(info: tarfile.TarInfo) -> None:
         info.type, info.linkname, info.size = tarfile.LNKTYPE, "SKILL.md", 0
 
 
+def extended(data: bytes, kind: bytes = b"x") -> bytes:
+    """A tar archive whose first header says more about the second."""
+    info = tarfile.TarInfo("PaxHeader")
+    info.size, info.type = len(data), kind
+    return info.tobuf() + data + bytes(-len(data) % 512) + tarred({"SKILL.md": head("a")})
+
+
 @pytest.mark.parametrize(
     "data",
     [
@@ -344,12 +351,43 @@ def hard_link(info: tarfile.TarInfo) -> None:
         pytest.param(zipped({f"f{number}": b"" for number in range(6000)}), id="many files"),
         pytest.param(zipped({"SKILL.md": head("a")})[:-10], id="cut"),
         pytest.param(gzip.compress(tarred({"SKILL.md": head("a")}))[:-300], id="cut tar"),
+        pytest.param(extended(b"5 aa\n" * 24_000 + b"="), id="large pax header"),
+        pytest.param(extended(b"1" * 1_000_000, b"g"), id="large global header"),
+        pytest.param(extended(b"x" * 1_000_000, b"L"), id="long name"),
+        pytest.param(extended(b"11 path=ab\n" * 500) * 300, id="many headers"),
+        pytest.param(extended(b"abc\0", b"L")[:1024] * 3000, id="headers of headers"),
         pytest.param(zipped({"a/SKILL.md": head("x"), "b/SKILL.md": head("x")}).replace(b"q", b"q"), id="one name twice"),
     ],
 )
 def test_archives_that_are_refused(data: bytes) -> None:
+    began = time.monotonic()
     with pytest.raises(SkillError):
         skills_in(unpack(data))
+    assert time.monotonic() - began < 5
+
+
+def test_what_extended_headers_are_for() -> None:
+    name = "references/" + "x" * 200 + "/é.md"
+    for form in (tarfile.PAX_FORMAT, tarfile.GNU_FORMAT):
+        target = io.BytesIO()
+        with tarfile.open(
+            fileobj=target, mode="w", format=form, pax_headers={"comment": "c" * 40} if form == tarfile.PAX_FORMAT else {}
+        ) as archive:
+            for path, content in (("SKILL.md", head("a")), (name, b"x")):
+                info = tarfile.TarInfo(path)
+                info.size = len(content)
+                archive.addfile(info, io.BytesIO(content))
+        (skill,) = skills_in(unpack(target.getvalue()))
+        assert [file.relative_path for file in skill.files] == ["SKILL.md", name]
+
+
+def test_many_skills_in_one_archive() -> None:
+    files = {f"d{number}/SKILL.md": head(f"s{number}") for number in range(2000)}
+    began = time.monotonic()
+    assert len(skills_in(unpack(zipped({**files, "other/x": b""})))) == 2000
+    assert time.monotonic() - began < 10
+    nested = {"a/SKILL.md": head("a"), "a/b/SKILL.md": head("b"), "c/d/SKILL.md": head("d"), "c/d/x": b"", "e/f/g/SKILL.md": head("g")}
+    assert [skill.name for skill in skills_in(unpack(zipped(nested)))] == ["a", "d"]
 
 
 def git(folder: Path, *words: str) -> str:

@@ -22,13 +22,18 @@ from agentsandbox.skills.skill import SKILL_FILE, AgentSkill
 from agentsandbox.skills.sources import MAX_BYTES, MAX_FILES, SKIPPED_DIRECTORIES, SkillFile
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping
 
-__all__ = ["skills_in", "unpack"]
+__all__ = ["lists_too_much", "skills_in", "unpack"]
 
 MAX_DIRECTORY = 4 * 1024 * 1024
 """Bytes of a zip archive's list of members."""
 TAR_OVERHEAD = 1024 * (MAX_FILES + 1)
+TAR_BLOCK = 512
+MAX_HEADER = 8 * 1024
+"""Bytes of an extended header of tar, which `tarfile` reads in quadratic time."""
+MAX_HEADERS = 1024 * 1024
+EXTENDED = frozenset(b"xgXLK")
 _END = struct.Struct("<4s4H2LH")
 
 
@@ -53,11 +58,11 @@ def skills_in(files: Iterable[SkillFile], name: str | None = None, below: str = 
     prefix = f"{below.strip('/')}/" if below.strip("/") else ""
     named = [(_clean(file), file) for file in files]
     inside = {path[len(prefix) :]: file for path, file in named if path.startswith(prefix)}
-    roots = sorted({posixpath.dirname(path) for path in inside if posixpath.basename(path).lower() == SKILL_FILE.lower()})
-    roots = [root for root in roots if root.count("/") <= 1 and not any(_is_below(root, other) for other in roots)]
-    if not roots:
+    roots = {posixpath.dirname(path) for path in inside if posixpath.basename(path).lower() == SKILL_FILE.lower()}
+    outermost = {root for root in roots if root.count("/") <= 1 and not (root and {"", root.partition("/")[0]} & (roots - {root}))}
+    if not outermost:
         raise InvalidSkillError("there is no SKILL.md")
-    found = [_skill(inside, root, name) for root in roots]
+    found = [_skill(mine, root, name) for root, mine in sorted(_divided(inside, outermost).items())]
     names = [skill.name for skill in found]
     if len(set(names)) < len(names):
         raise InvalidSkillError("two skills have one name")
@@ -71,16 +76,23 @@ def _clean(file: SkillFile) -> str:
         raise InvalidSkillError(f"{file.relative_path[:200]!r}: {error}") from None
 
 
-def _is_below(root: str, other: str) -> bool:
-    return root != other and (other == "" or root.startswith(f"{other}/"))
+def _divided(files: Mapping[str, SkillFile], roots: Collection[str]) -> dict[str, dict[str, SkillFile]]:
+    """The files below each root, by their paths from there."""
+    divided: dict[str, dict[str, SkillFile]] = {root: {} for root in roots}
+    for path, file in files.items():
+        first, _, rest = path.partition("/")
+        second = rest.partition("/")[0]
+        root = next((root for root in ("", first, f"{first}/{second}") if root in divided), None)
+        if root is not None:
+            divided[root][path[len(root) + 1 if root else 0 :]] = file
+    return divided
 
 
 def _skill(files: Mapping[str, SkillFile], root: str, name: str | None) -> AgentSkill:
-    start = f"{root}/" if root else ""
     chosen = [
-        SkillFile(path[len(start) :], file.content, file.executable, file.link)
+        SkillFile(path, file.content, file.executable, file.link)
         for path, file in files.items()
-        if path.startswith(start) and SKIPPED_DIRECTORIES.isdisjoint(path[len(start) :].split("/")[:-1])
+        if SKIPPED_DIRECTORIES.isdisjoint(path.split("/")[:-1])
     ]
     leaving = [f"{file.relative_path}: the link leaves the skill" for file in chosen if not _stays(file)]
     if leaving:
@@ -106,9 +118,14 @@ class _Room:
             raise SkillLimitError(f"the archive holds more than {MAX_FILES} files or {MAX_BYTES} bytes")
 
 
+def lists_too_much(tail: bytes) -> bool:
+    """Whether the list of members of the zip archive that ends so is too large to be read."""
+    end = tail.rfind(b"PK\x05\x06")
+    return end < 0 or end + _END.size > len(tail) or int(_END.unpack_from(tail, end)[5]) > MAX_DIRECTORY
+
+
 def _from_zip(data: bytes) -> Iterator[SkillFile]:
-    end = data.rfind(b"PK\x05\x06")
-    if end < 0 or end + _END.size > len(data) or _END.unpack_from(data, end)[5] > MAX_DIRECTORY:
+    if lists_too_much(data):
         raise SkillLimitError("the archive lists too many files")
     room = _Room()
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
@@ -131,6 +148,7 @@ def _from_zip(data: bytes) -> Iterator[SkillFile]:
 
 
 def _from_tar(data: bytes) -> Iterator[SkillFile]:
+    _check_headers(data)
     room = _Room()
     with tarfile.open(fileobj=io.BytesIO(data), mode="r:") as archive:
         for member in archive:
@@ -146,6 +164,23 @@ def _from_tar(data: bytes) -> Iterator[SkillFile]:
                 raise InvalidSkillError(f"{path[:200]!r}: not a regular file")
             content = file.read(member.size)
             yield SkillFile(path, content, bool(member.mode & 0o100) or content.startswith(b"#!"))
+
+
+def _check_headers(data: bytes) -> None:
+    """Raise for extended headers that are too large, wherever `tarfile` might come upon one."""
+    total = 0
+    for at in range(0, len(data) - TAR_BLOCK + 1, TAR_BLOCK):
+        if data[at + 156] not in EXTENDED:
+            continue
+        block = data[at : at + TAR_BLOCK]
+        try:
+            is_header = tarfile.nti(block[148:156]) in tarfile.calc_chksums(block)  # type: ignore[attr-defined]
+            size = tarfile.nti(block[124:136]) if is_header else 0  # type: ignore[attr-defined]
+        except tarfile.TarError:
+            continue
+        total += size
+        if not 0 <= size <= MAX_HEADER or total > MAX_HEADERS:
+            raise SkillLimitError("the archive has too much to say about its files")
 
 
 def _decompressed(data: bytes) -> bytes:

@@ -37,7 +37,10 @@ SHORT_MAX = 160
 CATALOG_MAX = 50
 
 _INVOCATION = re.compile(r"/(\S+)(?:\s+|$)")
-_BLOCK_END = re.compile(r"<(?=\s*/?\s*(?:skill|active_skills|available_skills|agent-skills))", re.IGNORECASE)
+_UNSEEN = f"(?:{INVISIBLE.pattern})*"
+_BLOCKS = "|".join(_UNSEEN.join(name) for name in ("skill", "active_skills", "available_skills", "agent-skills"))
+_BLOCK_MARK = re.compile(rf"<(?=(?:[\s/]|{INVISIBLE.pattern})*(?:{_BLOCKS}))", re.IGNORECASE)
+"""The "<" of a tag that looks like one of ours, whatever hides between its letters."""
 
 
 class CatalogEntry(Protocol):
@@ -234,8 +237,8 @@ def render_active(skills: Iterable[tuple[str, str]]) -> str | None:
 
 
 def defused(body: str) -> str:
-    """A body that cannot close the block it stands in."""
-    return _BLOCK_END.sub("&lt;", body)
+    """A body that cannot close the block it stands in, nor begin another."""
+    return _BLOCK_MARK.sub("&lt;", body)
 
 
 def render_skill_content(name: str, body: str, directory: str, files: Sequence[str], *, digest: str | None = None, limit: int = 50) -> str:
@@ -248,7 +251,7 @@ def render_skill_content(name: str, body: str, directory: str, files: Sequence[s
         f'<skill_content name="{html.escape(one_line(name))}"{mark}>',
         defused(body),
         "",
-        f"Skill directory: {directory}",
+        f"Skill directory: {html.escape(one_line(directory, 4096), quote=False)}",
         "Relative paths in this skill are relative to the skill directory.",
     ]
     if listed:

@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from agentsandbox.errors import SkillNotFoundError
+from agentsandbox.errors import InvalidSkillError, SkillNotFoundError
 from agentsandbox.skills.prompts import one_line
 from agentsandbox.skills.skill import AgentSkill
 from agentsandbox.skills.validation import USUAL
@@ -92,11 +92,18 @@ class SkillRecord:
         return self._skill.digest if self._skill else None
 
     def load(self) -> AgentSkill:
-        """The whole skill, read now if it was not before; `SkillPolicyError` when it is not what was locked."""
+        """The whole skill, read now if it was not before.
+
+        `InvalidSkillError` when it cannot be read, `SkillPolicyError` when it is not what was locked.
+        """
         skill = self._skill
         if skill is None:
             assert self._source is not None
-            skill = AgentSkill.from_source(self._source, self.name, accept=self._accept)
+            try:
+                skill = AgentSkill.from_source(self._source, self.name, accept=self._accept)
+            except OSError as error:  # it went away meanwhile, or is damaged
+                problem = f"the skill {self.name!r} cannot be read: {error.strerror or 'it is damaged'}"
+                raise InvalidSkillError(problem, [problem]) from None
         if self.lock is not None:
             self.lock.check(skill)
         self._skill = skill

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from agentsandbox.errors import InvalidSkillError
+from agentsandbox.skills.archives import lists_too_much
 from agentsandbox.skills.paths import clean_path
 from agentsandbox.skills.sources import MAX_BYTES, SKIPPED_DIRECTORIES, FileSystemSkillSource, PackageSkillSource, SkillFile, too_much
 
@@ -44,6 +45,9 @@ if TYPE_CHECKING:
 __all__ = ["Candidate", "HostSkills", "PackageSkills", "SkillStore", "VirtualSkillSource", "VirtualSkills", "ZipSkills"]
 
 SKILL_FILE = "SKILL.md"
+ZIP_END = 1024 + 0xFFFF
+"""Where the end of a zip archive's list of members is: a comment may follow it."""
+ZIP_HEAD = 1024 * 1024
 UNLISTED = re.compile(r"[\x00-\x1f\x7f]")
 """Characters that no directory of a skill has in its name."""
 
@@ -74,7 +78,7 @@ class SkillStore(Protocol):
 
 def is_listed(name: str) -> bool:
     """Whether a directory of that name is looked into."""
-    return not name.startswith(".") and name not in SKIPPED_DIRECTORIES and not UNLISTED.search(name)
+    return name != "" and not name.startswith(".") and name not in SKIPPED_DIRECTORIES and not UNLISTED.search(name)
 
 
 class HostSkills:
@@ -192,33 +196,49 @@ class ZipSkills:
             members = [member for member in archive.infolist() if not member.is_dir()]
             for member in sorted(members, key=lambda member: member.filename):
                 prefix, _, name = member.filename.rpartition("/")
-                if name.lower() == SKILL_FILE.lower() and prefix.count("/") <= 1 and is_listed(prefix.rpartition("/")[2] or "."):
+                parts = prefix.split("/")
+                if name.lower() == SKILL_FILE.lower() and len(parts) <= 2 and all(map(is_listed, parts)):
                     stamp = (info.st_mtime_ns, info.st_size, member.CRC, member.filename)
                     source = ZipSkillSource(self.path, prefix)
-                    opener = ZipMember(self.path, member.filename)
+                    opener = ZipMember(self.path, member.filename, archive)
                     yield Candidate(source.directory, stamp, member.file_size, opener, source, f"{self.path}!/{member.filename}")
 
 
 @contextmanager
 def _reading(path: str) -> Iterator[zipfile.ZipFile]:
     """A zip archive to read from; `OSError` for one that is damaged, encrypted or none."""
-    try:
+    with _damage(path):
+        with open(path, "rb") as file:
+            file.seek(max(0, os.fstat(file.fileno()).st_size - ZIP_END))
+            if lists_too_much(file.read(ZIP_END)):
+                raise zipfile.BadZipFile("it lists too many files, or none")
         with zipfile.ZipFile(path) as archive:
             yield archive
+
+
+@contextmanager
+def _damage(path: str) -> Iterator[None]:
+    """What is wrong with an archive is an `OSError`."""
+    try:
+        yield
     except (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, KeyError, NotImplementedError, RuntimeError) as error:
         raise OSError(errno.EINVAL, f"the archive cannot be read: {error}", os.path.basename(path)) from None
 
 
 @dataclass(frozen=True, slots=True)
 class ZipMember:
-    """Opens one file of an archive, up to a size that a SKILL.md may have."""
+    """Opens one file of an archive, as much of it as a front matter may have; without looking for it again while the archive is open."""
 
     path: str
     name: str
+    archive: zipfile.ZipFile
 
     def __call__(self) -> LineFile:
+        if self.archive.fp is not None:
+            with _damage(self.path), self.archive.open(self.name) as file:
+                return BytesIO(file.read(ZIP_HEAD))
         with _reading(self.path) as archive, archive.open(self.name) as file:
-            return BytesIO(file.read(1024 * 1024))
+            return BytesIO(file.read(ZIP_HEAD))
 
 
 class ZipSkillSource:
@@ -240,11 +260,11 @@ class ZipSkillSource:
             for member in archive.infolist():
                 if member.is_dir() or not member.filename.startswith(start):
                     continue
-                with archive.open(member) as file:
-                    data = file.read(left + 1)
-                left -= len(data)
-                if left < 0:
+                if member.file_size > left:
                     raise InvalidSkillError(too_much(), [too_much()])
+                with archive.open(member) as file:
+                    data = file.read(member.file_size)
+                left -= len(data)
                 mode = member.external_attr >> 16
                 if stat.S_ISLNK(mode):
                     yield SkillFile(member.filename[len(start) :], b"", link=str(data, "utf-8", "replace"))
