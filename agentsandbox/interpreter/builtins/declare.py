@@ -195,6 +195,10 @@ def declare_one(
             if assignment is not None:
                 assignment.name = name
         _make_local(shell, name, inherit, on)
+        as_array = on & (ARRAY | ASSOCIATIVE) or (assignment is not None and isinstance(assignment.value, list))
+        if as_array and isinstance(shell.values.get(name), (str, int)) and not shell.attributes.get(name, 0) & READONLY:
+            shell.values[name] = AssociativeArray() if on & ASSOCIATIVE else IndexedArray()  # it loses its value
+            variables.add(name, ASSOCIATIVE if on & ASSOCIATIVE else ARRAY)
     elif to_global and _declare_global(shell, name, argument, on, off):
         return
     flags = shell.attributes.get(name, 0)
@@ -263,10 +267,13 @@ def _make_local(shell: Shell, name: str, inherit: bool, on: int) -> None:
     flags = shell.attributes.get(name, 0)
     if flags & READONLY and name not in variables.scopes[-1]:
         raise CommandError(f"{name}: readonly variable")
-    temporary = any(name in scope for scope in variables.temporary[-1:])
+    depth, scope = variables.temporary[-1] if variables.temporary else (0, {})
+    temporary = name in scope
     value = shell.values.get(name)
     if not variables.make_local(name):
         return
+    if temporary and depth == len(variables.scopes):  # the assignment in front of `local` itself: the local takes its place
+        variables.scopes[-1][name] = scope.pop(name)
     if inherit or shell.shopt["localvar_inherit"]:
         if isinstance(value, (IndexedArray, AssociativeArray)):
             shell.values[name] = value.copy()
