@@ -65,12 +65,14 @@ class ShellSyntaxError(SandboxError):
     is_quote         whether a quote, a brace or an arithmetic expression has no end: a status other than 0 then stays
     in_array         whether it is in the list of an array, which ends no more than its line
     in_substitution  whether it is in the commands of a $(…), which ends more than its script
+    at_end           whether it is only that the script ends too early, so that more of it may make it right
     before_source    what bash writes in front of the line that it shows
     """
 
     is_quote = False
     in_array = False
     in_substitution = False
+    at_end = False
     before_source = ""
 
     def __init__(self, message: str, line: int = 1, column: int = 1, *, source_line: str | None = None, status: int | None = 2) -> None:

@@ -170,9 +170,12 @@ def _match(items: list[str | Part], opening: int) -> tuple[int, list[int]] | Non
                 if commas:
                     return position, commas
                 inside = items[opening + 1 : position]
-                if all(isinstance(piece, str) for piece in inside) and _valid_sequence("".join(inside)):  # type: ignore[arg-type]
-                    return position, []
-                return None
+                if not inside:
+                    return None
+                text = "".join(["\0" if isinstance(piece, Part) else piece for piece in inside])
+                if ".." in text:
+                    return (position, []) if _valid_sequence(text) else None
+                depth = 1  # a brace before the first comma closes nothing
         elif item == "," and depth == 1:
             commas.append(position)
         elif isinstance(item, Parameter) and item.source.startswith("${") and depth:

@@ -165,7 +165,7 @@ def _upper(char: str) -> str:
 
 def _lower(char: str) -> str:
     lower = char.lower()
-    return lower if len(lower) == len(char) else char
+    return lower if len(lower) == len(char) else lower[0]
 
 
 def _swap(text: str) -> str:

@@ -217,6 +217,18 @@ class AssociativeArray:
 _MISSING = object()
 
 
+def _upper(text: str) -> str:
+    """In capitals, character by character, as C does: what would become two stays."""
+    upper = text.upper()
+    return upper if len(upper) == len(text) else "".join([char.upper() if len(char.upper()) == 1 else char for char in text])
+
+
+def _lower(text: str) -> str:
+    """In small letters, character by character, as C does."""
+    lower = text.lower()
+    return lower if len(lower) == len(text) else "".join([char.lower()[0] for char in text])
+
+
 class Variables:
     """All variables of one shell.
 
@@ -241,7 +253,7 @@ class Variables:
         self.attributes: dict[str, int] = {}
         self.scopes: list[dict[str, tuple[object, int]]] = []
         """One for each active function: what its local names were before."""
-        self.temporary: list[dict[str, tuple[object, int]]] = []
+        self.temporary: list[tuple[int, dict[str, tuple[object, int]]]] = []
         """Assignments before a running builtin or function: what the names were before."""
         self.readers = readers
         self.writers = writers
@@ -444,10 +456,10 @@ class Variables:
             return value if isinstance(value, int) else self.integer(value)
         text = str(value)
         if flags & LOWER:
-            return text.lower()
+            return _lower(text)
         if flags & UPPER:
-            return text.upper()
-        return text[:1].upper() + text[1:].lower()
+            return _upper(text)
+        return _upper(text[:1]) + _lower(text[1:])
 
     def append(self, name: str, value: str | int) -> None:
         """name+=value"""
@@ -571,7 +583,7 @@ class Variables:
                     return
                 self._restore(name, *scope.pop(name))
                 return
-        for scope in reversed(self.temporary):
+        for _, scope in reversed(self.temporary):
             if name in scope:
                 self._restore(name, *scope.pop(name))
                 return

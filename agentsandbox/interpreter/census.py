@@ -176,7 +176,7 @@ def _weigh_shell(scale: _Scale, shell: Shell) -> None:
     scale.collection(shell.values)
     for scope in shell.variables.scopes:
         scale.texts(scope.values())
-    for temporary in shell.variables.temporary:
+    for _, temporary in shell.variables.temporary:
         scale.texts(temporary.values())
     scale.collection(shell.positional)
     scale.texts(shell.traps.values())

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     Test = Callable[[Shell], bool]
     Sign = tuple[str, ...]
 
-__all__ = ["ShellTests"]
+__all__ = ["ShellTests", "before_expression", "traced_number"]
 
 
 class ShellTests:
@@ -340,15 +340,16 @@ _TESTS: dict[type, Callable[..., Test]] = {CondWord: _word, CondUnary: _unary, C
 @compiles(ArithmeticCommand)
 def _arithmetic(node: ArithmeticCommand) -> Run:
     number = WORDS.arithmetic(node.expression)
+    text = WORDS.subscript(node.expression)
     line = node.line
     source = node.expression.source
 
     def run(shell: Shell) -> int:
         shell.line = line
-        if shell.slow:
-            _before_arithmetic(shell, source, line)
         try:
-            status = 0 if number(shell) else 1
+            if shell.slow:
+                before_expression(shell, source, line)
+            status = 0 if (number(shell) if not shell.xtrace else traced_number(shell, text)) else 1
         except ExpansionError as error:
             if error.status == 127 or error.ends:
                 raise
@@ -365,10 +366,17 @@ def _arithmetic(node: ArithmeticCommand) -> Run:
     return redirected(node.redirections, run)
 
 
-def _before_arithmetic(shell: Shell, source: str, line: int) -> None:
-    from agentsandbox.interpreter.tracing import trace_text
+def before_expression(shell: Shell, source: str, line: int) -> None:
+    """What is due before (( )) and each expression of an arithmetic `for`."""
     from agentsandbox.interpreter.traps import before_command
 
     before_command(shell, f"(({source}))", line)
-    if shell.xtrace:
-        trace_text(shell, f"(( {source} ))")
+
+
+def traced_number(shell: Shell, text: Callable[[Shell], str]) -> int:
+    """The value of an expression that `set -x` shows, its expansions made."""
+    from agentsandbox.interpreter.tracing import trace_text
+
+    expanded = text(shell)
+    trace_text(shell, f"(( {expanded} ))")
+    return shell.arithmetic(expanded)

@@ -340,9 +340,7 @@ def _select(node: Select) -> Run:
 
 @compiles(ArithmeticFor)
 def _arithmetic_for(node: ArithmeticFor) -> Run:
-    start = WORDS.arithmetic(node.start) if node.start.parts else None
-    condition = WORDS.arithmetic(node.condition) if node.condition.parts else None
-    step = WORDS.arithmetic(node.step) if node.step.parts else None
+    start, condition, step = (_expression(word, node.line) for word in (node.start, node.condition, node.step))
     body = compile_command(node.body)
     line = node.line
 
@@ -353,14 +351,9 @@ def _arithmetic_for(node: ArithmeticFor) -> Run:
         shell.line = line
         shell.loops += 1
         try:
-            if shell.slow:
-                _before_expression(shell, node.start.source, line)
-            if start is not None:
-                start(shell)
+            start(shell)
             while True:
-                if shell.slow:
-                    _before_expression(shell, node.condition.source, line)
-                if condition is not None and not condition(shell):
+                if not condition(shell):
                     break
                 budget.left -= 1
                 if budget.left < 0:
@@ -375,10 +368,7 @@ def _arithmetic_for(node: ArithmeticFor) -> Run:
                         raise Continue from None
                     status = 0
                 in_body = False
-                if shell.slow:
-                    _before_expression(shell, node.step.source, line)
-                if step is not None:
-                    step(shell)
+                step(shell)
         except Break:
             if leave_loop(shell):
                 raise Break from None
@@ -397,13 +387,21 @@ def _arithmetic_for(node: ArithmeticFor) -> Run:
     return redirected(node.redirections, run_arithmetic_for)
 
 
-def _before_expression(shell: Shell, source: str, line: int) -> None:
-    from agentsandbox.interpreter.tracing import trace_text
-    from agentsandbox.interpreter.traps import before_command
+def _expression(word: Word, line: int) -> Callable[[Shell], int]:
+    """One of the three expressions of an arithmetic `for`; without any it is 1."""
+    number = WORDS.arithmetic(word) if word.parts else (lambda shell: 1)
+    text = WORDS.subscript(word) if word.parts else (lambda shell: "1")
+    source = word.source or "1"
 
-    before_command(shell, f"(({source}))", line)
-    if shell.xtrace:
-        trace_text(shell, f"(( {source} ))")
+    def evaluate(shell: Shell) -> int:
+        if not shell.slow:
+            return number(shell)
+        from agentsandbox.interpreter.conditions import before_expression, traced_number
+
+        before_expression(shell, source, line)
+        return traced_number(shell, text) if shell.xtrace else number(shell)
+
+    return evaluate
 
 
 def _constant_pattern(word: Word) -> str | None:

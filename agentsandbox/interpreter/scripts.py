@@ -378,6 +378,8 @@ def _run_script_file(shell: Shell, name: str, parsed: _Invocation, environment: 
     fs = shell.fs
     try:
         path = shell.path(file)
+        if path.startswith("/dev/"):
+            return _run_device(shell, path, file, arguments, environment, prepare)
         if not fs.exists(path) and "/" not in file:
             from agentsandbox.interpreter.execution import find_on_path
 
@@ -401,6 +403,20 @@ def _run_script_file(shell: Shell, name: str, parsed: _Invocation, environment: 
     return run_script_text(shell, decode(content), file, arguments, environment, full_path=path, errexit=errexit, prepare=prepare)
 
 
+def _run_device(
+    shell: Shell, path: str, file: str, arguments: list[str], environment: Mapping[str, str], prepare: Callable[[Shell], None]
+) -> int:
+    """A script from a descriptor or a device."""
+    from agentsandbox.interpreter.redirections import open_file
+
+    stream = open_file(shell, path, "<")
+    try:
+        content = stream.read()
+    finally:
+        stream.release()
+    return run_script_text(shell, decode(content), file, arguments, environment, full_path=path, prepare=prepare)
+
+
 def _hint(shell: Shell, file: str, error: OSError) -> None:
     from agentsandbox.interpreter.execution import _skill_hint
 
@@ -416,47 +432,54 @@ def _run_input(shell: Shell, name: str, parsed: _Invocation, environment: Mappin
     child.invocation = name
     child.positional = parsed.arguments
     child.arguments = tuple(parsed.arguments)
+    child.source = "main"
     prepare(child)
     if stream is None or getattr(stream, "is_empty_terminal", False):
         if name == "sh" and not parsed.read_input:
             shell.write("sh: missing script path\n", 2)
             return 2
         return 0
-    return run_child(shell, child, lambda inner: _run_stream(inner, stream))
+    return run_child(shell, child, _run_stream)
 
 
-def _run_stream(shell: Shell, stream: object) -> int:
-    """Run commands line by line from a stream."""
+def _run_stream(shell: Shell) -> int:
+    """Run commands line by line from standard input, whatever that is meanwhile."""
     pending = ""
     line = 1
     status = 0
     while True:
-        data: bytes = stream.readline()  # type: ignore[attr-defined]
+        stream = shell.fds.get(0)
+        data = stream.readline() if stream is not None else b""
         if not data:
             break
         shell.budget.step()
-        pending += decode(data)
+        pending += decode(data.replace(b"\0", b""))
         shell.budget.charge(len(pending))
-        if not _is_complete(shell, pending):
+        complete = _is_complete(shell, pending)
+        if complete is None:
             continue
         count = pending.count("\n")
         text, pending = pending, ""
         status = run_commands(shell, text, first_line=line, main=True)
+        if not complete:
+            return status
         line += count
     if pending:
         status = run_commands(shell, pending, first_line=line, main=True)
     return status
 
 
-def _is_complete(shell: Shell, text: str) -> bool:
-    """Whether a text ends where a command ends, so that it can run before more is read."""
+def _is_complete(shell: Shell, text: str) -> bool | None:
+    """Whether a text ends where a command ends, so that it can run before more is read: None if not, False for an error in it."""
     if text.endswith("\\\n"):
-        return False
+        return None
     parser = Parser(text, extglob=shell.extglob, aliases=shell.aliases if shell.shopt["expand_aliases"] else None)
     parser.meter = shell.budget
     try:
         while parser.next_command() is not None:
             pass
     except ShellSyntaxError as error:
-        return "unexpected end of file" not in error.message and "unexpected EOF" not in error.message
-    return not parser.warnings
+        if error.at_end or "unexpected end of file" in error.message or "unexpected EOF" in error.message:
+            return None
+        return error.in_array
+    return None if parser.warnings else True

@@ -228,7 +228,7 @@ class Shell:
         self.budget = machine.budget
         self.name = name
         self.source = "environment"
-        """Where function definitions come from: a file, or "environment" for the text of `execute`."""
+        """Where function definitions come from: a file, "environment" for the text of `execute`, "main" for standard input."""
         self.invocation = "bash"
         """What error messages begin with."""
         self.cwd = cwd
@@ -471,6 +471,8 @@ class Shell:
                 key=lambda letter: (letter.isupper(), letter),
             )
         )
+        if self.source == "main":
+            return letters + "s"
         return letters + ("c" if self.invocation == "bash" and self.source == "environment" else "")
 
     def set_option(self, name: str, on: bool) -> bool:

@@ -295,7 +295,7 @@ def _general(node: SimpleCommand) -> Run:
                 except ExpansionError as error:
                     if not argv or argv[0] in shell.functions or find_builtin(argv[0]) is not None:
                         raise
-                    ends = shell.level or shell.source != "environment"
+                    ends = shell.level or shell.errexit or shell.source != "environment"
                     status = 1 if ends else error.status
                     raise ExpansionError(error.message, fatal=False, status=status) from None  # only the child would have ended
             if not argv:
@@ -378,14 +378,27 @@ def _declared_words(
     """The words of `declare` and its kin: assignments stay whole, other words expand to fields."""
     declared: list[str | BoundAssignment] = []
     plain = iter(words)
-    for bind in order:
+    for number, bind in enumerate(order):
         if bind is not None:
-            declared.append(bind(shell))
+            assignment = bind(shell)
+            early = isinstance(assignment.value, list) and any(order[number + 1 :]) and not shell.xtrace
+            declared.append(_declare_early(shell, declared, assignment) if early else assignment)
             continue
         fields: list[str] = []
         next(plain)(shell, fields)
         declared.extend(fields)
     return declared
+
+
+def _declare_early(shell: Shell, declared: list[str | BoundAssignment], assignment: BoundAssignment) -> str | BoundAssignment:
+    """Bash assigns an array literal while the words are expanded, so that those behind it see the array; its name stays."""
+    command = declared[0]
+    builtin = find_builtin(command) if isinstance(command, str) else None
+    if builtin is None or not builtin.declares or command in shell.functions or (command == "local" and not shell.frames):
+        return assignment
+    options = [word for word in declared[1:] if isinstance(word, str) and word[:1] in ("-", "+")]
+    builtin.call(shell, [command, *options, assignment])
+    return assignment.name
 
 
 def run_words(
@@ -467,11 +480,11 @@ def _with_assignments(shell: Shell, assignments: Sequence[BoundAssignment], run:
             continue
         if not isinstance(assignment.value, list):
             variables.add(assignment.name, EXPORT)
-    variables.temporary.append(scope)
+    variables.temporary.append((len(variables.scopes), scope))
     try:
         return run()
     finally:
-        variables.temporary = [other for other in variables.temporary if other is not scope]
+        variables.temporary = [entry for entry in variables.temporary if entry[1] is not scope]
         variables.restore(scope)
 
 

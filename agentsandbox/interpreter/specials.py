@@ -37,7 +37,7 @@ def _pipestatus(shell: Shell) -> IndexedArray:
 
 def _is_file(shell: Shell) -> bool:
     """Whether the shell runs a script file, which stands at the bottom of the call stack as "main"."""
-    return shell.source != "environment"
+    return shell.source not in ("environment", "main")
 
 
 def _functions(shell: Shell) -> IndexedArray | None:

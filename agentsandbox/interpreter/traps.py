@@ -57,12 +57,15 @@ def run_exit_trap(shell: Shell, status: int) -> int:
     shell.status = status
     from agentsandbox.interpreter.scripts import run_commands
 
+    shell.in_trap += 1
     try:
         run_commands(shell, text)
     except Exit as end:
         return end.status
     except Return:
         return shell.status
+    finally:
+        shell.in_trap -= 1
     return status
 
 
@@ -76,7 +79,7 @@ def before_command(shell: Shell, text: str, line: int) -> bool:
     if shell.announced:  # the DEBUG trap of a stage of a pipeline has run before the stage was started
         shell.announced = False
         return False
-    if "DEBUG" not in shell.traps or shell.in_trap:
+    if "DEBUG" not in shell.traps:
         return False
     shell.line = line
     status = run_trap(shell, "DEBUG", line)

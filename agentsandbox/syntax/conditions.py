@@ -43,6 +43,7 @@ def read_condition(parser: Parser, start: int) -> Command:
     except ShellSyntaxError as error:
         if error.source_line is None and reader.at < len(parser.text):
             error.status = None
+        error.at_end = reader.token == ""
         raise
     return Conditional(test, (), parser.line_at(start))
 

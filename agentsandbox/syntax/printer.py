@@ -363,6 +363,7 @@ class _Printer:
         if isinstance(body, Group):
             self.redirections(body.redirections)
         self.inline = inline
+        self.documented = False
 
     def arithmetic(self, node: ArithmeticCommand) -> None:
         self.write(f"(({self.word(node.expression)}))")

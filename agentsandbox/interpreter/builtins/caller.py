@@ -15,7 +15,7 @@ def caller(shell: Shell, words: list[str]) -> int:
     frames = shell.frames
     if not frames:
         return 1
-    sources = [shell.source if shell.source != "environment" else "NULL", *(frame.source for frame in frames)]
+    sources = [shell.source if shell.source not in ("environment", "main") else "NULL", *(frame.source for frame in frames)]
     if len(words) == 1:
         source = sources[len(frames) - 1]
         shell.write(f"{frames[-1].call_line} {source}\n")
@@ -23,7 +23,7 @@ def caller(shell: Shell, words: list[str]) -> int:
     if not is_number(words[1]):
         raise CommandError(f"{words[1]}: invalid number", 2)
     level = len(frames) - 1 - int(words[1][:6])
-    if level < 0 or (level == 0 and shell.source == "environment"):
+    if level < 0 or (level == 0 and shell.source in ("environment", "main")):
         return 1
     name = frames[level - 1].name if level else "main"
     shell.write(f"{frames[level].call_line} {name} {sources[level]}\n")
