@@ -28,7 +28,7 @@ from agentsandbox.skills.session import SkillSession
 from agentsandbox.skills.skill import AgentSkill
 from agentsandbox.skills.sources import SkillFile
 from agentsandbox.skills.stores import PackageSkills, VirtualSkills
-from agentsandbox.tools import remcochat
+from agentsandbox.tools import agentsandbox, agentsandbox_head, remcochat
 from agentsandbox.tools.profiles import PROFILES, skill_tools
 from tests.test_skills_sources import BAD_PATHS
 
@@ -294,3 +294,53 @@ def test_archives_hold_nothing_outside_of_them(path: str, link: str | None) -> N
         for file in skill.files:
             assert clean_path(file.relative_path) == file.relative_path
             assert file.link is None or contained(file.relative_path, file.link)
+
+
+ODD = [
+    "", "a", "b", "A", "\0", "\ud800", "\udcff", "..", "../x", "/etc/passwd", "~", "x" * 5000, "run.sh", "SKILL.md", "references/",
+    "references", "no.py", ".", "é", "\u202e", "C:\\x", "-n", "$(id)", "\n", "exit 3", "kill -9 $$", "exec false",
+    "readonly SKILL_NAME=1", "unset PATH", "set -e", "trap '' 0", "@@ -7 +7 @@\n-body\n+better\n", "@@ -1,99999999 +1 @@",
+    "--- /dev/null\n+++ b/../x\n@@ -0,0 +1 @@\n+x\n",
+]  # fmt: skip
+
+
+def from_schema(schema: dict[str, Any]) -> st.SearchStrategy[Any]:
+    """Values of the schema's type, few of which are what is meant."""
+    kinds = [schema["type"]] if isinstance(schema["type"], str) else schema["type"]
+    words = st.sampled_from([*schema.get("enum", ()), *ODD])
+    numbers = st.sampled_from([0, 1, -1, 2, 10**30, -(10**30)])
+    makers = {
+        "string": lambda: words,
+        "integer": lambda: numbers,
+        "number": lambda: st.sampled_from([0.01, 0.05, -1, 0, float("nan"), float("inf")]),
+        "boolean": st.booleans,
+        "null": st.none,
+        "array": lambda: st.lists(words, max_size=4),
+        "object": lambda: st.dictionaries(st.sampled_from(["A", "", "A=B", "PATH", "SKILL_NAME", "é"]), words, max_size=2),
+    }
+    return st.one_of(*(makers[kind]() for kind in kinds), st.sampled_from([None, 1, "x", [], {}, True]))
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@given(data=st.data())
+def test_no_tool_raises_whatever_a_model_says(tmp_path: Path, data: st.DataObject) -> None:
+    text = "---\nname: {}\ndescription: d\nrequires: [b, zz]\n---\nbody $ARGUMENTS"
+    files = {"run.sh": "echo $1; cat\n", "references/r.md": "x\n" * 2000, "bin": b"\0\xff", "no.py": "print(1)"}
+    skills = [AgentSkill.from_files({"SKILL.md": text.format(name), **files}) for name in "ab"]
+    with Sandbox() as sandbox:
+        session = SkillSession(
+            SkillCatalog(skills=skills),
+            sandbox,
+            requires=data.draw(st.sampled_from(["hint", "auto", "ignore"])),
+            allowed_tools=data.draw(st.sampled_from(["ignore", "enforce"])),
+            secrets=data.draw(st.sampled_from([None, {"a": {"T": "s"}}])),
+            require_active=data.draw(st.booleans()),
+            proposals=ProposalStore(tmp_path),
+        )
+        tools = [*skill_tools(session, *PROFILES), *agentsandbox.tools(sandbox), *agentsandbox_head.tools(sandbox)]
+        for _ in range(5):
+            tool = data.draw(st.sampled_from(tools))
+            properties = tool.json_schema["properties"]
+            chosen = [*tool.json_schema["required"], *(name for name in properties if data.draw(st.booleans()))]
+            answer = tool.call({name: data.draw(from_schema(properties[name])) for name in chosen})
+            assert str(tmp_path) not in json.dumps(answer)

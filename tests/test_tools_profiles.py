@@ -214,6 +214,27 @@ def test_a_models_numbers_and_modes_are_checked() -> None:
         assert session.active == ()
 
 
+@pytest.mark.row("S2-50")
+def test_required_skills_are_loaded_by_every_profile() -> None:
+    texts = {"a": "requires: [b]\n", "b": "requires: [c]\n", "c": ""}
+    skills = [
+        AgentSkill.from_files({"SKILL.md": f"---\nname: {name}\ndescription: d\n{more}---\nBody of {name}\n"})
+        for name, more in texts.items()
+    ]
+    for profile, tool, argument, key in (
+        (remcochat, "skills.activate", "name", "skillMd"),
+        (yodoca, "read_skill", "skill_id", None),
+        (mux, "agent_skill_read", "name", "skill"),
+    ):
+        session = SkillSession(SkillCatalog(skills=skills), requires="auto")
+        session.load(["c"])
+        answer = by_name(profile.tools(session))[tool].call({argument: "a"})
+        text = str(answer if key is None else answer[key])
+        assert session.active == ("c", "b", "a")
+        assert -1 < text.find("Body of b") < text.find("Body of a")
+        assert "Body of c" not in text
+
+
 def test_without_skills_there_are_no_tools() -> None:
     session = SkillSession(SkillCatalog())
     assert not [tool for profile in (native, remcochat, runtime, yodoca, mux) for tool in profile.tools(session)]

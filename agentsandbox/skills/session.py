@@ -155,6 +155,12 @@ class SkillSession:
             self._tell(name, "load")
         return [loaded[name] for name in wanted]
 
+    def activate(self, name: str) -> list[AgentSkill]:
+        """Make one skill active as well: the skill, after those that it requires and that were not active before."""
+        before = set(self._active)
+        *required, skill = self.load([name], "add")
+        return [each for each in required if each.name not in before] + [skill]
+
     def unload(self, names: Iterable[str] = (), *, all: bool = False) -> None:
         """Make skills inactive; names that are not active are no mistake."""
         gone = set(self._active) if all else {name.casefold() for name in names}

@@ -31,7 +31,8 @@ def tools(session: SkillSession) -> list[Tool]:
     number = {"type": ["integer", "null"]}
 
     def read(arguments: Mapping[str, Any]) -> dict[str, Any]:
-        (skill,) = session.load([arguments["name"]], "add")
+        skills = session.activate(arguments["name"])
+        skill = skills[-1]
         scope = session.catalog[skill.name].scope
         return {
             "success": True,
@@ -39,7 +40,7 @@ def tools(session: SkillSession) -> list[Tool]:
                 "scope": "project" if scope == "project" else "global",
                 "directoryName": skill.name,
                 "frontmatter": dict(as_mapping(skill.metadata)),
-                "body": session.instructions(skill),
+                "body": "\n\n".join(map(session.instructions, skills)),
             },
         }
 

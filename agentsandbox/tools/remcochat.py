@@ -45,8 +45,8 @@ def tools(session: SkillSession, *, list_resources: bool = False) -> list[Tool]:
     path = {"type": "string", "description": "The path of a file below the skill's directory"}
 
     def activate(arguments: Mapping[str, Any]) -> dict[str, Any]:
-        (skill,) = session.load([arguments["name"]], "add")
-        return {"skillName": skill.name, "skillMd": session.instructions(skill, full=True)}
+        skills = session.activate(arguments["name"])
+        return {"skillName": skills[-1].name, "skillMd": "\n\n".join(session.instructions(skill, full=True) for skill in skills)}
 
     def read(arguments: Mapping[str, Any]) -> dict[str, Any]:
         content = session.read(arguments["path"], arguments["name"])

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from agentsandbox.errors import SandboxError
     from agentsandbox.skills.session import SkillSession
+    from agentsandbox.skills.skill import AgentSkill
     from agentsandbox.tools.spec import Tool
 
 __all__ = ["SkillContext", "tools"]
@@ -48,7 +49,9 @@ def tools(session: SkillSession) -> list[Tool]:
 
     def read(arguments: Mapping[str, Any]) -> str:
         _check_id(arguments["skill_id"])
-        (skill,) = session.load([arguments["skill_id"]], "add")
+        return "\n\n".join(map(loaded, session.activate(arguments["skill_id"])))
+
+    def loaded(skill: AgentSkill) -> str:
         body = session.instructions(skill)
         first = f"Skill loaded: {skill.name} (approx. {estimate_tokens(body)} tokens)"
         return "\n\n".join(part for part in (first, body, session.required(skill)) if part is not None)
