@@ -89,7 +89,7 @@ class Copier:
         self.ctx = ctx
         self.fs = ctx.fs
         self.options = options
-        self._made: set[int] = set()
+        self._made: set[tuple[str, int]] = set()
         """Files made for operands: another operand must not overwrite them."""
         self._first_made: int | None = None
         """The first directory made for an operand: found again below it, it must not be copied into itself."""
@@ -219,7 +219,7 @@ class Copier:
             return True
         if info.is_dir:
             return self._refuse(f"cannot overwrite non-directory {quote_always(target)} with directory {quote_always(source)}")
-        if operand and existing.ino in self._made and not options.backups:
+        if operand and (target, existing.ino) in self._made and not options.backups:
             return self._refuse(f"will not overwrite just-created {quote_always(target)} with {quote_always(source)}")
         return True
 
@@ -443,7 +443,7 @@ class Copier:
             made = self.fs.stat(self.ctx.path(target), follow=False)
         except OSError:
             return
-        self._made.add(made.ino)
+        self._made.add((target, made.ino))
 
     def _try(self, message: str, call: Callable[..., object], *arguments: object) -> bool:
         """Call it; a failure is reported after `message`."""

@@ -69,6 +69,8 @@ class ByteSet:
         """(from, to), where classes of upper and lower case in both strings stand opposite each other."""
         target = second.content()
         starts = self._case_starts()
+        if len(second._case_starts()) > len(starts):
+            raise CommandError("misaligned [:upper:] and/or [:lower:] construct")
         for start in second._case_starts():
             if start not in starts:
                 if start >= len(source) or (truncate and start >= len(target)):

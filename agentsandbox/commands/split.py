@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from agentsandbox.command import Arguments, CommandContext, command
-from agentsandbox.commands._lines import blocks, read_all, shown_name
+from agentsandbox.commands._lines import blocks, is_regular, read_all, shown_name
 from agentsandbox.commands._pieces import Names, Pieces
 from agentsandbox.commands._quoting import quote, quote_always
 from agentsandbox.commands._sizes import parse_number, parse_size
@@ -241,6 +241,8 @@ def split(ctx: CommandContext, args: Arguments) -> int:
         raise CommandError(f"{shown_name(name)}: {error.strerror}") from None
     except OSError as error:
         raise CommandError(f"cannot open {quote_always(name)} for reading: {error.strerror}") from None
+    if chunks is not None and chunks.kind != "r" and not is_regular(source):
+        raise CommandError(f"{shown_name(name)}: cannot determine file size")
     pieces = Pieces(ctx, names, filter_command=args.value("filter"), verbose=args.flag("verbose"))
     try:
         run(source, pieces)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from agentsandbox.streams import ByteReader
 
 _OBSOLETE = re.compile(r"([+-])([0-9]*)([bcl]?)(f?)\Z")
+_TAKES_VALUE = re.compile(r"-[A-Za-z]*[ncs]\Z|--(?:lines|bytes|sleep-interval|pid|max-unchanged-stats)\Z")
 _DIGITS = re.compile(r"-[0-9]")
 _SECONDS = re.compile(r"[0-9]+\.?[0-9]*(?:[eE][+-]?[0-9]{1,3})?\Z|\.[0-9]+\Z")
 
@@ -31,10 +32,12 @@ def _rewrite(words: Sequence[str]) -> Sequence[str]:
     found = _OBSOLETE.match(words[0])
     alone = len(words) == 1 or (len(words) == 2 and not re.match("-.", words[1])) or (2 <= len(words) <= 3 and words[1] == "--")
     if found is None or not alone or words[0] == "-" or (found[1] == "-" and not found[2]):
+        before = ""
         for word in words:
             if word == "--":
                 break
-            if _DIGITS.match(word):
+            is_value, before = _TAKES_VALUE.match(before) is not None, word
+            if _DIGITS.match(word) and not is_value:
                 raise CommandError(f"option used in invalid context -- {word[1]}")
         return words
     sign = "+" if found[1] == "+" else ""
