@@ -305,7 +305,7 @@ class _Joiner:
 def _parts_of(ctx: CommandContext, source: File, tab: bytes | None) -> tuple[list[bytes], list[bytes]] | None:
     """The lines of a file and their first fields; None unless these ascend and single separators stand between the fields."""
     data = source.read()
-    if not data.endswith(b"\n"):
+    if data and not data.endswith(b"\n"):
         data += b"\n"
     if tab is None and (any(byte in data for byte in _BLANK_BYTES) or any(pair in data for pair in _BLANK_PAIRS) or data.startswith(b" ")):
         return None
@@ -323,8 +323,8 @@ def _parts_of(ctx: CommandContext, source: File, tab: bytes | None) -> tuple[lis
 
 def _join_whole(ctx: CommandContext, names: Sequence[str], options: _Options) -> bool:
     """Join two small files whose first fields are all different and in order; false when there is more to it."""
-    special = options.auto or options.columns or options.empty or options.header or options.fold or options.unpaired
-    if special or options.fields != [0, 0] or not options.pairs or options.checks or options.end != b"\n" or options.tab == b"":
+    special = options.auto or options.columns or options.empty or options.header or options.fold
+    if special or options.fields != [0, 0] or options.checks or options.end != b"\n" or options.tab == b"":
         return False
     sources = []
     for name in names:
@@ -346,16 +346,47 @@ def _join_whole(ctx: CommandContext, names: Sequence[str], options: _Options) ->
         rests.update((key, line[len(key) :]) for line, key in zip(found[part], keys[part], strict=True))
         ctx.budget.step(_PIECE // 8)
         ctx.budget.breathe()
-    found, keys = first
+    lines_of = dict(zip(first[1], first[0], strict=True)) if 2 in options.unpaired else {}
+    ctx.budget.breathe()
+    found, keys = _merged(first, second) if 2 in options.unpaired else first
     for start in range(0, len(found), _PIECE):
         part = slice(start, start + _PIECE)
-        joined = [line + rests[key] for line, key in zip(found[part], keys[part], strict=True) if key in rests]
+        joined = _joined(found[part], keys[part], rests, options, lines_of)
         ctx.budget.step(_PIECE // 8)
         ctx.budget.breathe()
         if joined:
             joined.append(b"")
             ctx.stdout.write(b"\n".join(joined))
     return True
+
+
+def _merged(first: tuple[list[bytes], list[bytes]], second: tuple[list[bytes], list[bytes]]) -> tuple[list[bytes], list[bytes]]:
+    """The lines of both files by their keys, of a pair the first."""
+    lines_of = dict(zip(second[1], second[0], strict=True))
+    lines_of.update(zip(first[1], first[0], strict=True))
+    keys = sorted(lines_of)
+    return [lines_of[key] for key in keys], keys
+
+
+def _joined(found: list[bytes], keys: list[bytes], rests: dict[bytes, bytes], options: _Options, firsts: dict[bytes, bytes]) -> list[bytes]:
+    """What is printed of these lines. `rests` is what stands behind the keys of file 2, `firsts` the lines of file 1 if file 2 counts."""
+    if not options.unpaired:
+        return [line + rests[key] for line, key in zip(found, keys, strict=True) if key in rests]
+    if 2 not in options.unpaired:
+        if options.pairs:
+            return [line + rests.get(key, b"") for line, key in zip(found, keys, strict=True)]
+        return [line for line, key in zip(found, keys, strict=True) if key not in rests]
+    one, pairs = 1 in options.unpaired, options.pairs
+    made: list[bytes] = []
+    for line, key in zip(found, keys, strict=True):
+        if key not in firsts:
+            made.append(line)
+        elif key not in rests:
+            if one:
+                made.append(line)
+        elif pairs:
+            made.append(line + rests[key])
+    return made
 
 
 @command(

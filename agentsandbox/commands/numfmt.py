@@ -7,10 +7,14 @@ import re
 from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.commands._choices import choose
 from agentsandbox.commands._cut_lists import parse_ranges
-from agentsandbox.commands._lines import lines
+from agentsandbox.commands._lines import line_blocks, split_lines
 from agentsandbox.commands._quoting import quote
 from agentsandbox.errors import CommandError, UsageError
 from agentsandbox.streams import decode, encode
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _SUFFIXES = "KMGTPEZY"
 _NUMBER = re.compile(r"(-?)([0-9]*)(?:\.([0-9]+))?")
@@ -20,7 +24,9 @@ _ROUNDINGS = ("up", "down", "from-zero", "towards-zero", "nearest")
 _MAX_UNSCALED = 18
 _MAX_DIGITS = 27
 _WRITE_PARTS = 512
-_FIELD = re.compile(r"[ \t]*[^ \t]*")
+_PIECE = 2048
+_PLAIN_DIGITS = 16
+_FIELD = re.compile(r"[ \t\n]*[^ \t\n]*")
 
 
 class _Options:
@@ -275,7 +281,7 @@ class _Converter:
         shown = shown.ljust(padding) if left else shown.rjust(padding)
         return options.prefix + shown + options.tail
 
-    def line(self, text: str) -> None:
+    def line(self, text: str, end: str | None = None) -> None:
         """One line: the chosen fields are converted."""
         options, parts = self.options, self.parts
         for number, (field, delimiter) in enumerate(_fields(text, options.delimiter), 1):
@@ -285,7 +291,7 @@ class _Converter:
             else:
                 parts.append(field)
             parts.append(delimiter)
-        parts.append(options.end)
+        parts.append(options.end if end is None else end)
         if len(parts) > _WRITE_PARTS:
             self.flush()
 
@@ -296,12 +302,73 @@ class _Converter:
         self.ctx.stdout.write(encode(found))
 
 
+def _integer_printer(options: _Options) -> Callable[[int], str] | None:
+    """What the usual options make of an integer without a sign; None for other options."""
+    plain = options.precision is None and options.rounding == "from-zero" and not options.zeros and options.delimiter is None
+    if not plain or options.from_unit != 1 or options.to_unit != 1 or options.fields[0][0] != 1:
+        return None
+    suffix, before, after = options.suffix, options.prefix, options.tail
+    padding, left = options.padding, options.left
+    base = 1000 if options.to_scale == "si" else 1024
+    mark = "i" if options.to_scale == "iec-i" else ""
+    sizes = [(base**power, f"{letter}{mark}") for power, letter in enumerate(_SUFFIXES, 1)]
+
+    def scaled(number: int) -> str:
+        if number < base:
+            return str(number)
+        at = 0
+        while number >= sizes[at][0] * base:
+            at += 1
+        size, unit = sizes[at]
+        if number < 10 * size:
+            tenths = -(-10 * number // size)
+            return f"{tenths // 10}.{tenths % 10}{unit}" if tenths < 100 else f"10{unit}"
+        whole = -(-number // size)
+        return f"{whole}{unit}" if whole < base else f"1.0{sizes[at + 1][1]}"
+
+    show = str if options.to_scale == "none" else scaled
+    if not (suffix or before or after or padding):
+        return show
+    if left:
+        return lambda number: before + (show(number) + suffix).ljust(padding) + after
+    return lambda number: before + (show(number) + suffix).rjust(padding) + after
+
+
+def _convert_input(ctx: CommandContext, converter: _Converter) -> None:
+    """The lines of standard input, many at once where all are plain integers."""
+    options = converter.options
+    end = encode(options.end)
+    printer = _integer_printer(options)
+    headers = options.header
+    for block in line_blocks(ctx.budget, ctx.stdin, end):
+        found = split_lines(block, end)
+        last = b"" if block.endswith(end) else found.pop()
+        if headers:
+            converter.parts += [decode(line) + options.end for line in found[:headers]]
+            found, headers = found[headers:], max(headers - len(found), 0)
+        for start in range(0, len(found), _PIECE):
+            piece = found[start : start + _PIECE]
+            ctx.budget.step(len(piece))
+            ctx.budget.breathe()
+            plain = printer is not None and b"".join(piece).isdigit() and min(map(len, piece)) and max(map(len, piece)) < _PLAIN_DIGITS
+            if printer is not None and plain:
+                converter.parts += [printer(number) + options.end for number in map(int, piece)]
+                converter.flush()
+            else:
+                for line in piece:
+                    converter.line(decode(line))
+        if last and headers:
+            converter.parts.append(decode(last))
+        elif last:
+            converter.line(decode(last), "")
+
+
 def _fields(text: str, delimiter: str | None) -> list[tuple[str, str]]:
     """(field, delimiter after it): without a delimiter, blanks before a field belong to it."""
     if delimiter is not None:
         parts = text.split(delimiter)
         return [(part, delimiter) for part in parts[:-1]] + [(parts[-1], "")]
-    if " " not in text and "\t" not in text:
+    if " " not in text and "\t" not in text and "\n" not in text:
         return [(text, "")]
     found = []
     at = 0
@@ -360,11 +427,7 @@ def numfmt(ctx: CommandContext, args: Arguments) -> int:
             for word in args.operands:
                 converter.line(word)
         else:
-            for number, line in enumerate(lines(ctx.budget, ctx.stdin, encode(options.end))):
-                if number < options.header:
-                    converter.parts += (decode(line), options.end)
-                else:
-                    converter.line(decode(line))
+            _convert_input(ctx, converter)
     finally:
         converter.flush()
     if debug and converter.failed:
