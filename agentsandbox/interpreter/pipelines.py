@@ -8,13 +8,12 @@ from agentsandbox.errors import Killed, PipeClosed
 from agentsandbox.expansion.errors import ExpansionError
 from agentsandbox.interpreter.dispatch import compile_command, compiles
 from agentsandbox.interpreter.failures import command_failed
-from agentsandbox.interpreter.flow import compile_condition
 from agentsandbox.interpreter.specials import PipelineStatus
 from agentsandbox.interpreter.subshells import announced, child_killed, compile_stage, run_subshell, run_traps, text_of
 from agentsandbox.interpreter.substitutions import has_no_side_effects
 from agentsandbox.interpreter.traps import before_command
 from agentsandbox.streams import Pipe, PipeReader
-from agentsandbox.syntax.nodes import Command, Pipeline, SimpleCommand, Word
+from agentsandbox.syntax.nodes import ArithmeticCommand, Command, Conditional, Pipeline, SimpleCommand, Subshell, Word
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -131,13 +130,14 @@ class _Run:
 @compiles(Pipeline)
 def _pipeline(node: Pipeline) -> Run:
     if len(node.commands) == 1:
-        run = compile_condition(node.commands[0]) if node.negated else compile_command(node.commands[0])
+        run = compile_command(node.commands[0])
         if _is_empty(node.commands[0]):
             run = _nothing
     else:
         run = _stages(node)
     if node.negated:
-        run = _negated(run)
+        stands_alone = len(node.commands) > 1 or isinstance(node.commands[0], (ArithmeticCommand, Conditional, SimpleCommand, Subshell))
+        run = _negated(run, stands_alone=stands_alone)
     if node.timed:
         run = _timed(run, node.timed)
     return run
@@ -194,13 +194,24 @@ def _announce(shell: Shell, node: Pipeline) -> None:
             before_command(shell, text_of(command), node.line)
 
 
-def _negated(run: Run) -> Run:
+def _negated(run: Run, *, stands_alone: bool) -> Run:
+    """The opposite of a status. What `stands_alone` fails on its own account, other commands only by what is in them."""
+
     def run_negated(shell: Shell) -> int:
-        shell.ignore += 1
-        try:
+        if shell.errexit:  # for bash only this makes failures inside count for nothing
+            shell.ignore += 1
+            try:
+                before = run(shell)
+            finally:
+                shell.ignore -= 1
+        elif stands_alone:
+            own, shell.own_depth = shell.own_depth, shell.budget.depth
+            try:
+                before = run(shell)
+            finally:
+                shell.own_depth = own
+        else:
             before = run(shell)
-        finally:
-            shell.ignore -= 1
         status = PipelineStatus(0 if before else 1)
         status.statuses = before.statuses if isinstance(before, PipelineStatus) else [int(before)]
         shell.status = status
