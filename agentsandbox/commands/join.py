@@ -255,8 +255,9 @@ class _Joiner:
 
     def _unpaired(self, line: _Line, which: int) -> _Line | None:
         self._print_unpaired(line, which)
-        self.seen = True
-        return self._read(which)
+        following = self._read(which)
+        self.seen = True  # from now on order matters, but not yet for the line just read
+        return following
 
     def _read(self, which: int) -> _Line | None:
         return self.inputs[which].read(self.seen)
