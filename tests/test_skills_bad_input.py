@@ -109,6 +109,11 @@ def test_what_goes_away_before_it_is_loaded(tmp_path: Path) -> None:
     assert answer["error"]["type"] == "invalid"
 
 
+def test_an_archive_that_is_a_pipe(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "skills.zip")
+    assert [found.code for found in SkillCatalog.discover(tmp_path / "skills.zip").diagnostics] == ["unreadable-root"]
+
+
 def test_roots_that_are_none(tmp_path: Path) -> None:
     good(tmp_path, "good")
     (tmp_path / "file").write_text("x")

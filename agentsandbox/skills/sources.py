@@ -34,9 +34,9 @@ SKIPPED_DIRECTORIES = frozenset(
 )
 """Never part of a skill, though often beside one."""
 
-_OPEN_FLAGS = os.O_RDONLY
+OPEN_FLAGS = os.O_RDONLY
 for _flag in ("O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC", "O_BINARY"):  # each where the system has it
-    _OPEN_FLAGS |= vars(os).get(_flag, 0)
+    OPEN_FLAGS |= vars(os).get(_flag, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +155,7 @@ def _opened(parent: int | None, path: str, *, follow: bool = False) -> Iterator[
     if os.open not in os.supports_dir_fd or os.scandir not in os.supports_fd:
         yield path
         return
-    flags = _OPEN_FLAGS | os.O_DIRECTORY
+    flags = OPEN_FLAGS | os.O_DIRECTORY
     descriptor = os.open(path, flags & ~os.O_NOFOLLOW if follow else flags, dir_fd=parent)
     try:
         yield descriptor
@@ -212,7 +212,7 @@ class _Reading:
             self.problems.append(f"{relative}: the link leaves the skill")
 
     def file(self, parent: int | None, name: str, relative: str) -> None:
-        descriptor = os.open(name, _OPEN_FLAGS, dir_fd=parent)
+        descriptor = os.open(name, OPEN_FLAGS, dir_fd=parent)
         with os.fdopen(descriptor, "rb") as file:
             info = os.fstat(descriptor)
             if not stat.S_ISREG(info.st_mode):

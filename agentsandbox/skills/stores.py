@@ -24,7 +24,15 @@ from typing import TYPE_CHECKING, Protocol
 from agentsandbox.errors import InvalidSkillError
 from agentsandbox.skills.archives import lists_too_much
 from agentsandbox.skills.paths import clean_path
-from agentsandbox.skills.sources import MAX_BYTES, SKIPPED_DIRECTORIES, FileSystemSkillSource, PackageSkillSource, SkillFile, too_much
+from agentsandbox.skills.sources import (
+    MAX_BYTES,
+    OPEN_FLAGS,
+    SKIPPED_DIRECTORIES,
+    FileSystemSkillSource,
+    PackageSkillSource,
+    SkillFile,
+    too_much,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -135,18 +143,20 @@ def _other_case(path: str) -> str:
 
 
 def _open_inside(file: str, directory: str) -> BinaryIO:
-    """Open a regular file that is, links followed, inside the directory; never waits for a pipe."""
-    flags = os.O_RDONLY
-    for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC", "O_BINARY"):
-        flags |= vars(os).get(name, 0)
+    """Open a regular file that is, links followed, inside the directory."""
     if os.path.islink(file):
         file = os.path.realpath(file)
         if not file.startswith(os.path.realpath(directory) + os.sep):
             raise PermissionError(errno.EPERM, "the link leaves the skill", SKILL_FILE)
+    return _open_regular(file, OPEN_FLAGS)
+
+
+def _open_regular(file: str, flags: int) -> BinaryIO:
+    """Open a regular file; never waits for a pipe."""
     descriptor = os.open(file, flags)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
-        raise OSError(errno.EINVAL, "not a regular file", SKILL_FILE)
+        raise OSError(errno.EINVAL, "not a regular file", os.path.basename(file))
     return os.fdopen(descriptor, "rb")
 
 
@@ -207,12 +217,11 @@ class ZipSkills:
 @contextmanager
 def _reading(path: str) -> Iterator[zipfile.ZipFile]:
     """A zip archive to read from; `OSError` for one that is damaged, encrypted or none."""
-    with _damage(path):
-        with open(path, "rb") as file:
-            file.seek(max(0, os.fstat(file.fileno()).st_size - ZIP_END))
-            if lists_too_much(file.read(ZIP_END)):
-                raise zipfile.BadZipFile("it lists too many files, or none")
-        with zipfile.ZipFile(path) as archive:
+    with _damage(path), _open_regular(path, OPEN_FLAGS & ~vars(os).get("O_NOFOLLOW", 0)) as file:
+        file.seek(max(0, os.fstat(file.fileno()).st_size - ZIP_END))
+        if lists_too_much(file.read(ZIP_END)):
+            raise zipfile.BadZipFile("it lists too many files, or none")
+        with zipfile.ZipFile(file) as archive:
             yield archive
 
 
