@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from itertools import islice
+
 from agentsandbox.languages.jq import nodes
 from agentsandbox.languages.jq.compiler import EMPTY, Code, invalid_path, members
 from agentsandbox.languages.jq.paths import delete_paths, get_path
@@ -22,6 +24,9 @@ if TYPE_CHECKING:
     Native: TypeAlias = Callable[..., Value]
 
 __all__ = ["all_names", "find_builtin"]
+
+_PIECE = 2048
+"""Items between two chances for the event loop."""
 
 _DEFINITIONS = """
 def halt_error: halt_error(5);
@@ -241,14 +246,23 @@ def _map(compiler: Compiler, codes: list[Code]) -> Code:
         items = members(value)
         made: list[Value] = []
         machine.budget.step(len(value))
-        for item in items:
-            result = each(item, environment)
-            if result is not EMPTY:
-                made.append(result)
+        for part in _pieces(items, machine.budget):
+            for item in part:
+                result = each(item, environment)
+                if result is not EMPTY:
+                    made.append(result)
         machine.hold(len(made))
         return made
 
     return Code(one)
+
+
+def _pieces(items: Iterable[Value], budget: Budget) -> Iterator[list[Value]]:
+    """The items in lists, the event loop running between them."""
+    iterator = iter(items)
+    while part := list(islice(iterator, _PIECE)):
+        yield part
+        budget.breathe()
 
 
 def _no_paths() -> Paths:
@@ -270,10 +284,11 @@ def _map_values(compiler: Compiler, codes: list[Code]) -> Code:
                     break
             return changed
         made: list[Value] = []
-        for item in items:
-            for result in body.many(item, environment):
-                made.append(result)
-                break
+        for part in _pieces(items, budget):
+            for item in part:
+                for result in body.many(item, environment):
+                    made.append(result)
+                    break
         return made
 
     return Code(one)
