@@ -179,6 +179,12 @@ def test_a_name_that_poses_as_another_is_refused(name: str) -> None:
     assert {each.field for each in found} == {"name"}
 
 
+@pytest.mark.parametrize("name", ["../evil", "/etc", "/", "a/b", "..", "~", "C:\\x", "CON", "$(id)", "good\u200b"])
+def test_a_name_that_is_a_path_is_refused_without_a_directory(name: str) -> None:
+    with pytest.raises(InvalidSkillError):
+        AgentSkill.from_files({"SKILL.md": f"---\nname: {json.dumps(name)}\ndescription: d\n---\n"})
+
+
 @quick
 @given(description=texts, body=texts)
 def test_no_text_breaks_out_of_its_block(description: str, body: str) -> None:

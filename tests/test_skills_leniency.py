@@ -28,6 +28,7 @@ READABLE = {  # what is odd → (directory, text before the body)
     "a title in two scripts": ("formatter", "name: JSON 格式化助手\ndescription: Does things"),
     "a title with accents": ("cv", "name: Résumé Builder\ndescription: Does things"),
     "a command": ("commit", 'name: "/commit"\ndescription: Does things'),
+    "a command of a family": ("security-dpo", 'name: "/hf:agent:dpo"\ndescription: Does things'),
     "a scope": ("ai-sdk-together", "name: @ai-sdk/together\ndescription: Does things"),
     "a word of its directory": ("research-agent", "name: company_research\ndescription: Does things"),
     "another directory": ("elsewhere", "name: somewhere\ndescription: Does things"),

@@ -193,7 +193,7 @@ _TOLERATED = frozenset(
 )
 _NAME_FORM = frozenset(("name-case", "name-hyphen", "name-hyphens", "name-characters"))
 _HOSTILE = re.compile(r"""^[.~]|\.\.|[\\"<>`$;|]""")
-_PATH = re.compile(r"^/|^\S*/\S*$")  # "CI/CD Pipeline" is a title, "a/b" a path
+_PATH = re.compile(r"\S+/\S*|/\S*/\S*|/")  # "CI/CD Pipeline" is a title, "/deploy" a command, "a/b" a path
 _WORD = re.compile(r"[a-z0-9]{3,}")
 _TITLE_LETTERS = 6
 
@@ -208,9 +208,11 @@ def is_title(name: str, directory: str | None) -> bool:
         return False
     if directory is not None and _letters(name) == _letters(directory):
         return True
-    if _PATH.search(name):
+    if _PATH.fullmatch(name):
         return False
-    return directory is None or (name.isascii() and not _words(name).isdisjoint(_words(directory))) or _reads_as_title(name)
+    if directory is None:
+        return not name.startswith("/")
+    return (name.isascii() and not _words(name).isdisjoint(_words(directory))) or _reads_as_title(name)
 
 
 def _letters(text: str) -> str:
