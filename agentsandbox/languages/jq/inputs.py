@@ -24,6 +24,8 @@ _CLOSED = frozenset((dict, list, str))
 _NEXT_LINE = frozenset(("\n{", "\n[", '\n"'))
 _WEIGHT = 16
 """So many values of the largest size may the values read at once take."""
+_OFTEN = 511
+"""One value less than those between two chances for the event loop."""
 _FIRST_TRY = 1 << 22
 """How much of a stream that comes in full blocks is gathered before the first value is looked for."""
 
@@ -178,7 +180,11 @@ class Inputs:
         """The values that are complete in what was read."""
         text, size = self._text, len(self._text)
         self._position = position = skip_blanks(text, self._position)
+        count = 0
         while position < size:
+            count += 1
+            if not count & _OFTEN:
+                self.budget.breathe()
             found = next_value(text, position)
             if found is None:
                 return
