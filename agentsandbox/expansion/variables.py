@@ -496,6 +496,12 @@ class Variables:
             raise ExpansionError(f"{name}: readonly variable", readonly=True)
         if isinstance(value, (IndexedArray, AssociativeArray)):
             return value
+        if value is None and name in self.readers:
+            computed = self.readers[name](self.owner)
+            if isinstance(computed, (IndexedArray, AssociativeArray)):
+                return computed
+            if flags & ARRAY:
+                return IndexedArray()  # what is written there is lost
         array: IndexedArray | AssociativeArray
         if associative or flags & ASSOCIATIVE:
             array = AssociativeArray()

@@ -71,6 +71,20 @@ def _argument_counts(shell: Shell) -> IndexedArray:
     return IndexedArray.of([str(len(entry)) for entry in _argument_stack(shell)])
 
 
+class _HashedPaths(AssociativeArray):
+    """BASH_CMDS: the paths that `hash` knows, and where it is told of others."""
+
+    __slots__ = ("hashed",)
+
+    def __init__(self, shell: Shell) -> None:
+        super().__init__({name: entry[0] for name, entry in shell.hashed.items()})
+        self.hashed = shell.hashed
+
+    def set(self, key: str, value: str) -> None:
+        super().set(key, value)
+        self.hashed[key] = (value, 0)
+
+
 def _options(shell: Shell) -> str:
     from agentsandbox.interpreter.shell import OPTIONS
 
@@ -107,8 +121,8 @@ READERS: dict[str, Callable[[Shell], object]] = {
     "GROUPS": lambda shell: IndexedArray.of(["1000"]),
     "SHELLOPTS": _options,
     "BASHOPTS": lambda shell: ":".join(sorted(name for name, on in shell.shopt.items() if on)),
-    "BASH_ALIASES": lambda shell: AssociativeArray(dict(shell.aliases)),
-    "BASH_CMDS": lambda shell: AssociativeArray({name: entry[0] for name, entry in shell.hashed.items()}),
+    "BASH_ALIASES": lambda shell: AssociativeArray(shell.aliases),
+    "BASH_CMDS": _HashedPaths,
     "COMP_WORDBREAKS": lambda shell: " \t\n\"'><=;|&(:",
     "_": lambda shell: shell.last_argument,
 }
