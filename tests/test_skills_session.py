@@ -512,6 +512,18 @@ def test_words_of_one_reader_are_harmless_to_another() -> None:
         assert allowed.refusal(writing) is not None
 
 
+def test_an_interpreter_runs_the_skills_own_files_alone() -> None:
+    files = {"run.py": "mine\n", "run.sh": 'set +e\ncat "$SKILL_ROOT/run.py"\ncat "$SKILL_ROOT/../../../workspace/f"\ncat f\ncat - < f\n'}
+    with Sandbox(files={"/workspace/f": "yours\n"}) as sandbox:
+        session = SkillSession(
+            SkillCatalog(skills=[make("n", **files)]), sandbox, allowed_tools="enforce", interpreters={".py": "cat", ".sh": "sh"}
+        )
+        assert session.run_script("run.py", skill="n").stdout == "mine\n"
+        result = session.run_script("run.sh", skill="n")
+        assert result.stdout == "mine\n"
+        assert result.stderr.count("allowed tools") == 3
+
+
 def test_allowed_tools_may_only_warn() -> None:
     skill = make("w", **{"run.sh": "rm -f f\necho done\n"})
     with Sandbox() as sandbox:

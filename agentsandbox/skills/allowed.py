@@ -7,6 +7,7 @@ nothing by themselves, are always allowed; what they run is asked again.
 
 from __future__ import annotations
 
+import posixpath
 import re
 import shlex
 from typing import TYPE_CHECKING
@@ -70,14 +71,17 @@ class AllowedTools:
             return None
         return f"not among the skill's allowed tools: {' '.join(self.tools) or 'none'}"
 
-    def rule(self, skill: str, own: Collection[str], note: Callable[[str], None] | None = None) -> Rule:
+    def rule(self, skill: str, root: str, interpreters: Collection[str], note: Callable[[str], None] | None = None) -> Rule:
         """What a sandbox asks before each command: why it must not run, or None. With `note` nothing is refused, but noted.
 
-        `own` are the commands that the host named to run scripts with.
+        `interpreters` are the commands that the host named to run scripts with: they may run files below `root`, the skill's directory.
         """
 
+        def runs_own_script(argv: Sequence[str]) -> bool:
+            return argv[0] in interpreters and len(argv) > 1 and posixpath.normpath(argv[1]).startswith(f"{root}/")
+
         def ask(request: Any) -> str | None:
-            refusal = None if request.argv[0] in own else self.refusal(request.argv, function=request.is_function)
+            refusal = None if runs_own_script(request.argv) else self.refusal(request.argv, function=request.is_function)
             if refusal is not None and note is not None:
                 note(f"{skill}: {request.argv[0]}: {refusal}")
                 return None

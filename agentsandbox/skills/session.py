@@ -322,7 +322,9 @@ class SkillSession:
         if self.allowed_tools == "ignore" or (self.script_allowlist is not None and skill.name in self.script_allowlist):
             return None
         note = self._warn if self.allowed_tools == "warn" else None
-        return AllowedTools(skill.metadata.allowed_tools).rule(skill.name, frozenset(self.interpreters.values()), note)
+        return AllowedTools(skill.metadata.allowed_tools).rule(
+            skill.name, self.root_of(skill.name), frozenset(self.interpreters.values()), note
+        )
 
     # prompts
 
