@@ -38,7 +38,7 @@ def _arrange(widths: Sequence[int], line: int, *, by_columns: bool, budget: Budg
         for position, width in enumerate(widths):
             column = position // rows if by_columns else position % columns
             arranged[column] = max(arranged[column], width + (0 if column == columns - 1 else 2))
-        if sum(arranged) < line:
+        if sum(arranged) < line or max(arranged) == _NARROWEST:
             return arranged
     return [max(widths, default=0)]
 

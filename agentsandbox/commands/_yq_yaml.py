@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from agentsandbox.languages.jq.values import Value
     from agentsandbox.limits import Budget
 
-__all__ = ["dump_yaml", "plain_value", "read_yaml"]
+__all__ = ["Source", "dump_yaml", "inline_text", "plain_value", "read_yaml"]
 
 _DEPTH = 500
 _COPIED = 1_000_000
@@ -128,7 +128,7 @@ def _key(value: Value) -> str:
     return number_text(value)
 
 
-class _Source:
+class Source:
     """Text that a YAML reader takes in pieces, each with a look at the clock."""
 
     def __init__(self, text: str, budget: Budget) -> None:
@@ -149,7 +149,7 @@ def read_yaml(text: str, name: str, budget: Budget) -> Iterator[Value]:
 
     builder = _Builder(budget)
     try:
-        for event in yaml.parse(_Source(text, budget), Loader=yaml.SafeLoader):
+        for event in yaml.parse(Source(text, budget), Loader=yaml.SafeLoader):
             budget.step()
             if isinstance(event, yaml.ScalarEvent):
                 value = _scalar(event.value, event.tag, event.style is None)
@@ -194,7 +194,8 @@ def _text(text: str) -> str:
     return text
 
 
-def _inline(value: Value) -> str:
+def inline_text(value: Value) -> str:
+    """A scalar, or an empty collection, on one line."""
     if isinstance(value, str):
         return _text(value)
     if value is None or isinstance(value, bool):
@@ -247,4 +248,4 @@ def _dump(value: Value, margin: str, step: int, parts: list[str], budget: Budget
     elif isinstance(value, str) and "\n" in value and not re.search(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]", value):
         parts.append(_block(value, margin, step))
     else:
-        parts.append(_inline(value) + "\n")
+        parts.append(inline_text(value) + "\n")

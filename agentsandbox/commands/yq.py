@@ -8,6 +8,7 @@ import sys
 
 from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
 from agentsandbox.commands._yq_formats import canonical, read_values, write_value
+from agentsandbox.commands._yq_patch import patched
 from agentsandbox.errors import CommandError, LimitReached
 from agentsandbox.languages.jq.machine import Break, Halt, Machine
 from agentsandbox.languages.jq.program import CompileError, compile_program
@@ -146,7 +147,8 @@ class _Run:
             first = True
             for name in self.files or ["-"]:
                 format = self._format_of(name)
-                text = self._results(list(read_values(self._read(name), format, name, self.ctx.budget)), format, name)
+                source = self._read(name)
+                text = self._results(list(read_values(source, format, name, self.ctx.budget)), format, name, source=source)
                 if self.in_place:
                     self.ctx.fs.write_bytes(self.ctx.path(name), encode(text))
                 else:
@@ -174,20 +176,31 @@ class _Run:
             return self.output_format
         return "yaml" if self.args.flag("prettyPrint") and input_format == "yaml" else input_format
 
-    def _results(self, values: list[Value], input_format: str, name: str, files: list[Value] | None = None) -> str:
+    def _results(
+        self, values: list[Value], input_format: str, name: str, files: list[Value] | None = None, *, source: str | None = None
+    ) -> str:
         outputs = self._compile(files or [], name)
         format = self._output(input_format)
         parts: list[str] = []
+        last: Value = None
         for at, value in enumerate(values):
             before = len(parts)
             for result in self._guarded(outputs, value):
                 self.found = True
                 self.truth = self.truth or (result is not None and result is not False)
                 parts.append(write_value(result, format, self.indent, self.unwrap, self.ctx.budget))
+                last = result
                 self.ctx.budget.charge(sum(map(len, parts[-1:])))
             if at and before and len(parts) > before and format == "yaml" and not self.args.flag("no-doc"):
                 parts.insert(before, "---\n")
+        if source is not None and len(parts) == len(values) == 1 and format == input_format == "yaml" and self._keeps_style():
+            kept = patched(source, values[0], last, self.indent, self.ctx.budget)
+            if kept is not None:
+                return kept
         return "".join(parts)
+
+    def _keeps_style(self) -> bool:
+        return not self.args.flag("prettyPrint") and "explode" not in self.expression
 
     def _guarded(self, outputs: Callable[[Value], Iterable[Value]], value: Value) -> Iterable[Value]:
         try:
@@ -219,8 +232,10 @@ def _indent(args: Arguments) -> int:
     the default: each document by itself) or eval-all (ea: all files together).
 
     The expression is jq's language with yq's names for what differs: env(NAME), strenv(NAME),
-    sort_keys, with, pick, omit, select(fileIndex == N), ". as $item ireduce". Values are
-    kept; comments, anchors, quoting styles and blank lines are not.
+    sort_keys, with, pick, omit, select(fileIndex == N), ". as $item ireduce". Where the
+    result is the document itself, changed here and there, its comments, anchors and styles
+    stay; in other results only values do. Operators for comments, styles, tags, anchors and
+    lines of the source are not known.
 
       -e, --exit-status            1 if there is no result, or only null and false
       -i, --inplace                write the result to the file
