@@ -512,6 +512,22 @@ def test_words_of_one_reader_are_harmless_to_another() -> None:
         assert allowed.refusal(writing) is not None
 
 
+@pytest.mark.parametrize(
+    "call", ['"$SKILL_ROOT"/y', "cd $SKILL_ROOT; ./y", "sh $SKILL_ROOT/y", "bash -c $SKILL_ROOT/y", "$SKILL_ROOT/../n/y"]
+)
+def test_a_skill_runs_its_own_scripts(call: str) -> None:
+    files = {"x.sh": f"set +e\n{call}\n", "y": "#!/bin/sh\nset +e\necho ran\ntouch /tmp/f\n"}
+    with Sandbox() as sandbox:
+        session = SkillSession(SkillCatalog(skills=[make("n", **files)]), sandbox, allowed_tools="enforce")
+        result = session.run_script("x.sh", skill="n")
+        assert result.stdout == "ran\n"
+        assert "touch: not among the skill's allowed tools" in result.stderr
+        sandbox.execute("cp /.sandbox/skills/n/y /tmp/y; mkdir -p /tmp/.sandbox/skills/n; cp /tmp/y /tmp/.sandbox/skills/n")
+        for other in ("/tmp/y", "cd /tmp/.sandbox/skills/n; ./y", "$SKILL_ROOT/../../../tmp/y", "cp /bin/touch /tmp/t; /tmp/t /tmp/f"):
+            refused = SkillSession(SkillCatalog(skills=[make("m", **{"x.sh": f"set +e\n{other}\n"})]), sandbox, allowed_tools="enforce")
+            assert refused.run_script("x.sh", skill="m").stdout == ""
+
+
 def test_an_interpreter_runs_the_skills_own_files_alone() -> None:
     files = {"run.py": "mine\n", "run.sh": 'set +e\ncat "$SKILL_ROOT/run.py"\ncat "$SKILL_ROOT/../../../workspace/f"\ncat f\ncat - < f\n'}
     with Sandbox(files={"/workspace/f": "yours\n"}) as sandbox:

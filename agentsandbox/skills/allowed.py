@@ -74,14 +74,16 @@ class AllowedTools:
     def rule(self, skill: str, root: str, interpreters: Collection[str], note: Callable[[str], None] | None = None) -> Rule:
         """What a sandbox asks before each command: why it must not run, or None. With `note` nothing is refused, but noted.
 
-        `interpreters` are the commands that the host named to run scripts with: they may run files below `root`, the skill's directory.
+        Scripts below `root`, the skill's directory, may be run, by themselves or by the commands that the host named as `interpreters`:
+        what they run is asked again.
         """
 
-        def runs_own_script(argv: Sequence[str]) -> bool:
-            return argv[0] in interpreters and len(argv) > 1 and posixpath.normpath(argv[1]).startswith(f"{root}/")
+        def runs_own_script(request: Any) -> bool:
+            words = request.argv[1:] if request.argv[0] in interpreters else request.argv
+            return "/" in "".join(words[:1]) and posixpath.normpath(posixpath.join(request.cwd, words[0])).startswith(f"{root}/")
 
         def ask(request: Any) -> str | None:
-            refusal = None if runs_own_script(request.argv) else self.refusal(request.argv, function=request.is_function)
+            refusal = None if runs_own_script(request) else self.refusal(request.argv, function=request.is_function)
             if refusal is not None and note is not None:
                 note(f"{skill}: {request.argv[0]}: {refusal}")
                 return None
