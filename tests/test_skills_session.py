@@ -475,6 +475,19 @@ def test_the_prompt_says_where_the_sandbox_has_a_skill(catalog: SkillCatalog) ->
     assert "<location>" not in SkillSession(catalog).system_prompt()
 
 
+def test_the_commands_of_instructions_have_time_and_room_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("agentsandbox.skills.session.COMMAND_SECONDS", 0.5)
+    slow = "\n".join(["- !`sleep 0.2; echo ran`"] * 20)
+    loud = "\n".join(["- !`head -c 30000 /dev/zero | tr '\\0' x`"] * 20)
+    with Sandbox() as sandbox:
+        for body, least, most in ((slow, 1, 3), (loud, 2, 2)):
+            skill = AgentSkill.from_files({"SKILL.md": f"---\nname: s\ndescription: d\n---\n{body}\n"})
+            session = SkillSession(SkillCatalog(skills=[skill]), sandbox, run_commands=True)
+            text = session.body("s")
+            assert least <= 20 - text.count("[not run: ") <= most
+            assert len(text) < 60_000
+
+
 def test_every_error_is_of_one_family() -> None:
     for error in (SkillNotFoundError, SkillPathError, SkillLimitError, SkillStateError, SkillPolicyError):
         assert issubclass(error, SkillError)

@@ -42,7 +42,9 @@ __all__ = ["SkillSession"]
 MAX_ACTIVE = 8
 MAX_WARNINGS = 100
 COMMAND_SECONDS = 10.0
+"""What the commands of one skill's instructions may take, all together."""
 MAX_COMMAND_OUTPUT = 50_000
+"""Bytes that they may print, all together."""
 
 
 class SkillSession:
@@ -373,7 +375,7 @@ class SkillSession:
             names=skill.metadata.arguments,
             directory=self.root_of(skill.name),
             session_id=self.id,
-            run=(lambda command: self._run_command(skill, command)) if self.run_commands and self.place is not None else None,
+            run=self._command_runner(skill) if self.run_commands and self.place is not None else None,
         )
 
     def invoke(self, message: str) -> str | None:
@@ -385,14 +387,25 @@ class SkillSession:
         self.load([found[0]], "add")
         return self.content(*found)
 
-    def _run_command(self, skill: AgentSkill, command: str) -> str:
-        """The output of a command in a skill's instructions."""
+    def _command_runner(self, skill: AgentSkill) -> Callable[[str], str]:
+        """What runs the commands in a skill's instructions and gives their output, as long as there is time and room."""
         assert self.place is not None
-        root = self._mount(skill)
+        place, root = self.place, self._mount(skill)
         variables = {"SKILL_ROOT": root, "SKILL_NAME": skill.name, "CLAUDE_SKILL_DIR": root}
-        result = self.place.execute(command, env=variables, isolated=True, timeout=COMMAND_SECONDS, on_command=self._policy(skill))
-        text = truncate(str(result.stdout_bytes + result.stderr_bytes, "utf-8", "replace"), MAX_COMMAND_OUTPUT, "output")
-        return text if result.exit_code == 0 else f"{text}[exit status {result.exit_code}]"
+        until, room = time.monotonic() + COMMAND_SECONDS, MAX_COMMAND_OUTPUT
+
+        def run(command: str) -> str:
+            nonlocal room
+            seconds = until - time.monotonic()
+            if seconds <= 0 or room <= 0:
+                return "[not run: the commands before took too long, or printed too much]"
+            result = place.execute(command, env=variables, isolated=True, timeout=seconds, on_command=self._policy(skill))
+            output = result.stdout_bytes + result.stderr_bytes
+            text = truncate(str(output, "utf-8", "replace"), room, "output")
+            room -= len(output)
+            return text if result.exit_code == 0 else f"{text}[exit status {result.exit_code}]"
+
+        return run
 
     def root_of(self, name: str) -> str:
         """Where the sandbox has the skill's directory, once it is loaded."""
