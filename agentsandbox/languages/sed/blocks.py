@@ -74,9 +74,7 @@ class _Compiler:
 
     def steps(self, commands: list[Command]) -> list[Step]:
         if self.settings.quiet:
-            if len(commands) == 1 and commands[0].name == "p" and commands[0].first is not None:
-                return [self._select(commands[0], keep=not commands[0].negated)]
-            raise UnfitError
+            return self._quiet(commands)
         steps = []
         for command in commands:
             if command.substitution is not None and command is not commands[-1] and _adds_newline(command.substitution):
@@ -92,6 +90,54 @@ class _Compiler:
             else:
                 raise UnfitError
         return steps
+
+    def _quiet(self, commands: list[Command]) -> list[Step]:
+        """For -n: `/…/p`, `s/…/…/p`, `/…/s/…/…/p` and `/…/{s/…/…/;p}`."""
+        if len(commands) == 1 and commands[0].name == "p" and commands[0].first is not None:
+            return [self._select(commands[0], keep=not commands[0].negated)]
+        steps: list[Step] = []
+        opening = commands[0]
+        if opening.name == "{":
+            if commands[-1].name != "}" or opening.negated or len(commands) < 3:
+                raise UnfitError
+            steps.append(self._select(opening, keep=True))
+            commands = commands[1:-1]
+        last = commands[-1]
+        before = commands[:-1]
+        for command in before:
+            follows = command is not before[-1] or last.name != "p"
+            if command.name != "s" or command.first is not None or command.negated or command.substitution is None:
+                raise UnfitError
+            if follows and _adds_newline(command.substitution):
+                raise UnfitError
+            steps.append(self._substitute(command))
+        if last.name == "p" and before and last.first is None and not last.negated:
+            if opening.name != "{":
+                raise UnfitError
+            return steps
+        if last.name != "s" or last.negated or last.substitution is None or last.substitution.prints != 1:
+            raise UnfitError
+        if last.first is not None:
+            steps.append(self._select(last, keep=True))
+        elif before and opening.name != "{":
+            raise UnfitError
+        return [*steps, *self._print_changed(last.substitution)]
+
+    def _print_changed(self, substitution: Substitution) -> list[Step]:
+        """`s/…/…/p`: only the lines in which something was replaced."""
+        silent = Substitution(substitution.regex, substitution.replacement)
+        silent.number, silent.everywhere = substitution.number, substitution.everywhere
+        silent.evaluate, silent.file = substitution.evaluate, substitution.file
+        command = Command("s", None, None, negated=False)
+        command.substitution = silent
+        change = self._substitute(command)
+        search = LineSearch([self._line_regex(substitution.regex)], [], self.budget)
+
+        def kept(block: str) -> str | None:
+            lines = search.filter(block)
+            return "\n".join(lines) if lines else None
+
+        return [kept, change]
 
     def _line_regex(self, regex: PosixRegex | None) -> PosixRegex:
         """The pattern in its form for blocks."""
