@@ -27,7 +27,7 @@ def bc(ctx: CommandContext, args: Arguments) -> int:
         ctx.print(bc.usage, end="")
         return 0
     if args.flag("version"):
-        ctx.print("bc 1.07.1, as agentsandbox understands it")
+        ctx.print("bc 1.07.1\nA command of agentsandbox, written to behave like this release.")
         return 0
     machine = Machine(ctx, library=args.flag("mathlib"))
     try:

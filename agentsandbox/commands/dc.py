@@ -30,7 +30,7 @@ def dc(ctx: CommandContext, args: Arguments) -> int:
         ctx.print(dc.usage, end="")
         return 0
     if args.flag("version"):
-        ctx.print("dc 1.4.1, as agentsandbox understands it")
+        ctx.print("dc (GNU bc 1.07.1) 1.4.1\nA command of agentsandbox, written to behave like this release.")
         return 0
     machine = StackMachine(ctx)
     programs = [(key == "expression", value or "") for key, value in args.given] + [(False, name) for name in args.operands]

@@ -80,7 +80,8 @@ class Machine:
         self.stack: list[Decimal | dict[int, Decimal]] = []
         self.frames: list[_Frame] = []
         self.column = 0
-        self.line_length = _line_length(ctx.env.get("BC_LINE_LENGTH", ""))
+        self.line_length = _line_length(ctx.env.get("BC_LINE_LENGTH"))
+        self.chance: list[int] = []
         self.out: list[str] = []
         self.out_size = 0
         self.elements = 0
@@ -101,7 +102,8 @@ class Machine:
                 try:
                     code = parser.item()
                 except BcSyntaxError:
-                    self.complain(f"{line} {parser.line}: syntax error")
+                    parser.spoiled = False
+                    self.complain(f"{line} {1 if parser.kind == 'EOF' else parser.line}: syntax error")
                     parser.skip_line()
                     if parser.kind == "EOF":
                         return True
@@ -112,6 +114,9 @@ class Machine:
                     continue
                 if code is None:
                     return True
+                if parser.spoiled:
+                    parser.spoiled = False
+                    continue
                 self.execute(code)
         except (QuitError, _Halt):
             return False
@@ -332,7 +337,7 @@ class Machine:
         base = self.pop()
         if scale_of(exponent):
             self.warn("non-zero scale in exponent")
-        if exponent.adjusted() > 18:
+        if abs(exponent) > _LARGEST_EXPONENT:
             raise self.fail("exponent too large in raise")
         self.stack.append(self.arithmetic.raise_power(base, int(exponent), self.settings["scale"]))
 
@@ -402,7 +407,18 @@ class Machine:
         return line
 
     def random(self, _: object) -> None:
-        self.stack.append(Decimal(self.ctx.host.random.getrandbits(31)))
+        """The C library's sequence for the seed 1, which is what GNU bc gives: always the same numbers."""
+        state = self.chance
+        if not state:
+            state.append(1)
+            for _ in range(_DEGREE - 1):
+                state.append(16807 * state[-1] % 0x7FFFFFFF)
+            state += state[:_SEPARATION]
+            for _ in range(10 * _DEGREE):
+                state.append(state[-_DEGREE] + state[-_SEPARATION] & 0xFFFFFFFF)
+        state.append(state[-_DEGREE] + state[-_SEPARATION] & 0xFFFFFFFF)
+        del state[: -_DEGREE - 1]
+        self.stack.append(Decimal(state[-1] >> 1))
 
     def show_limits(self, _: object) -> None:
         self.write(
@@ -495,12 +511,19 @@ def _compare(test: Callable[[Decimal, Decimal], bool]) -> Callable[[Machine, obj
     return operation
 
 
-def _line_length(text: str) -> int:
-    if not text.isdecimal() or len(text) > 9:
+def _line_length(text: str | None) -> int:
+    """As C's atoi reads it: what is no number is 0, and 0 is no limit."""
+    if text is None:
         return 70
-    number = int(text)
+    found = re.match(r"[ \t\n\v\f\r]*([+-]?[0-9]{1,9})", text)
+    number = int(found[1]) if found is not None else 0
     return 0 if number == 0 else number if number > 2 else 70
 
+
+_DEGREE, _SEPARATION = 31, 3
+"""Of the trinomial that the random numbers come from."""
+
+_LARGEST_EXPONENT = 2147483649
 
 _OPERATIONS: dict[str, Callable[[Machine, object], None]] = {
     "K": Machine.constant, "l": Machine.load, "s": Machine.store, "L": Machine.load_element, "S": Machine.store_element,

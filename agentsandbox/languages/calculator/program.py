@@ -90,6 +90,8 @@ class Parser:
         self.continues: list[list[int]] = []
         self.in_function = False
         self.nesting = 0
+        self.spoiled = False
+        """Whether the item holds an illegal character: it is not run."""
 
     # tokens
 
@@ -124,6 +126,7 @@ class Parser:
 
     def _illegal(self, character: str) -> None:
         self.position += 1
+        self.spoiled = True
         if character < " ":
             shown = f"^{chr(ord(character) + 64)}"
         elif character > "~":
@@ -195,6 +198,7 @@ class Parser:
         self.expect("(")
         function = Function(name, self.parameters(")"), void)
         self.expect(")")
+        sound = self.are_distinct(function.parameters, "duplicate parameter names")
         self.newlines()
         self.expect("{")
         outer, self.code = self.code, function.code
@@ -205,15 +209,27 @@ class Parser:
             function.autos += self.parameters(";")
             if self.kind not in (";", "\n"):
                 raise BcSyntaxError
+            sound = self.are_distinct(function.autos, "duplicate auto variable names") and sound
+            if set(function.autos) & set(function.parameters):
+                self.report("variable in both parameter and auto lists")
+                sound = False
             self.newlines_and_semicolons()
         self.block_rest()
         self.code.add("0")
         self.code.add("R")
         self.code = outer
         self.in_function = False
-        self.functions[name] = function
+        if sound:
+            self.functions[name] = function
         if self.kind != "}":
             raise BcSyntaxError
+
+    def are_distinct(self, names: list[tuple[str, str]], problem: str) -> bool:
+        """Whether no name is there twice; told of otherwise."""
+        if len(set(names)) == len(names):
+            return True
+        self.report(problem)
+        return False
 
     def newlines_and_semicolons(self) -> None:
         while self.kind in ("\n", ";"):

@@ -266,6 +266,8 @@ class StackMachine:
             if scale_of(exponent):
                 self.flush()
                 self.ctx.stderr.write(b"Runtime warning: non-zero scale in exponent\n")
+            if not base and exponent < 0:
+                return ZERO
             if exponent.adjusted() > 18:
                 raise CalculationError("exponent too large in raise")
             return self.arithmetic.raise_power(base, int(exponent), self.precision)
@@ -501,8 +503,11 @@ class StackMachine:
         if isinstance(item, str) or item < 1:
             raise _Trouble("Q command requires a number >= 1")
         if item > len(self.strings):
-            raise _Trouble("Q command argument exceeded string execution depth")
-        self._leave(int(item))
+            self.complain("Q command argument exceeded string execution depth")
+            if self.strings:
+                self._leave(len(self.strings))
+        elif item > 1:  # one level is none: so counts GNU dc
+            self._leave(int(item))
 
     def _leave(self, levels: int) -> None:
         self.text, self.position = self.strings[-levels]
