@@ -79,19 +79,22 @@ class Owners:
 def parse_owner(owners: Owners, text: str) -> tuple[int | None, int | None]:
     """`OWNER[:[GROUP]]` as `chown` takes it: (user, group), None for what is not named."""
     name, colon, group_name = text.partition(":")
-    if not colon and "." in text and owners.user_number(text) is None:
+    dotted = not colon and "." in text and owners.user_number(text) is None
+    if dotted:  # the old form: if it is wrong, all of it was meant as a user
         name, colon, group_name = text.partition(".")
     user = group = None
     if name:
         user = owners.user_number(name)
+        if colon and not group_name and not dotted and (user is None or owners.user(user) != name):
+            raise CommandError(f"invalid spec: {quote(text)}")  # a number has no login group
         if user is None:
             raise CommandError(f"invalid user: {quote(text)}")
     if group_name:
         group = owners.group_number(group_name)
         if group is None:
-            raise CommandError(f"invalid group: {quote(text)}")
+            raise CommandError(f"invalid {'user' if dotted else 'group'}: {quote(text)}")
     elif colon and user is not None:
-        if owners.user(user) != name:  # a number has no login group
-            raise CommandError(f"invalid spec: {quote(text)}")
+        if owners.user(user) != name:
+            raise CommandError(f"invalid user: {quote(text)}")
         group = user
     return user, group
