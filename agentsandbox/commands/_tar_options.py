@@ -158,7 +158,8 @@ class TarOptions:
 
     def last_directory(self) -> str:
         """The directory for all members when no operand says another one."""
-        if not self.operands:
+        if not self.operands and self.directory not in self._entered:
+            self._entered.add(self.directory)
             self._check_directory(self.directory)
         return self.directory
 

@@ -170,11 +170,11 @@ def _finish_reading(options: TarOptions, archive: ArchiveReader, choice: Choice)
 
 def _list(ctx: CommandContext, options: TarOptions) -> None:
     archive = options.open()
-    options.last_directory()
     choice = options.choice()
     listing = _listing(ctx, options, ctx.stdout, options.verbose)
     names = _tar_names.SafeNames(lambda message: ctx.warn(message, ctx.status), options.args.flag("absolute-names"))
     for member in _members(options, archive, choice):
+        options.last_directory()
         names.strip(member.name)
         name = options.transformation.apply(member.name, ctx.budget) if options.transformation else member.name
         listing.write(member, name if options.args.flag("show-transformed-names") else member.name)
@@ -189,13 +189,14 @@ def _extract(ctx: CommandContext, options: TarOptions) -> None:
     archive.patient = True
     choice = options.choice()
     wanted = options.extraction()
-    extraction = Extraction(ctx, archive, wanted, options.last_directory())
+    extraction = Extraction(ctx, archive, wanted, options.directory)
     listing = _listing(ctx, options, ctx.stderr if wanted.to_stdout else ctx.stdout, options.verbose - 1)
     transformed = options.args.flag("show-transformed-names")
     confirm = _confirmation(ctx, "extract") if options.args.flag("interactive") else None
     try:
         for member in _members(options, archive, choice):
             operand = options.operand_of(choice)
+            options.last_directory()
             if operand is not None:
                 options.enter(operand)
                 extraction.directory = operand.directory

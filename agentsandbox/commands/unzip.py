@@ -482,6 +482,9 @@ def unzip(ctx: CommandContext, args: Arguments) -> int:
         else:
             ctx.stderr.write(encode(f"error:  {error.message}\n{unzip.usage}"))
         return 10
+    if words == ["-v"]:
+        ctx.print("UnZip 6.00 of 20 April 2009: a command of agentsandbox, written to behave like this release.")
+        return 0
     if options.flag("h") or not options.operands:
         ctx.print(unzip.usage, end="")
         return 0

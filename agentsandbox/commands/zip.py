@@ -35,6 +35,9 @@ def _cut_lists(words: Sequence[str]) -> tuple[list[str], list[str], list[str]]:
     return kept, lists["-i"], lists["-x"]
 
 
+_RELEASE = """\
+A command of agentsandbox, written to behave like the release that calls itself so:
+This is Zip 3.0 (July 5th 2008), by Info-ZIP."""
 _FLAGS = {
     "d": "delete", "D": "no-dir-entries", "f": "freshen", "j": "junk-paths", "m": "move", "q": "quiet", "r": "recurse-paths", "T": "test",
     "u": "update", "v": "verbose", "X": "strip-extra", "y": "symlinks", "@": "names-stdin", "h": "help", "z": "archive-comment",
@@ -106,7 +109,8 @@ def _spell_out(words: Sequence[str]) -> list[str]:
       -T, --test            test zipfile integrity
       -u, --update          only changed or new files
       -U, --copy-entries    keep only the entries that the names choose
-      -v, --verbose         verbose operation
+      -v, --verbose         verbose operation; alone it shows the release that this command follows
+          --version         show that release
           --wild-stop-dirs  (-ws) wildcards do not match "/"
       -x, --exclude         exclude the following names
       -X, --strip-extra     exclude extra file attributes
@@ -138,6 +142,9 @@ def zip(ctx: CommandContext, args: Arguments) -> int:
         what = f"long option '{long}' not supported" if long else f"short option '{short}' not supported"
         ctx.stdout.write(encode(f"\nzip error: Invalid command arguments ({what})\n"))
         return 16
+    if words in (["-v"], ["--version"]):
+        ctx.print(_RELEASE)
+        return 0
     if options.flag("help") or not words:
         ctx.print(zip.usage, end="")
         return 0
