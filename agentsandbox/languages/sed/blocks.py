@@ -98,10 +98,10 @@ class _Compiler:
         steps: list[Step] = []
         opening = commands[0]
         if opening.name == "{":
-            if commands[-1].name != "}" or opening.negated or len(commands) < 3:
+            if opening.target != len(commands) or opening.negated or len(commands) < 2:
                 raise UnfitError
             steps.append(self._select(opening, keep=True))
-            commands = commands[1:-1]
+            commands = commands[1:]
         last = commands[-1]
         before = commands[:-1]
         for command in before:
