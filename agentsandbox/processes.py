@@ -193,8 +193,11 @@ class Scheduler:
 
     # starting
 
-    def start(self, run: Callable[[], int], name: str, pid: int | None = None) -> Process:
-        """A new process that runs when somebody next gives way. Its stack starts empty."""
+    def start(self, run: Callable[[], int], name: str, pid: int | None = None, *, give_up: Callable[[], None] | None = None) -> Process:
+        """A new process that runs when somebody next gives way. Its stack starts empty.
+
+        `give_up` frees what `run` would free at its end: it is called if a signal kills the process before it begins.
+        """
         from greenlet import getcurrent, greenlet
 
         if len(self.processes) >= MAX_PROCESSES:
@@ -205,7 +208,7 @@ class Scheduler:
 
         def body(_: object = None) -> None:  # started by the end of another one, it is given that one's result
             try:
-                self._run(process, run)
+                self._run(process, run, give_up)
             finally:
                 following = self._choose(process)
                 getcurrent().parent = following._greenlet  # type: ignore[assignment]
@@ -215,13 +218,18 @@ class Scheduler:
         self.processes.append(process)
         return process
 
-    def _run(self, process: Process, run: Callable[[], int]) -> None:
+    def _run(self, process: Process, run: Callable[[], int], give_up: Callable[[], None] | None) -> None:
         from greenlet import GreenletExit
 
         depth = self.budget.depth
         status = 1
         try:
-            self._deliver(process)
+            try:
+                self._deliver(process)
+            except BaseException:
+                if give_up is not None:
+                    give_up()
+                raise
             status = run()
         except Exit as end:
             status = end.status

@@ -153,13 +153,16 @@ def start_subshell(
         try:
             return run_in_shell(child, run)
         finally:
-            child.finish()
-            for stream in held:
-                stream.release()
-            if shell.traps:
-                child_ended(shell)
+            end()
 
-    process = scheduler.start(body, name, child.pid)
+    def end() -> None:
+        child.finish()
+        for stream in held:
+            stream.release()
+        if shell.traps:
+            child_ended(shell)
+
+    process = scheduler.start(body, name, child.pid, give_up=end)
     child.process = process
     return process
 

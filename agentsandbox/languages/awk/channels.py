@@ -86,7 +86,7 @@ class Channels:
             finally:
                 finish()
 
-        return ctx.host.scheduler.start(run, "sh")
+        return ctx.host.scheduler.start(run, "sh", give_up=finish)
 
     def wait(self, process: Process) -> int:
         """The status of a process that ends."""
