@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from agentsandbox import AgentSkill, Sandbox
+from agentsandbox import AgentSkill, Limits, Sandbox
 from agentsandbox.tools import agentsandbox_head as head
 from agentsandbox.tools.agentsandbox import get_skill_tool, sandbox_tool, tools
 from agentsandbox.tools.spec import check_arguments
@@ -116,6 +116,8 @@ def test_the_head_variant_answers_in_plain_texts(sandbox: Sandbox) -> None:
     assert shell.call({"command": "echo lost; cat nope"}) == "Error: cat: nope: No such file or directory\n"
     assert asyncio.run(shell.acall({"command": "echo hi"})) == "hi\n"
     assert shell.call({}) == "Error: missing argument: command"
+    slow = head.shell_tool(Sandbox(limits=Limits(timeout=0.1)))
+    assert slow.call({"command": "while :; do :; done"}) == "Error: sandbox: stopped by the limit 'timeout'\n"
     assert get.description == (
         "<available_skills>\n  <skill>\n    <name>python-dev</name>\n    <description>Python work</description>\n"
         "    <location>/.sandbox/skills/python-dev/SKILL.md</location>\n  </skill>\n  <skill>\n    <name>git-workflow</name>\n"

@@ -5,19 +5,23 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from agentsandbox.errors import SandboxError
 from agentsandbox.skills.prompts import render_catalog
 from agentsandbox.skills.reading import ReadingRules, truncate
 from agentsandbox.tools.output import MAX_OUTPUT, cut_output
-from agentsandbox.tools.spec import Tool
+from agentsandbox.tools.spec import make_tool
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
+    from agentsandbox.errors import SandboxError
     from agentsandbox.result import ExecutionResult
     from agentsandbox.sandbox import Sandbox
+    from agentsandbox.skills.mount import SkillInfo
+    from agentsandbox.tools.spec import Tool
 
-__all__ = ["get_skill_tool", "sandbox_tool", "tools"]
+__all__ = ["COMMAND", "find_skill", "get_skill_tool", "name_schema", "sandbox_tool", "shown_errors", "shown_instructions", "tools"]
+
+COMMAND = {"command": {"type": "string", "description": "The bash script to execute"}}
 
 EXECUTE_DESCRIPTION = (
     "Executes a bash script in an isolated sandbox with its own filesystem and no network, and returns its exit code, output and errors. "
@@ -31,27 +35,15 @@ def tools(sandbox: Sandbox) -> list[Tool]:
 
 
 def sandbox_tool(sandbox: Sandbox, *, max_output: int = MAX_OUTPUT) -> Tool:
-    """`sandbox_execute`: runs a script, answers {"exitCode", "output", "error"}."""
+    """`sandbox_execute`: runs a script, answers {"exitCode", "output", "error"}, each text at most `max_output` characters."""
 
     def run(arguments: Mapping[str, Any]) -> str:
-        try:
-            return _answer(sandbox.execute(arguments["command"]), max_output)
-        except SandboxError as error:
-            return _refusal(str(error))
+        return _answer(sandbox.execute(arguments["command"]), max_output)
 
     async def handle(arguments: Mapping[str, Any]) -> str:
-        try:
-            return _answer(await sandbox.aexecute(arguments["command"]), max_output)
-        except SandboxError as error:
-            return _refusal(str(error))
+        return _answer(await sandbox.aexecute(arguments["command"]), max_output)
 
-    schema = {
-        "type": "object",
-        "properties": {"command": {"type": "string", "description": "The bash script to execute"}},
-        "required": ["command"],
-        "additionalProperties": False,
-    }
-    return Tool("sandbox_execute", "sandbox_execute", EXECUTE_DESCRIPTION, schema, handle, _refusal, run)
+    return make_tool(_refuse, "sandbox_execute", EXECUTE_DESCRIPTION, handle, COMMAND, "command", run=run)
 
 
 def get_skill_tool(sandbox: Sandbox) -> Tool:
@@ -59,38 +51,59 @@ def get_skill_tool(sandbox: Sandbox) -> Tool:
     skills = sandbox.get_mounted_skills()
 
     def handle(arguments: Mapping[str, Any]) -> str:
-        wanted = arguments["skillName"]
-        found = [skill for skill in skills if skill.name == wanted] or [skill for skill in skills if skill.name.lower() == wanted.lower()]
-        if not found:
-            return _json({"error": f"Skill '{wanted}' not found"})
-        skill = found[0]
+        skill = find_skill(skills, arguments["skillName"])
+        if skill is None:
+            return _json({"error": f"Skill '{arguments['skillName']}' not found"})
         return _json(
             {
                 "name": skill.name,
                 "description": skill.description,
                 "mountPath": skill.mount_path,
-                "instructions": truncate(skill.metadata.instructions or "", ReadingRules().max_skill_md_bytes, "SKILL.md"),
+                "instructions": shown_instructions(skill),
             }
         )
 
-    name: dict[str, Any] = {"type": "string", "description": "The name of the skill to retrieve"}
-    if skills:
-        name["enum"] = [skill.name for skill in skills]
-    schema = {"type": "object", "properties": {"skillName": name}, "required": ["skillName"], "additionalProperties": False}
     description = render_catalog(skills, "tool_description") or ""
-    return Tool("get_skill", "get_skill", description, schema, handle, lambda message: _json({"error": message}))
+    return make_tool(_not_found, "get_skill", description, handle, {"skillName": name_schema(skills)}, "skillName")
+
+
+def find_skill(skills: Sequence[SkillInfo], name: str) -> SkillInfo | None:
+    """The mounted skill of that name, in any case; None when there is none."""
+    exact = [skill for skill in skills if skill.name == name]
+    return next(iter(exact or [skill for skill in skills if skill.name.lower() == name.lower()]), None)
+
+
+def shown_instructions(skill: SkillInfo) -> str:
+    """A skill's instructions, cut off past the usual soft size."""
+    return truncate(skill.metadata.instructions or "", ReadingRules().max_skill_md_bytes, "SKILL.md")
+
+
+def name_schema(skills: Sequence[SkillInfo]) -> dict[str, Any]:
+    """The schema of an argument that names one of the skills."""
+    name: dict[str, Any] = {"type": "string", "description": "The name of the skill to retrieve"}
+    return name | {"enum": [skill.name for skill in skills]} if skills else name
+
+
+def shown_errors(result: ExecutionResult, max_output: int) -> str:
+    """What a script wrote to standard error, and the limit that ended it."""
+    error = cut_output(str(result.stderr_bytes, "utf-8", "replace"), max_output)
+    if result.limit is None:
+        return error
+    end = "" if error.endswith("\n") or not error else "\n"
+    return f"{error}{end}sandbox: stopped by the limit '{result.limit}'\n"
 
 
 def _answer(result: ExecutionResult, max_output: int) -> str:
-    error = cut_output(str(result.stderr_bytes, "utf-8", "replace"), max_output)
-    if result.limit is not None:
-        error += f"{'' if error.endswith(chr(10)) or not error else chr(10)}sandbox: stopped by the limit '{result.limit}'\n"
     output = cut_output(str(result.stdout_bytes, "utf-8", "replace"), max_output)
-    return _json({"exitCode": result.exit_code, "output": output, "error": error or None})
+    return _json({"exitCode": result.exit_code, "output": output, "error": shown_errors(result, max_output) or None})
 
 
-def _refusal(message: str) -> str:
-    return _json({"exitCode": 2, "output": "", "error": message})
+def _refuse(error: SandboxError | str) -> str:
+    return _json({"exitCode": 2, "output": "", "error": str(error)})
+
+
+def _not_found(error: SandboxError | str) -> str:
+    return _json({"error": str(error)})
 
 
 def _json(value: Mapping[str, Any]) -> str:

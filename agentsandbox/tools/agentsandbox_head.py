@@ -7,17 +7,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from agentsandbox.errors import SandboxError
 from agentsandbox.skills.prompts import render_catalog
-from agentsandbox.skills.reading import ReadingRules, truncate
+from agentsandbox.tools.agentsandbox import COMMAND, find_skill, name_schema, shown_errors, shown_instructions
 from agentsandbox.tools.output import MAX_OUTPUT, cut_output
-from agentsandbox.tools.spec import Tool, schema_of
+from agentsandbox.tools.spec import make_tool
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from agentsandbox.errors import SandboxError
     from agentsandbox.result import ExecutionResult
     from agentsandbox.sandbox import Sandbox
+    from agentsandbox.tools.spec import Tool
 
 __all__ = ["get_skill_tool", "shell_tool", "tools"]
 
@@ -31,27 +32,20 @@ def tools(sandbox: Sandbox) -> list[Tool]:
 
 
 def shell_tool(sandbox: Sandbox, *, max_output: int = MAX_OUTPUT) -> Tool:
-    """`bash_shell`: runs a script, answers its output, or "Error: " and its errors. At most `max_output` characters."""
+    """`bash_shell`: runs a script, answers its output, or "Error: " and its errors; at most `max_output` characters."""
 
     def answer(result: ExecutionResult) -> str:
         if result.exit_code:
-            return _refusal(cut_output(str(result.stderr_bytes, "utf-8", "replace"), max_output))
+            return _refuse(shown_errors(result, max_output))
         return cut_output(str(result.stdout_bytes, "utf-8", "replace"), max_output) or NOTHING_SAID
 
     def run(arguments: Mapping[str, Any]) -> str:
-        try:
-            return answer(sandbox.execute(arguments["command"]))
-        except SandboxError as error:
-            return _refusal(str(error))
+        return answer(sandbox.execute(arguments["command"]))
 
     async def handle(arguments: Mapping[str, Any]) -> str:
-        try:
-            return answer(await sandbox.aexecute(arguments["command"]))
-        except SandboxError as error:
-            return _refusal(str(error))
+        return answer(await sandbox.aexecute(arguments["command"]))
 
-    schema = schema_of({"command": {"type": "string", "description": "The bash script to execute"}}, "command")
-    return Tool("bash_shell", "bash_shell", _shell_description(sandbox), schema, handle, _refusal, run)
+    return make_tool(_refuse, "bash_shell", _shell_description(sandbox), handle, COMMAND, "command", run=run)
 
 
 def _shell_description(sandbox: Sandbox) -> str:
@@ -66,19 +60,13 @@ def get_skill_tool(sandbox: Sandbox) -> Tool:
     skills = sandbox.get_mounted_skills()
 
     def handle(arguments: Mapping[str, Any]) -> str:
-        wanted = arguments["skillName"]
-        found = [skill for skill in skills if skill.name == wanted] or [skill for skill in skills if skill.name.lower() == wanted.lower()]
-        if not found:
-            return f"Skill '{wanted}' not found"
-        return truncate(found[0].metadata.instructions or "", ReadingRules().max_skill_md_bytes, "SKILL.md")
+        skill = find_skill(skills, arguments["skillName"])
+        return f"Skill '{arguments['skillName']}' not found" if skill is None else shown_instructions(skill)
 
-    name: dict[str, Any] = {"type": "string", "description": "The name of the skill to retrieve"}
-    if skills:
-        name["enum"] = [skill.name for skill in skills]
     catalog = render_catalog(skills, "xml", order="discovery", maximum=None)
     description = f"{catalog}\n" if catalog else NO_SKILLS
-    return Tool("get_skill", "get_skill", description, schema_of({"skillName": name}, "skillName"), handle, str)
+    return make_tool(str, "get_skill", description, handle, {"skillName": name_schema(skills)}, "skillName")
 
 
-def _refusal(message: str) -> str:
-    return f"Error: {message}"
+def _refuse(error: SandboxError | str) -> str:
+    return f"Error: {error}"
