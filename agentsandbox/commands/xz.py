@@ -83,6 +83,9 @@ class _Xz:
 
     def list(self, operands: list[str]) -> int:
         """`-l`: what is in each file."""
+        if self.format == "lzma":
+            self.error("--list works only on .xz files (--format=xz or --format=auto)")
+            return 1
         total = Facts()
         total.files = 0
         show = self.ctx.print

@@ -19,6 +19,7 @@ import subprocess
 import sys
 import tomllib
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -161,7 +162,21 @@ def specified(name: str) -> str:
     paths = [SPECS / f"{name}.toml", *sorted(SPECS.glob(f"{name}_*.toml"))]
     found = [case["script"] for path in paths if path.exists() for case in cases_of(path)]
     found += [case["script"] for case in cases_of(HELP) if re.match(rf"{re.escape(name)} ", case["script"])]
+    if is_second_name(name):
+        found += [call for call in all_calls() if re.match(rf"{re.escape(name)}\s", call)]
     return "\n".join(found)
+
+
+def is_second_name(name: str) -> bool:
+    """Whether it is another name of a command: its cases stand among that command's."""
+    return f"import {name}\n" in (COMMANDS / f"{name}.py").read_text(encoding="utf-8")
+
+
+@cache
+def all_calls() -> list[str]:
+    """The simple commands of all recorded scripts, roughly: what stands between operators."""
+    scripts = [case["script"] for path in sorted(SPECS.glob("*.toml")) for case in cases_of(path) if "divergence" not in case]
+    return [call.strip() for script in scripts for call in re.split(r"[;|&\n`()]+|\bdo\b|\bthen\b", script)]
 
 
 def cases_of(path: Path) -> list[dict[str, str]]:
