@@ -195,7 +195,9 @@ def declare_one(
             if assignment is not None:
                 assignment.name = name
         _make_local(shell, name, inherit, on)
-        as_array = on & (ARRAY | ASSOCIATIVE) or (assignment is not None and isinstance(assignment.value, list))
+        as_array = on & (ARRAY | ASSOCIATIVE) or (
+            assignment is not None and (isinstance(assignment.value, list) or assignment.subscript is not None)
+        )
         if as_array and isinstance(shell.values.get(name), (str, int)) and not shell.attributes.get(name, 0) & READONLY:
             shell.values[name] = AssociativeArray() if on & ASSOCIATIVE else IndexedArray()  # it loses its value
             variables.add(name, ASSOCIATIVE if on & ASSOCIATIVE else ARRAY)
