@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from typing import Any, Literal
 
+    from agentsandbox.command import Command
     from agentsandbox.fs.trees import FrozenTree
     from agentsandbox.interpreter.shell import Shell
     from agentsandbox.observation import Observation
@@ -154,9 +155,7 @@ class Sandbox:
 
     def command_names(self) -> list[str]:
         """The commands that scripts can run, the host's own included, sorted; not the shell's builtins."""
-        from agentsandbox.commands import names
-
-        return sorted({*names(), *(command.name for command in self._settings["commands"])})
+        return _command_names(self._settings["commands"])
 
     def get_mounted_skills(self) -> tuple[SkillInfo, ...]:
         """The mounted skills in the order given."""
@@ -422,7 +421,7 @@ class Sandbox:
             user=settings["user"],
             hostname=settings["hostname"],
             network=settings["network"],
-            commands=self.command_names,
+            commands=functools.partial(_command_names, settings["commands"]),  # a method of ours would keep us alive
         )
         machine = Machine(
             fs=self.fs,
@@ -572,6 +571,12 @@ class Sandbox:
 
     def __repr__(self) -> str:
         return f"<Sandbox {self.id} cwd={self.cwd!r}{' closed' if self._closed else ''}>"
+
+
+def _command_names(own: Sequence[Command]) -> list[str]:
+    from agentsandbox.commands import names
+
+    return sorted({*names(), *(command.name for command in own)})
 
 
 def _set_arguments(shell: Shell, positional: list[str], arguments: tuple[str, ...]) -> None:
