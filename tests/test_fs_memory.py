@@ -323,3 +323,17 @@ def test_trees_refuse_what_is_no_path_of_theirs() -> None:
             build_tree({path: b""})
     with pytest.raises(ValueError, match="file and a directory"):
         build_tree({"/a": b"", "/a/b": b""})
+
+
+def test_what_is_at_hand_is_what_a_read_would_give() -> None:
+    fs = MemoryFileSystem()
+    fs.makedirs("/d")
+    fs.write_bytes("/d/a", b"one")
+    fs.write_bytes("/d/secret", b"two")
+    fs.chmod("/d/secret", 0)
+    fs.symlink("a", "/d/link")
+    with_more = fs.open("/d/a", "a")
+    with_more.write(b" more")
+    with_more.release()
+    assert fs.at_hand(["/d/a"]) == [b"one more"]
+    assert fs.at_hand(["/d/secret", "/d/link", "/d", "/d/none", "/none/a", "a"]) == [None] * 6
