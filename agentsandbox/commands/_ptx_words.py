@@ -27,6 +27,9 @@ _PATTERNS = {"line": _LINE, "text": _SENTENCE}
 _SOURCES = {"line": "\n", "text": "[.?!][]\"')}]*\\($\\|\t\\|  \\)[ \t\n]*"}
 """The patterns as messages show them."""
 
+_FAR = 4096
+"""Characters that are cheaper left where they are than copied."""
+
 _CONTEXT_DEPENDENT = re.compile(r"[\^]|\\[<>bB`']")
 
 
@@ -69,11 +72,13 @@ class Pattern:
 class Sought:
     """One text as a `Pattern` sees it: by characters, with the place of each among the bytes."""
 
-    __slots__ = ("offsets", "pattern", "text")
+    __slots__ = ("beginning", "offsets", "pattern", "text")
 
     def __init__(self, data: bytes, pattern: Pattern) -> None:
         self.pattern = pattern
         self.text = decode(data)
+        self.beginning = self.text
+        """The text up to the last end that was asked for: many searches in a row have the same one."""
         self.offsets: list[int] | None = None
         if len(self.text) != len(data):
             pattern.budget.charge(16 * len(self.text))
@@ -88,7 +93,12 @@ class Sought:
         if offsets is not None:
             start, end = bisect_left(offsets, start), bisect_left(offsets, end)
         base = 0
-        if pattern.sliced or end < len(text):
+        if not pattern.sliced and end - start > _FAR:
+            if len(self.beginning) != end:
+                budget.step(end // 1024 + 1)
+                self.beginning = text[:end]
+            text = self.beginning
+        elif pattern.sliced or end < len(text):
             base = start if pattern.sliced else max(0, start - 1)
             budget.step((end - base) // 1024 + 1)
             text = text[base:end]
