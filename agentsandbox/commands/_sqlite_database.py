@@ -198,6 +198,8 @@ class Database:
                 return self._execute_bound(statement, int(count[1]))
         except (sqlite3.Error, sqlite3.Warning) as error:
             raise self.explain(error, statement) from None
+        except UnicodeEncodeError:
+            raise SqlError("statements must be UTF-8", 1, running=False) from None
         except (ValueError, OverflowError) as error:
             raise SqlError(str(error), 1, running=False) from None
 
