@@ -86,7 +86,8 @@ def fuser(ctx: CommandContext, args: Arguments) -> int:
 
 def _read(words: list[str]) -> tuple[str, int, list[str]]:
     """Letters of the options, the signal, the operands."""
-    flags, signal, names = "", SIGNAL_NUMBERS["KILL"], []
+    flags, signal = "", SIGNAL_NUMBERS["KILL"]
+    names: list[str] = []
     rest = list(reversed(words))
     while rest:
         word = rest.pop()
