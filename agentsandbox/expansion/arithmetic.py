@@ -77,7 +77,44 @@ def _compile_text(text: str) -> Evaluator:
     try:
         return compile_tree(parse_arithmetic(text), text)
     except ArithmeticSyntaxError as error:
-        raise ExpansionError(f'{text.lstrip(" ")}: {error.message} (error token is "{error.token}")') from None
+        message = f'{text.lstrip(" ")}: {error.message} (error token is "{error.token}")'
+        rest = text[: len(text) - len(error.token)] if error.token and text.endswith(error.token) else text
+        if "non-variable" in error.message:  # noticed before the assignment in front of it is made
+            rest = rest[: rest.rfind(",") + 1]
+        elif "arithmetic operator" in error.message:  # noticed before the name in front of it is evaluated
+            rest = _LAST_NAME.sub("", rest)
+        before = _what_comes_before(rest)
+
+    def fail(host: ExpansionHost, operands: Sequence[int]) -> int:
+        if before is not None:
+            read, evaluate = before
+            try:
+                evaluate(host, operands)
+            except ExpansionError as error:
+                shown = read.lstrip(" ")
+                if error.message.startswith(f"{shown}: ") and error.message.endswith('")'):
+                    error.message = f'{text.lstrip(" ")}{error.message[len(shown) : -2]}{text[len(read) :]}")'
+                raise
+        raise ExpansionError(message)
+
+    return fail
+
+
+_EFFECTS = re.compile(r"[A-Za-z_/%]")
+_LAST_NAME = re.compile(r"[A-Za-z_]\w*\s*\Z")
+_LAST_OPERATOR = re.compile(r"(?:[-+*/%<>=!&|^~,?:(\s]+|\w+)\Z")
+
+
+def _what_comes_before(rest: str) -> tuple[str, Evaluator] | None:
+    """What bash has evaluated when it finds an error of the grammar behind `rest`: it may assign, or fail itself."""
+    for _ in range(4):
+        if not _EFFECTS.search(rest):
+            return None
+        try:
+            return rest, compile_tree(parse_arithmetic(rest), rest)
+        except ArithmeticSyntaxError:
+            rest = _LAST_OPERATOR.sub("", rest)
+    return None
 
 
 _cached_text = functools.lru_cache(maxsize=2048)(_compile_text)

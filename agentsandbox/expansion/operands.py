@@ -115,7 +115,11 @@ def _operand_expression(word: Word, as_text: Text, words: WordCompiler) -> Numbe
         values = [text if number in keys else int(text) if _INTEGER.fullmatch(text) else None for number, text in enumerate(expanded)]
         if None in values:
             return evaluate_text(host, _filled(parts, expanded))
-        return evaluate(host, values)  # type: ignore[arg-type]
+        try:
+            return evaluate(host, values)  # type: ignore[arg-type]
+        except ExpansionError as error:
+            error.message = error.message.replace(written, _filled(parts, expanded), 1)
+            raise
 
     return operands_once
 

@@ -139,7 +139,7 @@ def _assign_associative(shell: Shell, name: str, elements: list[Element], append
         return
     for key, adds, text in elements:
         if key is None:
-            shell.complain(f"{name}: {shell_quote_single(text)}: must use subscript when assigning associative array")
+            shell.fault(f"{name}: {shell_quote_single(text)}: must use subscript when assigning associative array")
             continue
         if not key:
             shell.fault(f"[{key}]={text}: bad array subscript")

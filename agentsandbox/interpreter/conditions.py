@@ -296,12 +296,12 @@ def _shows_alike(part: Part) -> bool:
 def _matches(node: CondBinary, left: Callable[[Shell], str], sign: Sign) -> Test:
     wanted = node.operator != "!="
     pattern = WORDS.pattern(node.right)
-    shown = _shown_pattern(node.right) if all(map(_shows_alike, node.right.parts)) else pattern
+    shown = _shown_pattern(node.right) if all(map(_shows_alike, node.right.parts)) else None
 
     def matches(shell: Shell) -> bool:
         text, source = left(shell), pattern(shell)
         if shell.xtrace:
-            _traced(shell, *sign, _shown(text), node.operator, _shown(shown(shell)))
+            _traced(shell, *sign, _shown(text), node.operator, _shown(source if shown is None else shown(shell)))
         if shell.bytewise:
             text, source = bytewise(text), bytewise(source)
         return compile_shell_pattern(source, shell.shopt["nocasematch"]).match(text, shell.budget.step) is wanted

@@ -128,7 +128,12 @@ class _Parser:
                 raise self.error("syntax error: invalid arithmetic operator")
             if self.kind == "operator" and self.token in _ASSIGNING:
                 raise self.error("attempted assignment to non-variable")
-            raise self.error("syntax error in expression")
+            at = self.start
+            if self.kind == "name":  # bash has looked at what follows a name when it takes it
+                self.advance()
+                if self.kind == "bad":
+                    raise self.error("syntax error: invalid arithmetic operator")
+            raise self.error("syntax error in expression", at)
         return tree
 
     def comma(self) -> Tree:
