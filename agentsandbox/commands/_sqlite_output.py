@@ -95,10 +95,9 @@ _SEPARATORS = {
 }  # fmt: skip
 
 
-def _first_line(text: str, limit: int, word_wrap: bool) -> tuple[str, str, bool]:
-    """The first line of a cell, the rest, and whether there is a rest to show."""
-    at = column = 0
-    size = len(text)
+def _next_line(text: str, start: int, limit: int, word_wrap: bool) -> tuple[str, int]:
+    """The line of a cell that begins at `start`, and where the next one does; -1 if there is none."""
+    at, column, size = start, 0, len(text)
     while at < size and (not limit or column < limit):
         character = text[at]
         if character == "\t":
@@ -111,17 +110,16 @@ def _first_line(text: str, limit: int, word_wrap: bool) -> tuple[str, str, bool]
     shown = at
     full = bool(limit) and column >= limit
     if full and word_wrap:
-        shown = _word_end(text, at)
+        shown = start + _word_end(text[start : at + 1], at - start)
         if shown != at:
             at = shown
             while text[at : at + 1] == " ":
                 at += 1
-    line = text[:shown].expandtabs(8)[: limit or None]
+    line = text[start:shown].expandtabs(8)[: limit or None]
     if full and text[at : at + 1] >= " ":
-        return line, text[at:], True
-    if text.startswith("\r\n", at):
-        return line, text[at + 2 :], at + 2 < size
-    return line, text[at + 1 :], at + 1 < size
+        return line, at
+    at += 2 if text.startswith("\r\n", at) else 1
+    return line, at if at < size else -1
 
 
 def _word_end(text: str, at: int) -> int:
@@ -142,9 +140,10 @@ def _is_word(character: str) -> bool:
 class Printer:
     """How rows are printed. `write` takes text; `charge` refuses cells that are too wide."""
 
-    def __init__(self, write: Callable[[str], None], charge: Callable[[int], None]) -> None:
+    def __init__(self, write: Callable[[str], None], charge: Callable[[int], None], step: Callable[[int], None]) -> None:
         self.write = write
         self.charge = charge
+        self.step = step
         self.mode = "list"
         self.headers = False
         self.headers_set = False
@@ -278,12 +277,12 @@ class Printer:
         if "\n" not in text and "\t" not in text and "\r" not in text and (not limit or len(text) <= limit):
             return [text]
         lines: list[str] = []
-        rest = text
-        while True:
-            line, rest, more = _first_line(rest, limit, self.word_wrap)
+        at = 0
+        while at >= 0:
+            self.step(1 + (limit or len(text)) // 64)
+            line, at = _next_line(text, at, limit, self.word_wrap)
             lines.append(line)
-            if not more:
-                return lines
+        return lines
 
     def _quoted_cell(self, value: Value) -> str:
         if isinstance(value, bytes):

@@ -98,7 +98,7 @@ class Shell:
         self.read_only = read_only
         self._database: Database | None = None
         self.held: list[str] = []
-        self.printer = Printer(self.write, ctx.budget.charge)
+        self.printer = Printer(self.write, ctx.budget.charge, ctx.budget.step)
         self.output: File | None = None
         self.output_name = "stdout"
         self.once = False
