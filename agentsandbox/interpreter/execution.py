@@ -351,7 +351,7 @@ def _run_for_command(child: Shell, argv: list[str], environment: Mapping[str, st
 
 def _run_script(shell: Shell, shown: str, full: str, content: bytes, argv: Sequence[str], environment: Mapping[str, str]) -> int:
     """A file that is not one of our commands: by its shebang, then by its extension, else as a shell script."""
-    from agentsandbox.interpreter.scripts import run_script_text
+    from agentsandbox.interpreter.scripts import POSIX_SHELLS, expand_escapes, run_script_text
 
     interpreter, arguments = _shebang(content)
     if interpreter is None:
@@ -362,7 +362,15 @@ def _run_script(shell: Shell, shown: str, full: str, content: bytes, argv: Seque
     if base in SHELL_NAMES:
         options = [argument for argument in arguments if argument.startswith("-")]
         return run_script_text(
-            shell, decode(content), shown, argv[1:], environment, full_path=full, options=options, errexit=shell.machine.script_errexit
+            shell,
+            decode(content),
+            shown,
+            argv[1:],
+            environment,
+            full_path=full,
+            options=options,
+            errexit=shell.machine.script_errexit,
+            prepare=expand_escapes if base in POSIX_SHELLS and content.startswith(b"#!") else None,
         )
     words = [interpreter, *arguments, shown, *argv[1:]]
     if locate(shell, interpreter) is None or ("/" in interpreter and not shell.fs.exists(interpreter)):

@@ -114,7 +114,7 @@ def _echo(node: SimpleCommand, general: Run) -> Run | None:
         if shell.slow:
             return general(shell)
         stream = shell.fds.get(1)
-        if stream is None or shell.shopt["xpg_echo"]:
+        if stream is None:
             return general(shell)
         shell.line = line
         out: list[str] = []
@@ -125,7 +125,7 @@ def _echo(node: SimpleCommand, general: Run) -> Run | None:
             shell.status = expansion_failed(shell, error)
             return shell.status
         try:
-            stream.write(encode(" ".join(out) + "\n"))
+            stream.write(_echoed(shell, " ".join(out)))
         except OSError as error:
             return _write_failed(shell, error)
         shell.last_argument = out[-1] if out else "echo"
@@ -145,7 +145,7 @@ def _echo_constant(words: list[str], general: Run) -> Run:
 
     def run(shell: Shell) -> int:
         stream = shell.fds.get(1)
-        if shell.slow or stream is None or shell.shopt["xpg_echo"]:
+        if shell.slow or stream is None:
             return general(shell)
         try:
             stream.write(data)
@@ -165,13 +165,14 @@ def _echo_line(words: list[Word], line: int, general: Run) -> Run:
     if all("$" not in word.source and "`" not in word.source for word in words):
         constant = " ".join("".join(_plain(part) for part in word.parts) for word in words)
     data = encode(constant + "\n") if constant is not None else b""
+    escaped = constant is not None and "\\" in constant
     last = "".join(_plain(part) for part in words[-1].parts) if words and constant is not None else "echo"
 
     def run(shell: Shell) -> int:
         if shell.slow:
             return general(shell)
         stream = shell.fds.get(1)
-        if stream is None or shell.shopt["xpg_echo"]:
+        if stream is None or (escaped and shell.shopt["xpg_echo"]):
             return general(shell)
         try:
             if constant is not None:
@@ -180,7 +181,7 @@ def _echo_line(words: list[Word], line: int, general: Run) -> Run:
             else:
                 shell.line = line
                 pieces = [text(shell) for text in texts]
-                stream.write(encode(" ".join(pieces) + "\n"))
+                stream.write(_echoed(shell, " ".join(pieces)))
                 shell.last_argument = pieces[-1]
         except ExpansionError as error:
             shell.status = expansion_failed(shell, error)
@@ -191,6 +192,15 @@ def _echo_line(words: list[Word], line: int, general: Run) -> Run:
         return 0
 
     return run
+
+
+def _echoed(shell: Shell, text: str) -> bytes:
+    """The output for words that are joined, of which none can be an option."""
+    if "\\" in text and shell.shopt["xpg_echo"]:
+        from agentsandbox.languages.echo import render_echo
+
+        return render_echo([text], xpg=True, posix=True)
+    return encode(text + "\n")
 
 
 def _plain(part: object) -> str:

@@ -182,6 +182,11 @@ def child_shell(shell: Shell, environment: Mapping[str, str], name: str) -> Shel
     return child
 
 
+def expand_escapes(shell: Shell) -> None:
+    """What is called as `sh` echoes as Debian's does: with escapes."""
+    shell.shopt = {**shell.shopt, "xpg_echo": True}
+
+
 def run_script_text(
     shell: Shell,
     text: str,
@@ -258,6 +263,7 @@ class _Invocation:
         self.arguments: list[str] = []
 
 
+POSIX_SHELLS = ("sh", "dash")
 _LONG_OPTIONS = (
     "debug debugger dump-po-strings dump-strings help init-file login noediting noprofile norc posix pretty-print rcfile restricted "
     "verbose version"
@@ -343,6 +349,8 @@ def run_shell_command(shell: Shell, argv: Sequence[str], environment: Mapping[st
         return error.status
 
     def prepare(child: Shell) -> None:
+        if name in POSIX_SHELLS:
+            expand_escapes(child)
         for option, on in parsed.options:
             child.set_option(option, on)
         for option, on in parsed.shopts:
