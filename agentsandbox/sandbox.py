@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from agentsandbox.interpreter.shell import Shell
     from agentsandbox.observation import Observation
     from agentsandbox.options import SandboxOptions
-    from agentsandbox.policy import Policy, Rule
+    from agentsandbox.policy import Policy
     from agentsandbox.skills import AgentSkill, SkillInfo, SkillSession
 
     Jobs = Literal["detach", "wait", "kill"]
@@ -331,10 +331,9 @@ class Sandbox:
         if on_command is not None:
             from agentsandbox.policy import as_rule
 
-            rule = shell.policy
-            shell.policy = as_rule(on_command, rule)
+            self._restore.append(functools.partial(_put_back, shell, policy=shell.policy))
+            shell.policy = as_rule(on_command, shell.policy)
             shell.update_flags()
-            self._restore.append(lambda: _set_rule(shell, rule))
         if env:
             from agentsandbox.expansion.variables import EXPORT, SPECIAL
 
@@ -353,9 +352,8 @@ class Sandbox:
             shell.change_directory(path)
             self._restore.append(lambda: shell.change_directory(before))
         if args:
-            positional, arguments = shell.positional, shell.arguments
+            self._restore.append(functools.partial(_put_back, shell, positional=shell.positional, arguments=shell.arguments))
             shell.positional, shell.arguments = list(args), tuple(args)
-            self._restore.append(lambda: _set_arguments(shell, positional, arguments))
         return shell
 
     def _shell_after(self, shell: Shell) -> None:
@@ -579,12 +577,9 @@ def _command_names(own: Sequence[Command]) -> list[str]:
     return sorted({*names(), *(command.name for command in own)})
 
 
-def _set_arguments(shell: Shell, positional: list[str], arguments: tuple[str, ...]) -> None:
-    shell.positional, shell.arguments = positional, arguments
-
-
-def _set_rule(shell: Shell, rule: Rule | None) -> None:
-    shell.policy = rule
+def _put_back(shell: Shell, **attributes: object) -> None:
+    for name, value in attributes.items():
+        setattr(shell, name, value)
     shell.update_flags()
 
 

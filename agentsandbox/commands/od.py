@@ -274,7 +274,12 @@ def od(ctx: CommandContext, args: Arguments) -> int:
             texts.append(dump.line(dump.addresses(position), block))
             position += len(block)
         ctx.stdout.write(encode("".join(texts)))
-    if ctx.status and position == dump.skip and names and not any(name == "-" or (name and ctx.fs.exists(ctx.path(name))) for name in names):
+    if (
+        ctx.status
+        and position == dump.skip
+        and names
+        and not any(name == "-" or (name and ctx.fs.exists(ctx.path(name))) for name in names)
+    ):
         return ctx.status  # nothing could be opened: not even a final address
     final = dump.addresses(position)
     if final:

@@ -77,8 +77,8 @@ def _compile_text(text: str) -> Evaluator:
     try:
         return compile_tree(parse_arithmetic(text), text)
     except ArithmeticSyntaxError as error:
-        message = f'{text.lstrip(" ")}: {error.message} (error token is "{error.token}")'
-        rest = text[: len(text) - len(error.token)] if error.token and text.endswith(error.token) else text
+        message = f'{error.text.lstrip(" ")}: {error.message} (error token is "{error.token}")'
+        rest = error.text.removesuffix(error.token)
         if "non-variable" in error.message:  # noticed before the assignment in front of it is made
             rest = rest[: rest.rfind(",") + 1]
         elif "arithmetic operator" in error.message:  # noticed before the name in front of it is evaluated

@@ -693,6 +693,17 @@ class Variables:
         scope[name] = (self.values.get(name, _MISSING), self.attributes.get(name, 0))
         return True
 
+    def hide_array(self, name: str) -> None:
+        """Make room for a text of the same name, until the array is restored."""
+        if isinstance(self.values.get(name), (IndexedArray, AssociativeArray)) and not self.attributes.get(name, 0) & READONLY:
+            del self.values[name]
+            self.attributes.pop(name, None)
+
+    def keep(self, name: str) -> None:
+        """An assignment before the running function lasts, as of `export` and `readonly` in it."""
+        for _, scope in self.temporary:
+            scope.pop(name, None)
+
     def restore(self, scope: dict[str, tuple[object, int]]) -> None:
         """Undo all that `save_in` remembered."""
         for name, (value, flags) in scope.items():

@@ -135,6 +135,9 @@ def _assign_associative(shell: Shell, name: str, elements: list[Element], append
     if elements and elements[0][0] is None:  # (key value key value …)
         texts = [text for _, _, text in elements]
         for position in range(0, len(texts), 2):
+            if not texts[position]:
+                shell.fault("'': bad array subscript")
+                continue
             array.set(texts[position], texts[position + 1] if position + 1 < len(texts) else "")
         return
     for key, adds, text in elements:

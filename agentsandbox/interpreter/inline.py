@@ -498,7 +498,7 @@ def _read(node: SimpleCommand, general: Run) -> Run | None:
 
     def run(shell: Shell) -> int:
         stream = shell.fds.get(0)
-        if shell.slow or stream is None or name in shell.attributes or not (keep_blanks or shell.default_ifs):
+        if shell.slow or stream is None or stream.unreadable or name in shell.attributes or not (keep_blanks or shell.default_ifs):
             return general(shell)
         data = stream.readline()
         complete = data.endswith(b"\n")

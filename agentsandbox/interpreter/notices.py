@@ -32,7 +32,7 @@ def tell_killed(shell: Shell, signal: int, pid: int, text: str, *, foreground: b
     if signal != _SIGTERM and SIGNALS.get(signal) not in shell.traps:
         shell.complain(f"{pid:5d} {words:<24}{text}")
     elif foreground:
-        shell.write(f"{words}\n", 2)
+        shell.show(f"{words}\n")
 
 
 def tell_jobs(shell: Shell) -> None:

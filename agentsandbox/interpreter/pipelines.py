@@ -236,13 +236,13 @@ def report(shell: Shell, form: str, real: float, user: float) -> None:
     """What `time` prints."""
     template = shell.variables.get("TIMEFORMAT")
     if form == "time -p":
-        shell.write(f"real {real:.2f}\nuser {user:.2f}\nsys 0.00\n", 2)
+        shell.show(f"real {real:.2f}\nuser {user:.2f}\nsys 0.00\n")
         return
     if template is None:
-        shell.write(f"\nreal\t{_minutes(real)}\nuser\t{_minutes(user)}\nsys\t{_minutes(0.0)}\n", 2)
+        shell.show(f"\nreal\t{_minutes(real)}\nuser\t{_minutes(user)}\nsys\t{_minutes(0.0)}\n")
         return
     if template:
-        shell.write(_format(template, real, user) + "\n", 2)
+        shell.show(_format(template, real, user) + "\n")
 
 
 def _minutes(seconds: float) -> str:

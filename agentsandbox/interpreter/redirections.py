@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     Table = dict[int, Stream]
     Apply = Callable[[Shell, Table, list[Stream]], None]
 
-__all__ = ["RedirectionError", "compile_redirections", "open_file", "redirected", "release_all"]
+__all__ = ["RedirectionError", "compile_redirections", "open_file", "redirected", "release_all", "restored"]
 
 _MODES: dict[str, tuple[Mode, int]] = {
     "<": ("r", 0), ">": ("w", 1), ">|": ("w", 1), ">>": ("a", 1), "<>": ("r+", 0), "&>": ("w", 1), "&>>": ("a", 1), ">&": ("w", 1),
@@ -116,18 +116,45 @@ def compile_redirections(nodes: tuple[Redirection, ...]) -> Callable[[Shell], tu
             for step in steps:
                 budget.step(8)
                 step(shell, table, opened)
-        except (RedirectionError, ExpansionError, Unwind):
+        except (ExpansionError, Unwind):
+            release_all(opened)
+            raise
+        except RedirectionError as error:
+            _tell(shell, error.message, table)
             release_all(opened)
             raise
         except OSError as error:
-            release_all(opened)
             shown = f"{error.filename}: " if error.filename else ""
-            raise RedirectionError(f"{shown}{os.strerror(error.errno or 5)}") from None
+            message = f"{shown}{os.strerror(error.errno or 5)}"
+            _tell(shell, message, table)
+            release_all(opened)
+            raise RedirectionError(message) from None
         finally:
             shell.fds = saved
         return table, opened
 
     return apply
+
+
+def _tell(shell: Shell, message: str, table: Table) -> None:
+    """Report a redirection that failed where the ones before it have sent standard error."""
+    saved, shell.fds = shell.fds, table
+    shell.complain(message)
+    shell.fds = saved
+
+
+def restored(shell: Shell, table: Table, saved: Table) -> Table:
+    """The descriptors after a command with redirections: as they were, but for those that `exec` changed in it."""
+    if shell.fds is table:
+        return saved
+    merged = dict(shell.fds)
+    for number in table.keys() | saved.keys():
+        if table.get(number) is not saved.get(number):
+            if number in saved:
+                merged[number] = saved[number]
+            else:
+                merged.pop(number, None)
+    return merged
 
 
 def _compile(node: Redirection) -> Apply:
@@ -322,8 +349,7 @@ def redirected(nodes: tuple[Redirection, ...], run: Run) -> Run:
         processes = len(shell.process_files)
         try:
             table, opened = apply(shell)
-        except RedirectionError as error:
-            shell.complain(error.message)
+        except RedirectionError:
             shell.status = 1
             if shell.check:
                 command_failed(shell, 1, line)
@@ -339,7 +365,7 @@ def redirected(nodes: tuple[Redirection, ...], run: Run) -> Run:
             error.message = ""
             raise
         finally:
-            shell.fds = saved
+            shell.fds = restored(shell, table, saved)
             release_all(opened)
             if len(shell.process_files) > processes:
                 finish_process_substitutions(shell, processes)

@@ -98,6 +98,10 @@ def _run_unit(shell: Shell, unit: Run, main: bool) -> int:
         return 0
     try:
         return unit(shell)
+    except OSError as error:  # a descriptor that the shell itself writes to or reads from is of no use
+        shell.complain(os.strerror(error.errno or 5))
+        shell.status = 1
+        return 1
     except ExpansionError as error:
         if shell.posix:
             error.status = 127

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from agentsandbox.errors import Break, Continue
 from agentsandbox.interpreter.dispatch import compile_command
 from agentsandbox.interpreter.flow import leave_loop, refuse_name, trace_loop
@@ -46,12 +48,16 @@ def compile_select(node: Select) -> Callable[[Shell], int]:
             while True:
                 shell.budget.step()
                 if show:
-                    shell.write(_menu(items, _columns(shell)), 2)
-                shell.write(shell.variables.get("PS3") or "#? ", 2)
+                    shell.show(_menu(items, _columns(shell)))
+                shell.show(shell.variables.get("PS3") or "#? ")
                 stream = shell.fds.get(0)
-                answer = stream.readline() if stream is not None else b""
+                try:
+                    answer = stream.readline() if stream is not None else b""
+                except OSError as error:
+                    shell.complain(f"read error: 0: {os.strerror(error.errno or 5)}")
+                    answer = b""
                 if not answer:
-                    shell.write("\n")
+                    shell.show("\n", 1)
                     status = 1
                     break
                 reply = decode(answer).rstrip("\n")

@@ -580,6 +580,13 @@ class Shell:
             raise OSError(9, os.strerror(9))
         stream.write(encode(text))
 
+    def show(self, text: str, descriptor: int = 2) -> None:
+        """Write what is nobody's output, as menus and times: that it cannot be written counts for nothing."""
+        try:
+            self.write(text, descriptor)
+        except OSError:
+            return
+
     def complain(self, message: str, line: int | None = None) -> None:
         """Report an error on stderr as bash words it: "bash: line 3: message"."""
         stream = self.fds.get(2)

@@ -14,7 +14,7 @@ from agentsandbox.interpreter.execution import run_external
 from agentsandbox.interpreter.failures import command_failed, expansion_failed
 from agentsandbox.interpreter.functions import call_function
 from agentsandbox.interpreter.inline import inline_command
-from agentsandbox.interpreter.redirections import RedirectionError, compile_redirections, release_all
+from agentsandbox.interpreter.redirections import RedirectionError, compile_redirections, release_all, restored
 from agentsandbox.interpreter.subshells import child_killed
 from agentsandbox.interpreter.substitutions import WORDS, finish_process_substitutions
 from agentsandbox.limits import Budget
@@ -163,8 +163,7 @@ def _assignments_only(node: SimpleCommand) -> Run:
                 release_all(opened)
         except ExpansionError as error:
             status = expansion_failed(shell, error)
-        except RedirectionError as error:
-            shell.complain(error.message)
+        except RedirectionError:
             status = 1
         shell.status = status
         shell.last_argument = ""
@@ -263,6 +262,7 @@ def _general(node: SimpleCommand) -> Run:
         shell.line = line
         mark = len(shell.process_files)
         saved = shell.fds
+        table: dict[int, Stream] | None = None
         opened: list[Stream] = []
         try:
             if shell.slow:
@@ -289,9 +289,11 @@ def _general(node: SimpleCommand) -> Run:
             if redirections is not None:
                 try:
                     if assigns and argv and argv[0] not in shell.functions and find_builtin(argv[0]) is None:
-                        shell.fds, opened = redirections(shell.fork())  # what is assigned there is lost with the child
+                        table, opened = redirections(shell.fork())  # what is assigned there is lost with the child
                     else:
-                        shell.fds, opened = redirections(shell)
+                        shell.line = line
+                        table, opened = redirections(shell)
+                    shell.fds = table
                 except ExpansionError as error:
                     if not argv or argv[0] in shell.functions or find_builtin(argv[0]) is not None:
                         raise
@@ -310,14 +312,13 @@ def _general(node: SimpleCommand) -> Run:
                     child_killed(shell, node, line)
         except ExpansionError as error:
             status = expansion_failed(shell, error)
-        except RedirectionError as error:
-            shell.complain(error.message, line)
+        except RedirectionError:
             status = 1
         finally:
             if shell.keeps_fds:  # `exec` made its redirections permanent
                 shell.keeps_fds = False
-            else:
-                shell.fds = saved
+            elif table is not None:
+                shell.fds = restored(shell, table, saved)
             if opened:
                 release_all(opened)
             if len(shell.process_files) > mark:
@@ -365,6 +366,7 @@ def _bind_in_turn(shell: Shell, binders: list[Callable[[Shell], BoundAssignment]
             assignment = bind(shell)
             bound.append(assignment)
             variables.save_in(scope, assignment.name)
+            variables.hide_array(assignment.name)
             if not shell.attributes.get(assignment.name, 0) & READONLY:
                 assignment.apply(shell)
     finally:
@@ -467,6 +469,7 @@ def _with_assignments(shell: Shell, assignments: Sequence[BoundAssignment], run:
             shell.complain(f"`{assignment.name}[{assignment.subscript}]': not a valid identifier")
             continue
         variables.save_in(scope, assignment.name)
+        variables.hide_array(assignment.name)
         if isinstance(shell.values.get(assignment.name), NameReference):
             variables.save_in(scope, variables.resolve(assignment.name))
         if shell.attributes.get(assignment.name, 0) & CONVERTING:

@@ -60,11 +60,12 @@ MAX_NESTING = 250
 
 
 class ArithmeticSyntaxError(Exception):
-    """An expression that is not arithmetic. `message` and `token` as bash words them."""
+    """An expression that is not arithmetic. `message` and `token` as bash words them; `text` is what it shows of the expression."""
 
-    def __init__(self, message: str, token: str) -> None:
+    def __init__(self, message: str, token: str, text: str) -> None:
         self.message = message
         self.token = token
+        self.text = text
         super().__init__(message)
 
 
@@ -110,7 +111,11 @@ class _Parser:
             self.position -= 1
 
     def error(self, message: str, start: int | None = None) -> ArithmeticSyntaxError:
-        return ArithmeticSyntaxError(message, self.text[self.start if start is None else start :])
+        return ArithmeticSyntaxError(message, self.text[self.start if start is None else start :], self.text)
+
+    def number_error(self, message: str) -> ArithmeticSyntaxError:
+        """The error for a number that is none: bash has cut the expression off behind it."""
+        return ArithmeticSyntaxError(message, self.token, self.text[: self.start + len(self.token)])
 
     def operand_error(self) -> ArithmeticSyntaxError:
         """The error for a missing operand; at the end, bash shows the last token it saw."""
@@ -163,6 +168,8 @@ class _Parser:
         if self.kind == "operator" and self.token == ":":
             raise self.error("expression expected")
         yes = self.comma()
+        if self.kind == "bad":
+            raise self.error("syntax error: invalid arithmetic operator")
         if self.kind != "operator" or self.token != ":":
             raise self.error("`:' expected for conditional expression", self.last_start if self.kind == "end" else None)
         self.advance()
@@ -213,6 +220,8 @@ class _Parser:
             if operator == "(":
                 self.advance()
                 tree = self.comma()
+                if self.kind == "bad":
+                    raise self.error("syntax error: invalid arithmetic operator")
                 if self.kind != "operator" or self.token != ")":
                     raise self.error("missing `)'", self.last_start if self.kind == "end" else None)
                 self.advance()
@@ -261,7 +270,7 @@ class _Parser:
 
     def _number(self, text: str) -> int:
         if len(text) > 70:
-            raise self.error("value too great for base") if "#" in text else self.error("syntax error in expression")
+            raise self.number_error("value too great for base") if "#" in text else self.number_error("syntax error in expression")
         base_text, hash_sign, digits = text.partition("#")
         if hash_sign:
             return self._based(base_text, digits)
@@ -273,19 +282,19 @@ class _Parser:
             return _wrap(int(text))
         except ValueError:
             if text[0] == "0" and text.isdigit():
-                raise self.error("value too great for base") from None
+                raise self.number_error("value too great for base") from None
             if text[0] == "0" and text[1:2] in ("x", "X"):
-                raise self.error("value too great for base") from None
+                raise self.number_error("value too great for base") from None
             if "@" in text or "_" in text or not text.isdigit():
-                raise self.error("value too great for base") from None
-            raise self.error("invalid number") from None
+                raise self.number_error("value too great for base") from None
+            raise self.number_error("invalid number") from None
 
     def _based(self, base_text: str, digits: str) -> int:
         if not base_text.isdigit() or base_text[0] == "0" or not 2 <= int(base_text) <= 64:
-            raise self.error("invalid arithmetic base")
+            raise self.number_error("invalid arithmetic base")
         base = int(base_text)
         if not digits:
-            raise self.error("invalid integer constant")
+            raise self.number_error("invalid integer constant")
         total = 0
         for digit in digits:
             if digit.isdigit():
@@ -295,7 +304,7 @@ class _Parser:
             else:
                 value = {"@": 62, "_": 63}.get(digit, 99)
             if value >= base:
-                raise self.error("value too great for base")
+                raise self.number_error("value too great for base")
             total = total * base + value
         return _wrap(total)
 

@@ -76,6 +76,7 @@ def _mark(shell: Shell, argument: Argument, command: str, on: int, off: int) -> 
             name = shell.variables.resolve(argument) or argument
             if "[" in name:
                 raise CommandError(f"`{name}': not a valid identifier")
+            shell.variables.keep(name)
             declare_one(shell, name, on, off, local=False)
         else:
             declare_one(shell, argument, on, off, local=False)

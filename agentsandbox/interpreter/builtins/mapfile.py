@@ -47,7 +47,10 @@ def _mapfile(shell: Shell, words: list[str]) -> int:
     read = 0
     budget = shell.budget
     while not count or read < count:
-        line = stream.readline(end)
+        try:
+            line = stream.readline(end)
+        except OSError:  # bash says nothing of it
+            break
         if not line:
             break
         budget.step()
