@@ -340,7 +340,8 @@ def _select(node: Select) -> Run:
 
 @compiles(ArithmeticFor)
 def _arithmetic_for(node: ArithmeticFor) -> Run:
-    start, condition, step = (_expression(word, node.line) for word in (node.start, node.condition, node.step))
+    start, condition, step = map(_number, (node.start, node.condition, node.step))
+    told_start, told_condition, told_step = (_told(word, node.line) for word in (node.start, node.condition, node.step))
     body = compile_command(node.body)
     line = node.line
 
@@ -351,9 +352,9 @@ def _arithmetic_for(node: ArithmeticFor) -> Run:
         shell.line = line
         shell.loops += 1
         try:
-            start(shell)
+            (told_start if shell.slow else start)(shell)
             while True:
-                if not condition(shell):
+                if not (told_condition(shell) if shell.slow else condition(shell)):
                     break
                 budget.left -= 1
                 if budget.left < 0:
@@ -368,7 +369,10 @@ def _arithmetic_for(node: ArithmeticFor) -> Run:
                         raise Continue from None
                     status = 0
                 in_body = False
-                step(shell)
+                if shell.slow:
+                    told_step(shell)
+                else:
+                    step(shell)
         except Break:
             if leave_loop(shell):
                 raise Break from None
@@ -387,15 +391,18 @@ def _arithmetic_for(node: ArithmeticFor) -> Run:
     return redirected(node.redirections, run_arithmetic_for)
 
 
-def _expression(word: Word, line: int) -> Callable[[Shell], int]:
+def _number(word: Word) -> Callable[[Shell], int]:
     """One of the three expressions of an arithmetic `for`; without any it is 1."""
-    number = WORDS.arithmetic(word) if word.parts else (lambda shell: 1)
+    return WORDS.arithmetic(word) if word.parts else (lambda shell: 1)
+
+
+def _told(word: Word, line: int) -> Callable[[Shell], int]:
+    """The same with what is due before it: the DEBUG trap, the trace."""
+    number = _number(word)
     text = WORDS.subscript(word) if word.parts else (lambda shell: "1")
     source = word.source or "1"
 
     def evaluate(shell: Shell) -> int:
-        if not shell.slow:
-            return number(shell)
         from agentsandbox.interpreter.conditions import before_expression, traced_number
 
         before_expression(shell, source, line)

@@ -86,7 +86,6 @@ def call_function(shell: Shell, function: Function, arguments: list[str]) -> int
         raise
     finally:
         budget.depth = depth
-        shell.last_argument = arguments[-1] if arguments else function.name
         scopes.pop()
         if scope:
             attributes = shell.attributes

@@ -13,6 +13,7 @@ from agentsandbox.expansion.errors import ExpansionError
 from agentsandbox.expansion.variables import Variables
 from agentsandbox.expansion.words import has_braces
 from agentsandbox.interpreter.failures import command_failed, expansion_failed
+from agentsandbox.interpreter.redirections import open_file
 from agentsandbox.interpreter.substitutions import WORDS
 from agentsandbox.streams import decode, encode
 from agentsandbox.syntax.nodes import Assignment, DoubleQuoted, Literal, Parameter, Quoted, SimpleCommand, Word
@@ -32,8 +33,10 @@ __all__ = ["inline_command"]
 def inline_command(node: SimpleCommand, general: Run) -> Run | None:
     """The shortcut for a command without assignments before it; None where there is none."""
     first = node.words[0]
-    if node.redirections or not isinstance(first, Word):
+    if not isinstance(first, Word):
         return None
+    if node.redirections:
+        return _echo_to_file(node, general) if first.source == "echo" and not node.assignments else None
     if first.source == "read":
         return _read(node, general)
     if node.assignments:
@@ -188,6 +191,44 @@ def _echo_line(words: list[Word], line: int, general: Run) -> Run:
             return shell.status
         except OSError as error:
             return _write_failed(shell, error)
+        shell.status = 0
+        return 0
+
+    return run
+
+
+def _echo_to_file(node: SimpleCommand, general: Run) -> Run | None:
+    """echo of words that are one field each, its output in one file with a plain name."""
+    redirection = node.redirections[0]
+    words = [word for word in node.words[1:] if isinstance(word, Word)]
+    name = redirection.target.source if isinstance(redirection.target, Word) else ""
+    operator = redirection.operator
+    if len(node.redirections) > 1 or operator not in (">", ">>") or redirection.descriptor not in (None, 1) or redirection.variable:
+        return None
+    if not _PLAIN_WORD.fullmatch(name) or name.startswith("/dev/") or not words:
+        return None
+    if not all(map(_makes_one_field, words)) or _may_be_option(words[0]):
+        return None
+    texts = [WORDS.string(word) for word in words]
+    line = node.line
+
+    def run(shell: Shell) -> int:
+        if shell.slow or shell.noclobber or shell.nounset:
+            return general(shell)
+        shell.budget.step(8)
+        shell.line = line
+        try:
+            pieces = [text(shell) for text in texts]
+            stream = open_file(shell, name, operator)
+        except (ExpansionError, OSError):  # nothing was done that may not be done again
+            return general(shell)
+        try:
+            stream.write(_echoed(shell, " ".join(pieces)))
+        except OSError as error:
+            return _write_failed(shell, error)
+        finally:
+            stream.release()
+        shell.last_argument = pieces[-1]
         shell.status = 0
         return 0
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 
 from agentsandbox.errors import Unwind
 from agentsandbox.expansion.errors import ExpansionError
@@ -170,11 +171,16 @@ def _compile(node: Redirection) -> Apply:
     return _file(node)
 
 
+_PLAIN = re.compile(r"[A-Za-z0-9_/.,:%^=@+-]+")
+
+
 def _target(node: Redirection) -> Callable[[Shell], str]:
     """The one word that a file name must expand to."""
     assert not isinstance(node.target, HereDocument)
-    fields, text = WORDS.fields(node.target), WORDS.string(node.target)
     source = node.target.source
+    if _PLAIN.fullmatch(source):
+        return lambda shell: source
+    fields, text = WORDS.fields(node.target), WORDS.string(node.target)
 
     def name(shell: Shell) -> str:
         if shell.posix:

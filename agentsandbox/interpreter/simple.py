@@ -118,6 +118,7 @@ def _call(node: SimpleCommand, general: Run) -> Run:
             status = expansion_failed(shell, error)
         else:
             status = call_function(shell, function, words)
+            shell.last_argument = words[-1] if words else name
             if type(status) is not int:
                 status = int(status)  # PIPESTATUS is the function's
         shell.status = status
@@ -420,8 +421,11 @@ def run_words(
             return denied
     if functions and name in shell.functions:
         if not assignments:
-            return call_function(shell, shell.functions[name], argv[1:])
-        return _with_assignments(shell, assignments, lambda: call_function(shell, shell.functions[name], argv[1:]))
+            status = call_function(shell, shell.functions[name], argv[1:])
+        else:
+            status = _with_assignments(shell, assignments, lambda: call_function(shell, shell.functions[name], argv[1:]))
+        shell.last_argument = argv[-1]
+        return status
     builtin = find_builtin(name) if name not in shell.disabled else None
     if builtin is None:
         status = _run_external(shell, argv, assignments)

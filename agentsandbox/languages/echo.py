@@ -54,7 +54,7 @@ def _render(
 ) -> bytes:
     newline = True
     at = 0
-    while not operands and at < len(words) and _OPTIONS.fullmatch(words[at]):
+    while not operands and at < len(words) and words[at][:1] == "-" and _OPTIONS.fullmatch(words[at]):
         for letter in words[at][1:]:
             if letter == "n":
                 newline = False
