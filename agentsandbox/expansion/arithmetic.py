@@ -537,7 +537,8 @@ def _with_number(name: str, operator: str, constant: int) -> Callable[[Expansion
         def multiply(host: ExpansionHost) -> int:
             value = host.values.get(name)
             if type(value) is not int:
-                value = read_variable(host, name)
+                number = _seen.get(value) if type(value) is str else None
+                value = read_variable(host, name) if number is None else number
             total = value * constant
             return total if _LOW <= total <= _HIGH else wrap(total)
 
@@ -547,7 +548,8 @@ def _with_number(name: str, operator: str, constant: int) -> Callable[[Expansion
     def add(host: ExpansionHost) -> int:
         value = host.values.get(name)
         if type(value) is not int:
-            value = read_variable(host, name)
+            number = _seen.get(value) if type(value) is str else None
+            value = read_variable(host, name) if number is None else number
         total = value + change
         return total if _LOW <= total <= _HIGH else wrap(total)
 

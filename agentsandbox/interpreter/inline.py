@@ -431,7 +431,10 @@ def _local(node: SimpleCommand, general: Run) -> Run | None:
         return None
     line = node.line
     if len(assignments) == 1:
-        return _one_local(*assignments[0], line, general)
+        only = node.words[1]
+        assert isinstance(only, Assignment)
+        number = _positional(only.value)
+        return _local_argument(only.name, number, line, general) if number else _one_local(*assignments[0], line, general)
 
     def run(shell: Shell) -> int:
         variables = shell.variables
@@ -453,6 +456,39 @@ def _local(node: SimpleCommand, general: Run) -> Run | None:
         except ExpansionError as error:
             shell.status = expansion_failed(shell, error)
             return shell.status
+        shell.status = 0
+        return 0
+
+    return run
+
+
+def _positional(value: object) -> int:
+    """The number of the positional parameter that a word is, bare or in double quotes; 0 for any other."""
+    parts = value.parts if isinstance(value, Word) else ()
+    if len(parts) == 1 and isinstance(parts[0], DoubleQuoted):
+        parts = parts[0].parts
+    if len(parts) != 1 or not isinstance(parts[0], Parameter):
+        return 0
+    name = parts[0].name
+    return int(name) if len(name) == 1 and "1" <= name <= "9" and parts[0].source == "$" + name else 0
+
+
+def _local_argument(name: str, number: int, line: int, general: Run) -> Run:
+    """local name=$1, the commonest of all."""
+    nothing = (Variables.missing, 0)
+    index = number - 1
+
+    def run(shell: Shell) -> int:
+        variables = shell.variables
+        positional = shell.positional
+        if shell.slow or len(positional) < number or not variables.scopes or name in shell.attributes or variables.temporary:
+            return general(shell)
+        shell.line = line
+        scope = variables.scopes[-1]
+        values = shell.values
+        if name not in scope:
+            scope[name] = (values[name], 0) if name in values else nothing
+        values[name] = positional[index]
         shell.status = 0
         return 0
 
