@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from agentsandbox.interpreter.notices import signal_words
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agentsandbox.processes import Process
@@ -30,6 +28,8 @@ class Job:
         if status == 0:
             return "Done"
         if status > 128:
+            from agentsandbox.interpreter.notices import signal_words
+
             return signal_words(status - 128)
         return f"Exit {status}"
 

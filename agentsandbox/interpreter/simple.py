@@ -7,7 +7,6 @@ import re
 from agentsandbox.errors import CommandError
 from agentsandbox.expansion.errors import ExpansionError
 from agentsandbox.expansion.words import has_braces
-from agentsandbox.interpreter.assignments import BoundAssignment, bind_assignment, compile_assignment, written_literal
 from agentsandbox.interpreter.builtins import SPECIAL, find_builtin
 from agentsandbox.interpreter.dispatch import compiles
 from agentsandbox.interpreter.execution import run_external
@@ -37,6 +36,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from agentsandbox.interpreter.assignments import BoundAssignment
     from agentsandbox.interpreter.shell import Shell
     from agentsandbox.streams import Stream
 
@@ -134,6 +134,8 @@ def _call(node: SimpleCommand, general: Run) -> Run:
 
 
 def _assignments_only(node: SimpleCommand) -> Run:
+    from agentsandbox.interpreter.assignments import bind_assignment, compile_assignment, written_literal
+
     assignments = [compile_assignment(assignment) for assignment in node.assignments]
     redirections = compile_redirections(node.redirections) if node.redirections else None
     line = node.line
@@ -244,6 +246,8 @@ def _source_text(node: SimpleCommand) -> str:
 
 def _general(node: SimpleCommand) -> Run:
     """A command with words, by all the rules."""
+    from agentsandbox.interpreter.assignments import bind_assignment
+
     words: list[Callable[[Shell, list[str]], None]] = []
     order: list[Callable[[Shell], BoundAssignment] | None] = []
     for word in node.words:
@@ -441,7 +445,7 @@ def run_words(
     else:
         status = _with_assignments(shell, assignments, lambda: builtin.call(shell, arguments))
     last = arguments[-1]
-    shell.last_argument = last.name if isinstance(last, BoundAssignment) and isinstance(last.value, list) else argv[-1]
+    shell.last_argument = argv[-1] if isinstance(last, str) or not isinstance(last.value, list) else last.name
     return status
 
 

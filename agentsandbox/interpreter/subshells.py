@@ -11,7 +11,6 @@ from agentsandbox.expansion.variables import IndexedArray
 from agentsandbox.interpreter.dispatch import compile_command, compiles
 from agentsandbox.interpreter.failures import command_failed
 from agentsandbox.interpreter.redirections import redirected
-from agentsandbox.interpreter.traps import before_command
 from agentsandbox.streams import BytesReader, Pipe, PipeReader, Stream, encode
 from agentsandbox.syntax.nodes import AndOr, Background, Coproc, Group, Pipeline, SimpleCommand, Subshell, Unreadable
 
@@ -253,6 +252,8 @@ def _background(node: Background) -> Run:
         if not text:
             text.append(text_of(node.command) if simple else "…")
         if shell.slow and isinstance(command, SimpleCommand):
+            from agentsandbox.interpreter.traps import before_command
+
             before_command(shell, text[0], command.line)
         process = start_subshell(shell, run, shell.fds, text[0], detach_input=True)
         process.is_job = True
