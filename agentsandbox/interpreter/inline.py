@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     Run = Callable[[Shell], int]
 
-__all__ = ["inline_command"]
+__all__ = ["finish", "inline_command", "makes_one_field"]
 
 
 def inline_command(node: SimpleCommand, general: Run) -> Run | None:
@@ -45,7 +45,7 @@ def inline_command(node: SimpleCommand, general: Run) -> Run | None:
     return maker(node, general) if maker is not None else None
 
 
-def _makes_one_field(word: Word) -> bool:
+def makes_one_field(word: Word) -> bool:
     """Whether a word is always exactly one field."""
     if not word.parts:
         return False
@@ -74,7 +74,7 @@ def _makes_one_field(word: Word) -> bool:
 
 def _nothing(status: int) -> Callable[[SimpleCommand, Run], Run | None]:
     def make(node: SimpleCommand, general: Run) -> Run | None:
-        if not all(isinstance(word, Word) and _makes_one_field(word) and "$" not in word.source for word in node.words[1:]):
+        if not all(isinstance(word, Word) and makes_one_field(word) and "$" not in word.source for word in node.words[1:]):
             return None
         line = node.line
         final = node.words[-1]
@@ -109,7 +109,7 @@ def _echo(node: SimpleCommand, general: Run) -> Run | None:
     if words and _may_be_option(words[0]):
         return None
     line = node.line
-    if all(_makes_one_field(word) for word in words):
+    if all(makes_one_field(word) for word in words):
         return _echo_line(words, line, general)
     fields = [WORDS.fields(word) for word in words]
 
@@ -207,7 +207,7 @@ def _echo_to_file(node: SimpleCommand, general: Run) -> Run | None:
         return None
     if not _PLAIN_WORD.fullmatch(name) or name.startswith("/dev/") or not words:
         return None
-    if not all(map(_makes_one_field, words)) or _may_be_option(words[0]):
+    if not all(map(makes_one_field, words)) or _may_be_option(words[0]):
         return None
     texts = [WORDS.string(word) for word in words]
     line = node.line
@@ -260,159 +260,12 @@ def _write_failed(shell: Shell, error: OSError) -> int:
     return 1
 
 
-_COMPARE: dict[str, Callable[[int, int], bool]] = {
-    "-eq": lambda left, right: left == right,
-    "-ne": lambda left, right: left != right,
-    "-lt": lambda left, right: left < right,
-    "-le": lambda left, right: left <= right,
-    "-gt": lambda left, right: left > right,
-    "-ge": lambda left, right: left >= right,
-}
-_TEXT: dict[str, Callable[[str, str], bool]] = {
-    "=": lambda left, right: left == right,
-    "==": lambda left, right: left == right,
-    "!=": lambda left, right: left != right,
-}
-
-
-def _bracket(node: SimpleCommand, general: Run) -> Run | None:
-    words = list(node.words[1:])
-    last = words[-1] if words else None
-    if not isinstance(last, Word) or last.source != "]":
-        return None
-    return _test_words(node, words[:-1], general)
-
-
-def _test(node: SimpleCommand, general: Run) -> Run | None:
-    return _test_words(node, list(node.words[1:]), general)
-
-
-def _test_words(node: SimpleCommand, operands: list[Word | Assignment], general: Run) -> Run | None:
-    words = [word for word in operands if isinstance(word, Word)]
-    line = node.line
-    if len(words) == 3:
-        left, operator, right = words
-        if operator.source in _COMPARE:
-            return _compare_numbers(left, operator.source, right, line, general)
-        if operator.source in _TEXT and _makes_one_field(left) and _makes_one_field(right):
-            return _compare_texts(left, operator.source, right, line, general)
-    if len(words) == 2 and words[0].source in ("-z", "-n") and _makes_one_field(words[1]):
-        text = WORDS.string(words[1])
-        wants_empty = words[0].source == "-z"
-
-        def run_empty(shell: Shell) -> int:
-            if shell.slow:
-                return general(shell)
-            shell.line = line
-            try:
-                status = 0 if (text(shell) == "") is wants_empty else 1
-            except ExpansionError as error:
-                status = expansion_failed(shell, error)
-            return _finish(shell, status, line)
-
-        return run_empty
-    return None
-
-
-def _finish(shell: Shell, status: int, line: int) -> int:
+def finish(shell: Shell, status: int, line: int) -> int:
+    """The end of a shortcut: `$?`, and what a failure means."""
     shell.status = status
     if status and shell.check:
         command_failed(shell, status, line)
     return status
-
-
-def _number_reader(word: Word) -> Callable[[Shell], int | None] | None:
-    """Reads an operand as an integer; None from it when the general way must decide."""
-    if re.fullmatch(r"-?[0-9]{1,18}", word.source):
-        constant = int(word.source)
-        return lambda shell: constant
-    part = word.parts[0] if len(word.parts) == 1 else None
-    if isinstance(part, DoubleQuoted) and len(part.parts) == 1:
-        part = part.parts[0]
-    if not isinstance(part, Parameter):
-        return None
-    if not part.operator and not part.prefix and part.subscript is None and part.name.isidentifier():
-        name = part.name
-
-        def read(shell: Shell) -> int | None:
-            value = shell.values.get(name)
-            if type(value) is int:
-                return value
-            if type(value) is str and value.isdigit() and len(value) < 19 and value.isascii() and shell.plain_ifs:
-                return int(value)
-            return None
-
-        return read
-    if part.name in ("@", "*") or (part.subscript is not None and part.subscript.source in ("@", "*") and part.prefix != "#"):
-        return None
-    if part.operator or part.prefix == "!":
-        return None
-    text = WORDS.string(Word((part,), ""))
-
-    def read_text(shell: Shell) -> int | None:
-        value = text(shell)
-        return int(value) if value.isdigit() and len(value) < 19 and value.isascii() and shell.plain_ifs else None
-
-    return read_text
-
-
-def _compare_numbers(left: Word, operator: str, right: Word, line: int, general: Run) -> Run | None:
-    read_left, read_right = _number_reader(left), _number_reader(right)
-    if read_left is None or read_right is None:
-        return None
-    compare = _COMPARE[operator]
-    if re.fullmatch(r"-?[0-9]{1,18}", right.source):
-        constant = int(right.source)
-
-        def run_constant(shell: Shell) -> int:
-            first = read_left(shell)
-            if first is None or shell.slow:
-                return general(shell)
-            status = 0 if compare(first, constant) else 1
-            shell.last_argument = "]"
-            shell.status = status
-            if status and shell.check:
-                command_failed(shell, status, line)
-            return status
-
-        return run_constant
-
-    def run(shell: Shell) -> int:
-        if shell.slow:
-            return general(shell)
-        try:
-            first, second = read_left(shell), read_right(shell)
-        except ExpansionError:
-            return general(shell)
-        if first is None or second is None:
-            return general(shell)
-        status = 0 if compare(first, second) else 1
-        shell.status = status
-        if status and shell.check:
-            command_failed(shell, status, line)
-        return status
-
-    return run
-
-
-def _compare_texts(left: Word, operator: str, right: Word, line: int, general: Run) -> Run:
-    first, second = WORDS.string(left), WORDS.string(right)
-    compare = _TEXT[operator]
-
-    def run(shell: Shell) -> int:
-        if shell.slow:
-            return general(shell)
-        shell.line = line
-        try:
-            status = 0 if compare(first(shell), second(shell)) else 1
-        except ExpansionError as error:
-            status = expansion_failed(shell, error)
-        shell.status = status
-        if status and shell.check:
-            command_failed(shell, status, line)
-        return status
-
-    return run
 
 
 def _local(node: SimpleCommand, general: Run) -> Run | None:
@@ -588,7 +441,7 @@ def _read(node: SimpleCommand, general: Run) -> Run | None:
 
                 text = text if keep_blanks else "".join(split_read(text, " \t\n", 1, escaped))
                 shell.values[name] = text
-                return _finish(shell, 0 if complete else 1, line)
+                return finish(shell, 0 if complete else 1, line)
         else:
             text = decode(data[:-1] if complete else data)
         shell.values[name] = text if keep_blanks else text.strip(" \t\n")
@@ -618,12 +471,18 @@ def _careful_line(shell: Shell, stream: Stream, data: bytes, raw: bool) -> tuple
     return unescape(decode(data))
 
 
+def _test(node: SimpleCommand, general: Run) -> Run | None:
+    from agentsandbox.interpreter.inline_tests import compile_test
+
+    return compile_test(node, general)
+
+
 _INLINES: dict[str, Callable[[SimpleCommand, Run], Run | None]] = {
     ":": _nothing(0),
     "true": _nothing(0),
     "false": _nothing(1),
     "echo": _echo,
-    "[": _bracket,
+    "[": _test,
     "test": _test,
     "local": _local,
     "break": _jump(Break),
