@@ -7,11 +7,11 @@ import re
 from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.commands._quoting import quote
 from agentsandbox.errors import CommandError
-from agentsandbox.languages.predicates import BINARY_OPERATORS, UNARY_OPERATORS, compare_files, evaluate_unary
+from agentsandbox.languages.predicates import BINARY_OPERATORS, NUMERIC, TEXTUAL, UNARY_OPERATORS, compare_files, evaluate_unary
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from agentsandbox.fs.base import FileSystem
 
@@ -19,21 +19,6 @@ _INTEGER = re.compile(r"[ \t\n\v\f\r]*([+-]?[0-9]+)[ \t]*")
 _UNARY = UNARY_OPERATORS - {"-a", "-o", "-v", "-R"}
 _LONGEST = 4000
 """Digits of a number that is compared as one."""
-_NUMBERS: dict[str, Callable[[int, int], bool]] = {
-    "-eq": lambda a, b: a == b,
-    "-ne": lambda a, b: a != b,
-    "-lt": lambda a, b: a < b,
-    "-le": lambda a, b: a <= b,
-    "-gt": lambda a, b: a > b,
-    "-ge": lambda a, b: a >= b,
-}
-_TEXTS: dict[str, Callable[[str, str], bool]] = {
-    "=": lambda a, b: a == b,
-    "==": lambda a, b: a == b,
-    "!=": lambda a, b: a != b,
-    "<": lambda a, b: a < b,
-    ">": lambda a, b: a > b,
-}
 
 
 class _Environment:
@@ -206,10 +191,10 @@ class _Test:
     def _binary(self) -> bool:
         left, operator, right = self._word(), self._word(1), self._word(2)
         self.at += 3
-        if operator in _TEXTS:
-            return _TEXTS[operator](left, right)
-        if operator in _NUMBERS:
-            return _NUMBERS[operator](_integer(left), _integer(right))
+        if operator in TEXTUAL:
+            return TEXTUAL[operator](left, right)
+        if operator in NUMERIC:
+            return NUMERIC[operator](_integer(left), _integer(right))
         return compare_files(operator, left, right, self.environment)
 
 

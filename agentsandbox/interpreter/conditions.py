@@ -8,6 +8,7 @@ from agentsandbox.interpreter.dispatch import compiles
 from agentsandbox.interpreter.failures import command_failed, expansion_failed
 from agentsandbox.interpreter.redirections import redirected
 from agentsandbox.interpreter.substitutions import WORDS
+from agentsandbox.languages.predicates import NUMERIC
 from agentsandbox.patterns import compile_shell_pattern
 from agentsandbox.streams import bytewise
 from agentsandbox.syntax.nodes import (
@@ -205,16 +206,6 @@ def _unary(node: CondUnary, sign: Sign) -> Test:
     return unary
 
 
-_COMPARE: dict[str, Callable[[int, int], bool]] = {
-    "-eq": lambda left, right: left == right,
-    "-ne": lambda left, right: left != right,
-    "-lt": lambda left, right: left < right,
-    "-le": lambda left, right: left <= right,
-    "-gt": lambda left, right: left > right,
-    "-ge": lambda left, right: left >= right,
-}
-
-
 def _binary(node: CondBinary, sign: Sign) -> Test:
     operator = node.operator
     left = WORDS.string(node.left)
@@ -222,8 +213,8 @@ def _binary(node: CondBinary, sign: Sign) -> Test:
         return _matches(node, left, sign)
     if operator == "=~":
         return _regular(node, left, sign)
-    if operator in _COMPARE:
-        compare = _COMPARE[operator]
+    if operator in NUMERIC:
+        compare = NUMERIC[operator]
         left_number, right_number, right_text = _number(node.left), _number(node.right), WORDS.string(node.right)
 
         def compare_numbers(shell: Shell) -> bool:

@@ -8,6 +8,7 @@ from agentsandbox.expansion.errors import ExpansionError
 from agentsandbox.interpreter.failures import command_failed, expansion_failed
 from agentsandbox.interpreter.inline import finish, makes_one_field
 from agentsandbox.interpreter.substitutions import WORDS
+from agentsandbox.languages.predicates import NUMERIC, TEXTUAL
 from agentsandbox.syntax.nodes import Assignment, DoubleQuoted, Parameter, SimpleCommand, Word
 
 TYPE_CHECKING = False
@@ -19,20 +20,6 @@ if TYPE_CHECKING:
     Run = Callable[[Shell], int]
 
 __all__ = ["compile_test"]
-
-_COMPARE: dict[str, Callable[[int, int], bool]] = {
-    "-eq": lambda left, right: left == right,
-    "-ne": lambda left, right: left != right,
-    "-lt": lambda left, right: left < right,
-    "-le": lambda left, right: left <= right,
-    "-gt": lambda left, right: left > right,
-    "-ge": lambda left, right: left >= right,
-}
-_TEXT: dict[str, Callable[[str, str], bool]] = {
-    "=": lambda left, right: left == right,
-    "==": lambda left, right: left == right,
-    "!=": lambda left, right: left != right,
-}
 
 
 def compile_test(node: SimpleCommand, general: Run) -> Run | None:
@@ -50,9 +37,9 @@ def _test_words(node: SimpleCommand, operands: list[Word | Assignment], general:
     line = node.line
     if len(words) == 3:
         left, operator, right = words
-        if operator.source in _COMPARE:
+        if operator.source in NUMERIC:
             return _compare_numbers(left, operator.source, right, line, general)
-        if operator.source in _TEXT and makes_one_field(left) and makes_one_field(right):
+        if operator.source in TEXTUAL and makes_one_field(left) and makes_one_field(right):
             return _compare_texts(left, operator.source, right, line, general)
     if len(words) == 2 and words[0].source in ("-z", "-n") and makes_one_field(words[1]):
         text = WORDS.string(words[1])
@@ -111,7 +98,7 @@ def _compare_numbers(left: Word, operator: str, right: Word, line: int, general:
     read_left, read_right = _number_reader(left), _number_reader(right)
     if read_left is None or read_right is None:
         return None
-    compare = _COMPARE[operator]
+    compare = NUMERIC[operator]
     if re.fullmatch(r"-?[0-9]{1,18}", right.source):
         constant = int(right.source)
 
@@ -148,7 +135,7 @@ def _compare_numbers(left: Word, operator: str, right: Word, line: int, general:
 
 def _compare_texts(left: Word, operator: str, right: Word, line: int, general: Run) -> Run:
     first, second = WORDS.string(left), WORDS.string(right)
-    compare = _TEXT[operator]
+    compare = TEXTUAL[operator]
 
     def run(shell: Shell) -> int:
         if shell.slow:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import re
 import stat as stat_module
 
@@ -149,23 +150,25 @@ _UNARY: dict[str, Callable[[str, TestEnvironment], bool]] = {
     "-R": lambda name, env: env.is_reference(name),
 }
 UNARY_OPERATORS = frozenset(_UNARY)
-_ARITHMETIC: dict[str, Callable[[int, int], bool]] = {
-    "-eq": lambda a, b: a == b,
-    "-ne": lambda a, b: a != b,
-    "-lt": lambda a, b: a < b,
-    "-le": lambda a, b: a <= b,
-    "-gt": lambda a, b: a > b,
-    "-ge": lambda a, b: a >= b,
+NUMERIC: dict[str, Callable[[int, int], bool]] = {
+    "-eq": operator.eq,
+    "-ne": operator.ne,
+    "-lt": operator.lt,
+    "-le": operator.le,
+    "-gt": operator.gt,
+    "-ge": operator.ge,
 }
-_TEXTUAL: dict[str, Callable[[str, str], bool]] = {
-    "=": lambda a, b: a == b,
-    "==": lambda a, b: a == b,
-    "!=": lambda a, b: a != b,
-    "<": lambda a, b: a < b,
-    ">": lambda a, b: a > b,
+"""What the operators between numbers do."""
+TEXTUAL: dict[str, Callable[[str, str], bool]] = {
+    "=": operator.eq,
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    ">": operator.gt,
 }
+"""What the operators between texts do."""
 _FILES = ("-nt", "-ot", "-ef")
-BINARY_OPERATORS = frozenset([*_ARITHMETIC, *_TEXTUAL, *_FILES])
+BINARY_OPERATORS = frozenset([*NUMERIC, *TEXTUAL, *_FILES])
 
 
 def evaluate_unary(operator: str, operand: str, env: TestEnvironment) -> bool:
@@ -174,10 +177,10 @@ def evaluate_unary(operator: str, operand: str, env: TestEnvironment) -> bool:
 
 
 def _evaluate_binary(left: str, operator: str, right: str, env: TestEnvironment) -> bool:
-    textual = _TEXTUAL.get(operator)
+    textual = TEXTUAL.get(operator)
     if textual is not None:
         return textual(left, right)
-    arithmetic = _ARITHMETIC.get(operator)
+    arithmetic = NUMERIC.get(operator)
     if arithmetic is None:
         return compare_files(operator, left, right, env)
     numbers: list[int] = []
