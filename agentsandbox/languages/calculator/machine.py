@@ -93,7 +93,7 @@ class Machine:
     def run(self, name: str, text: str, *, from_stdin: bool) -> bool:
         """Run a file; false when the program has ended itself."""
         line = "(standard_in)" if from_stdin else name
-        parser = Parser(text, lambda message: self.complain(f"{line} {parser.line}: {message}"))
+        parser = Parser(text, lambda message: self.complain(f"{line} {parser.line}: {message}"), self.budget.step)
         parser.functions = self.functions
         self.parser = parser
         self.reads_program = from_stdin

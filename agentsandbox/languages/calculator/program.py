@@ -77,8 +77,10 @@ class Function:
 class Parser:
     """Reads one item of input at a time: a line, or a function's definition."""
 
-    def __init__(self, text: str, report: Callable[[str], None]) -> None:
+    def __init__(self, text: str, report: Callable[[str], None], draw: Callable[[], None]) -> None:
         self.text = text
+        self.draw = draw
+        """Called for each token: it draws on the budget."""
         self.position = 0
         self.line = 1
         self.report = report
@@ -98,6 +100,7 @@ class Parser:
     def advance(self) -> None:
         """Read the next token into `kind` and `value`."""
         while True:
+            self.draw()
             if self.position >= len(self.text):
                 self.kind, self.value = "EOF", ""
                 return
