@@ -7,6 +7,8 @@ from agentsandbox.commands._quoting import is_printable
 __all__ = ["character_width", "text_width"]
 
 _ZERO = ("Mn", "Me", "Cf")
+_LONG = 4096
+"""Characters from which on the different ones are looked at once."""
 
 
 def character_width(character: str) -> int:
@@ -28,4 +30,8 @@ def text_width(text: str) -> int:
     """The columns of a text; what does not print takes none."""
     if text.isascii() and text.isprintable():
         return len(text)
-    return sum([max(0, character_width(character)) for character in text])
+    if len(text) < _LONG:
+        return sum([max(0, character_width(character)) for character in text])
+    from collections import Counter
+
+    return sum([max(0, character_width(character)) * times for character, times in Counter(text).items()])

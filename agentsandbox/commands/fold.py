@@ -15,6 +15,10 @@ if TYPE_CHECKING:
 _OBSOLETE = re.compile(r"-([0-9]+)(.*)", re.DOTALL)
 
 
+_PIECES = 8192
+"""Pieces of a line that are made at a time."""
+
+
 def _rewrite(words: Sequence[str]) -> Sequence[str]:
     """`-40` is `-w 40`."""
     rewritten: list[str] = []
@@ -39,7 +43,11 @@ def _fold_block(block: bytes, width: int) -> bytes:
 def _fold_plain(line: bytes, width: int, spaces: bool) -> list[bytes]:
     """A line in which every byte is one column wide."""
     if not spaces:
-        return [line[at : at + width] for at in range(0, len(line), width)]
+        step = width * _PIECES  # a long line is joined in pieces, so that they are never all there at once
+        return [
+            b"\n".join([line[at : at + width] for at in range(start, min(start + step, len(line)), width)])
+            for start in range(0, len(line), step)
+        ]
     parts = []
     start = 0
     while len(line) - start > width:
@@ -108,7 +116,8 @@ def fold(ctx: CommandContext, args: Arguments) -> int:
     spaces, by_bytes = args.flag("spaces"), args.flag("bytes")
     for _name, source in inputs(ctx, args.operands):
         for block in line_blocks(ctx.budget, source, size=1 << 16):
-            if not spaces and width < 2**15 and b"\n\n" not in block and (by_bytes or not _is_special(block)):
+            short = len(block) < 1 << 20
+            if short and not spaces and width < 2**15 and b"\n\n" not in block and (by_bytes or not _is_special(block)):
                 ctx.budget.step(len(block) // 256)
                 ctx.stdout.write(_fold_block(block, width))
                 continue
