@@ -156,7 +156,7 @@ def _stages(node: Pipeline) -> Run:
     stages, children = map(list, zip(*map(compile_stage, node.commands), strict=True))
     for number, command in enumerate(node.commands):
         if isinstance(command, SimpleCommand):
-            children[number] = announced(children[number])
+            children[number] = announced(children[number], command)
     in_place = [command.words[0].source if _leaves_no_trace(command) else "" for command in node.commands]  # type: ignore[attr-defined]
     line = node.line
 

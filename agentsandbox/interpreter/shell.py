@@ -651,10 +651,6 @@ class Shell:
         """An error for a builtin to raise."""
         return CommandError(message, status)
 
-    def exit(self, status: int) -> Exit:
-        """The unwind that ends this shell."""
-        return Exit(status & 255)
-
     def deeper(self) -> None:
         """One call deeper, as `Budget.deeper`."""
         if self.budget.depth >= self.budget.max_depth:

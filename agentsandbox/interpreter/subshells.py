@@ -97,7 +97,8 @@ def run_subshell(shell: Shell, run: Run, fds: dict[int, Stream], *, substitution
     except Killed as end:
         if child.pid != end.target:
             raise
-        shell.killed = (end.signal, child.pid)
+        if not substitution:  # nothing is told of those
+            shell.killed = (end.signal, child.pid)
         return 128 + end.signal
     finally:
         budget.depth -= 1
@@ -187,12 +188,14 @@ def compile_stage(command: Command) -> tuple[Run, Run]:
     return run, run_alone
 
 
-def announced(run: Run) -> Run:
+def announced(run: Run, node: SimpleCommand) -> Run:
     """A simple command in a process of its own: its DEBUG trap has run before, and it is the process that a signal ends."""
+    name = node.words[0].source if node.words else ""
 
     def run_announced(shell: Shell) -> int:
         shell.announced = shell.slow
-        shell.tells_signals = False
+        if name not in shell.functions:
+            shell.tells_signals = False
         return run(shell)
 
     return run_announced
@@ -244,7 +247,7 @@ def _background(node: Background) -> Run:
         command = Pipeline(command.commands, command.operators, False, command.timed, command.line)
     run = compile_stage(command)[1]
     if isinstance(command, SimpleCommand):
-        run = announced(run)
+        run = announced(run, command)
     text: list[str] = []
     simple = not isinstance(node.command, AndOr) or len(node.command.rest) < 100
 

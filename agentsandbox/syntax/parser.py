@@ -331,8 +331,6 @@ class Parser(WordReader):
         self.nesting -= 1
         return FunctionDefinition(name, body, line)
 
-    # [[ … ]]
-
     # simple commands
 
     def _simple_command(self) -> Command:
