@@ -67,6 +67,18 @@ class Sandbox:
     threads and tasks: executions queue up. `execute` never raises for what a script does.
     """
 
+    # what a new one begins with; a fork is made of as few parts as can be
+    _id: str | None = None
+    is_executing = False
+    _shell: Shell | None = None
+    _inherited: dict[str, Any] | None = None
+    """The state of the shell for forks to take over, if it has not changed since it was last asked for."""
+    _closed = False
+    _mounted: tuple[SkillInfo, ...] = ()
+    _session: SkillSession | None = None
+    _executions = 0
+    _observation: Observation | None = None
+
     def __init__(self, id: str | None = None, options: SandboxOptions | None = None, **overrides: Any) -> None:
         settings = DEFAULTS if options is None else options.settings()
         if overrides:
@@ -78,17 +90,9 @@ class Sandbox:
         self._id = id
         self._settings = settings
         self.lock = threading.RLock()
-        self.is_executing = False
-        self._shell: Shell | None = None
-        self._inherited: dict[str, Any] | None = None
-        """What a fork takes over from the original's shell when it first needs one of its own."""
-        self._closed = False
-        self._mounted: tuple[SkillInfo, ...] = ()
         self._active_skills: list[str] = []
-        self._session: SkillSession | None = None
         self._clock: Callable[[], float] = settings["clock"] or time.time
         self._created = monotonic()
-        self._executions = 0
         self.fs: MemoryFileSystem = _new_filesystem(settings, self._clock)
         self._cwd: str = settings["cwd"]
         self.fs.makedirs(self._cwd)
@@ -266,6 +270,7 @@ class Sandbox:
         finally:
             self.fs.uid = 0  # the host program may do everything
             self.is_executing = False
+            self._inherited = None
             machine = shell.machine
             machine.scheduler.pause = budget.weigh = None
             if limit is not None:
@@ -451,7 +456,6 @@ class Sandbox:
             from agentsandbox.interpreter.inheritance import take_over
 
             take_over(self._shell, self._inherited, self._cwd)
-            self._inherited = None
 
     def _environment(self) -> dict[str, str]:
         """What a new shell is given."""
@@ -489,6 +493,7 @@ class Sandbox:
             self.fs.restore(snapshot.files)  # type: ignore[arg-type]
             if self._shell is not None:
                 self._shell.change_directory(snapshot.cwd)
+                self._inherited = None
             self._cwd = snapshot.cwd
             if self._observation is not None:
                 self._observation.lifecycle("restored")
@@ -500,29 +505,25 @@ class Sandbox:
     def fork(self) -> Sandbox:
         """An independent copy: same files, variables, functions and directory. O(1) in the number of files."""
         with self.lock:
-            twin = Sandbox.__new__(Sandbox)
-            twin._id = None
-            twin._settings = self._settings
-            twin.lock = threading.RLock()
-            twin.is_executing = False
-            twin._closed = False
-            twin._mounted = self._mounted
-            twin._active_skills = self._active_skills.copy()
-            twin._session = None
-            twin._clock = self._clock
-            twin._created = monotonic()
-            twin._executions = 0
-            twin.fs = self.fs.fork()
-            twin.fs.uid = 0
-            twin._cwd = self.cwd
-            twin._shell = None
-            twin._inherited = self._inherited
-            if self._shell is not None:
+            if self._shell is not None and (self._inherited is None or self.is_executing):
                 from agentsandbox.interpreter.inheritance import shell_state
 
-                twin._inherited = shell_state(self._shell)
-            twin._observation = twin._observe()
+                self._inherited = shell_state(self._shell)
+            twin = Sandbox.__new__(Sandbox)
+            twin._settings = self._settings
+            twin.lock = threading.RLock()
+            twin._active_skills = self._active_skills.copy()
+            twin._clock = self._clock
+            twin._created = monotonic()
+            twin.fs = self.fs.fork()
+            if self.is_executing:
+                twin.fs.uid = 0
+            twin._cwd = self.cwd
+            twin._inherited = self._inherited
+            if self._mounted:
+                twin._mounted = self._mounted
             if self._observation is not None:
+                twin._observation = twin._observe()
                 self._observation.lifecycle("forked", twin.id)
             return twin
 
@@ -553,10 +554,12 @@ class Sandbox:
 
     def __del__(self, is_finalizing: Callable[[], bool] = sys.is_finalizing) -> None:
         # what waits in the middle of its work holds itself: the collector cannot see into it, so it is ended here
-        if not is_finalizing() and not self.__dict__.get("_closed", True):
-            shell = self._shell
-            if shell is not None and (shell.machine.scheduler.processes or shell.machine.scheduler.elsewhere):
-                shell.machine.scheduler.kill_all()
+        shell = self._shell
+        if shell is None or self._closed or is_finalizing():
+            return
+        scheduler = shell.machine.scheduler
+        if scheduler.processes or scheduler.elsewhere:
+            scheduler.kill_all()
 
     def __reduce__(self) -> str:
         raise TypeError("a sandbox can neither be pickled nor copied: `fork` makes a second one, `snapshot` keeps its files")

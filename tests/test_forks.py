@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from agentsandbox import Sandbox
+from agentsandbox.command import Arguments, CommandContext, command
 
 STATE = """x=1; declare -A map=([a]=1); list=(1 2); f() { echo "f $1 $x"; }; set -f; shopt -s extglob; alias ll='ls -l'; set -- p q
 IFS=:; umask 077; mkdir -p /workspace/d; pushd /workspace/d > /dev/null"""
@@ -31,6 +32,27 @@ def test_forks_are_apart() -> None:
         assert other.execute('echo "$x ${map[a]} ${list[*]} $1"; alias ll; ls').stdout == "1 1 1:2 p\nalias ll='ls -l'\n"
         assert sandbox.execute('echo "$x ${map[a]} ${list[*]} $1"; cat /workspace/d/file').stdout == "2 2 2:2 z\n2\n"
         assert fork.execute('echo "$x ${map[a]} ${list[*]} $1"; cat file; f').stdout == "3 3 1:2:3 p\n3\n"
+
+
+def test_each_fork_has_the_state_of_its_moment() -> None:
+    twins: list[Sandbox] = []
+
+    @command("twin", usage="Usage: twin\nFork the sandbox in the middle of a script.")
+    def twin(ctx: CommandContext, args: Arguments) -> int:
+        twins.append(sandbox.fork())
+        return 0
+
+    with Sandbox(commands=[twin]) as sandbox:
+        sandbox.execute("x=1")
+        before, first = sandbox.snapshot(), sandbox.fork()
+        sandbox.execute("x=2; mkdir d; cd d; twin; x=3")
+        second = sandbox.fork()
+        sandbox.restore(before)
+        forks = [first, *twins, second, sandbox.fork()]
+        shown = [fork.execute("echo $x $PWD").stdout for fork in forks]
+        assert shown == ["1 /workspace\n", "2 /workspace/d\n", "3 /workspace/d\n", "3 /workspace\n"]
+        first.execute("x=4")
+        assert first.fork().execute("echo $x").stdout == "4\n"
 
 
 def test_a_fork_of_an_unused_sandbox() -> None:

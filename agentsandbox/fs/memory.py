@@ -499,10 +499,12 @@ class MemoryFileSystem(Grafts):
         twin.limits, twin.clock, twin.random = self.limits, self.clock, self.random
         twin.open_fifo = twin.descriptors = None
         twin.token, twin._hard_token = object(), self.token
-        twin._uid = twin.maker = self.maker
+        twin._uid, twin.maker = self._uid, self.maker
         twin._dirs, twin.opened, twin.orphans = {}, {}, set()
         twin._root, twin._hard = self._root, self._hard
-        twin.used = self.used - sum([len(node.data) for node in self.orphans])
+        twin.used = self.used
+        if self.orphans:
+            twin.used -= sum([len(node.data) for node in self.orphans])
         twin.nodes = self.nodes
         twin.max_bytes = self.max_bytes
         twin.max_nodes = self.max_nodes
