@@ -52,7 +52,6 @@ LONG_FILES = {
     "languages/calculator/program.py": "every statement and function of bc and dc",
     "languages/dates.py": "what `date -d` understands",
     "languages/jq/builtins.py": "the table of jq's functions",
-    "languages/jq/compiler.py": "every node of jq as a closure",
     "languages/jq/json_text.py": "reading and writing JSON as jq does",
     "languages/jq/parser.py": "the grammar of jq",
     "languages/sed/parser.py": "the grammar of sed",

@@ -9,7 +9,7 @@ import sys
 from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
 from agentsandbox.commands._jq_options import Options, read_options
 from agentsandbox.errors import CommandError, LimitReached
-from agentsandbox.languages.jq.compiler import EMPTY
+from agentsandbox.languages.jq.code import EMPTY
 from agentsandbox.languages.jq.inputs import Inputs
 from agentsandbox.languages.jq.json_text import COLORS, Dumper, JsonError, dump
 from agentsandbox.languages.jq.machine import Break, Halt, Machine
@@ -21,7 +21,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from agentsandbox.languages.jq.compiler import Code
+    from agentsandbox.languages.jq.code import Code
     from agentsandbox.languages.jq.values import Value
     from agentsandbox.streams import ByteReader
 

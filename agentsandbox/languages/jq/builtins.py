@@ -7,7 +7,9 @@ from __future__ import annotations
 from itertools import islice
 
 from agentsandbox.languages.jq import nodes
-from agentsandbox.languages.jq.compiler import EMPTY, Code, invalid_path, members
+from agentsandbox.languages.jq.code import EMPTY, Code, invalid_path, members
+from agentsandbox.languages.jq.expressions.construction import collected
+from agentsandbox.languages.jq.expressions.flow import piped
 from agentsandbox.languages.jq.paths import delete_paths, get_path
 from agentsandbox.languages.jq.values import EXACT, JqError, add, is_number, number, sorted_values, to_float
 
@@ -16,7 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from typing import Any, TypeAlias
 
-    from agentsandbox.languages.jq.compiler import Compiler, Environment, Path, Paths
+    from agentsandbox.languages.jq.code import Environment, Path
+    from agentsandbox.languages.jq.compiler import Compiler
     from agentsandbox.languages.jq.values import Value
     from agentsandbox.limits import Budget
 
@@ -176,7 +179,7 @@ def _form(name: str) -> Callable[[Form], Form]:
 
 @_form("empty/0")
 def _empty(compiler: Compiler, codes: list[Code]) -> Code:
-    return Code(lambda value, environment: EMPTY, total=False, paths=lambda: lambda path, value, environment: ())
+    return Code(lambda value, environment: EMPTY, total=False, paths=lambda path, value, environment: ())
 
 
 @_form("error/0")
@@ -210,13 +213,10 @@ def _error_with(compiler: Compiler, codes: list[Code]) -> Code:
 def _select(compiler: Compiler, codes: list[Code]) -> Code:
     condition = codes[0]
 
-    def paths() -> Paths:
-        def run(path: Path, value: Value, environment: Environment) -> Iterator[tuple[Path, Value]]:
-            for answer in condition.many(value, environment):
-                if answer is not None and answer is not False:
-                    yield path, value
-
-        return run
+    def paths(path: Path, value: Value, environment: Environment) -> Iterator[tuple[Path, Value]]:
+        for answer in condition.many(value, environment):
+            if answer is not None and answer is not False:
+                yield path, value
 
     decide = condition.one
     if decide is not None:
@@ -240,7 +240,7 @@ def _map(compiler: Compiler, codes: list[Code]) -> Code:
     body, machine = codes[0], compiler.machine
     each = body.one
     if each is None:
-        return compiler.collected(compiler.piped(Code(many=lambda value, environment: members(value)), body, _no_paths))
+        return collected(machine, piped(Code(many=lambda value, environment: members(value)), body, machine.budget))
 
     def one(value: Value, environment: Environment) -> Value:
         items = members(value)
@@ -263,10 +263,6 @@ def _pieces(items: Iterable[Value], budget: Budget) -> Iterator[list[Value]]:
     while part := list(islice(iterator, _PIECE)):
         yield part
         budget.breathe()
-
-
-def _no_paths() -> Paths:
-    return lambda path, value, environment: ()
 
 
 @_form("map_values/1")
@@ -297,16 +293,26 @@ def _map_values(compiler: Compiler, codes: list[Code]) -> Code:
 # paths
 
 
+def _path_list(compiler: Compiler, body: Code, value: Value, environment: Environment) -> Iterator[list[Value]]:
+    """The paths of all outputs, as arrays."""
+    hold = compiler.machine.hold
+    for path, found in body.paths((), value, environment):
+        if path is None:
+            raise invalid_path(found)
+        hold((len(path) >> 1) + 5)
+        yield list(path)
+
+
 @_form("path/1")
 def _path(compiler: Compiler, codes: list[Code]) -> Code:
     body = codes[0]
-    return Code(many=lambda value, environment: compiler.path_list(body, value, environment))
+    return Code(many=lambda value, environment: _path_list(compiler, body, value, environment))
 
 
 @_form("del/1")
 def _del(compiler: Compiler, codes: list[Code]) -> Code:
     body = codes[0]
-    return Code(lambda value, environment: delete_paths(value, list(compiler.path_list(body, value, environment)), compiler.budget))
+    return Code(lambda value, environment: delete_paths(value, list(_path_list(compiler, body, value, environment)), compiler.budget))
 
 
 @_form("getpath/1")
@@ -318,15 +324,12 @@ def _getpath(compiler: Compiler, codes: list[Code]) -> Code:
             raise JqError("Path must be specified as an array")
         return get_path(value, path)
 
-    def paths() -> Paths:
-        def run(path: Path, value: Value, environment: Environment) -> Iterator[tuple[Path, Value]]:
-            for more in where.many(value, environment):
-                if path is None:
-                    raise invalid_path(value)
-                found = look(value, more)
-                yield (*path, *more), found
-
-        return run
+    def paths(path: Path, value: Value, environment: Environment) -> Iterator[tuple[Path, Value]]:
+        for more in where.many(value, environment):
+            if path is None:
+                raise invalid_path(value)
+            found = look(value, more)
+            yield (*path, *more), found
 
     one = where.one
     if one is not None and where.total:
@@ -369,11 +372,8 @@ def _deeper(compiler: Compiler, first: Any, follow: Callable[[Any], Iterable[Any
 def _recursion(compiler: Compiler, body: Code) -> Code:
     budget = compiler.budget
 
-    def paths() -> Paths:
-        def run(path: Path, value: Value, environment: Environment) -> Iterator[tuple[Path, Value]]:
-            return _deeper(compiler, (path, value), lambda pair: body.paths(pair[0], pair[1], environment))
-
-        return run
+    def paths(path: Path, value: Value, environment: Environment) -> Iterator[tuple[Path, Value]]:
+        return _deeper(compiler, (path, value), lambda pair: body.paths(pair[0], pair[1], environment))
 
     one = body.one
     if one is not None:
@@ -409,14 +409,7 @@ def _recurse(compiler: Compiler, codes: list[Code]) -> Code:
 def _recurse_while(compiler: Compiler, codes: list[Code]) -> Code:
     kept = _select(compiler, [codes[1]])
 
-    def paths() -> Paths:
-        def run(path: Path, value: Value, environment: Environment) -> Iterator[tuple[Path, Value]]:
-            for base, found in codes[0].paths(path, value, environment):
-                yield from kept.paths(base, found, environment)
-
-        return run
-
-    return _recursion(compiler, compiler.piped(codes[0], kept, paths))
+    return _recursion(compiler, piped(codes[0], kept, compiler.budget))
 
 
 @_form("recurse/0")
@@ -439,7 +432,7 @@ def _recurse_all(compiler: Compiler, codes: list[Code]) -> Code:
 
     return Code(
         many=lambda value, environment: _deeper(compiler, value, inner),
-        paths=lambda: lambda path, value, environment: _deeper(compiler, (path, value), inner_paths),
+        paths=lambda path, value, environment: _deeper(compiler, (path, value), inner_paths),
     )
 
 
@@ -497,7 +490,7 @@ def _while(compiler: Compiler, codes: list[Code]) -> Code:
 
 def _defined(compiler: Compiler, name: str, codes: list[Code]) -> Code:
     """A call of a definition in jq with arguments that are compiled already."""
-    from agentsandbox.languages.jq.compiler import Scope
+    from agentsandbox.languages.jq.scopes import Scope
 
     definition = _definition_table()[name]
     scope = Scope()
@@ -510,7 +503,7 @@ def _defined(compiler: Compiler, name: str, codes: list[Code]) -> Code:
 
     return Code(
         many=lambda value, environment: body.many(value, enter(environment)),
-        paths=lambda: lambda path, value, environment: body.paths(path, value, enter(environment)),
+        paths=lambda path, value, environment: body.paths(path, value, enter(environment)),
     )
 
 
@@ -541,13 +534,10 @@ def _limit(compiler: Compiler, codes: list[Code]) -> Code:
             if _count(most, message) > 0:
                 yield from _limited(iter(body.many(value, environment)), _count(most, message))
 
-    def paths() -> Paths:
-        def run(path: Path, value: Value, environment: Environment) -> Iterator[tuple[Path, Value]]:
-            for most in count.many(value, environment):
-                if _count(most, message) > 0:
-                    yield from _limited(iter(body.paths(path, value, environment)), _count(most, message))
-
-        return run
+    def paths(path: Path, value: Value, environment: Environment) -> Iterator[tuple[Path, Value]]:
+        for most in count.many(value, environment):
+            if _count(most, message) > 0:
+                yield from _limited(iter(body.paths(path, value, environment)), _count(most, message))
 
     return Code(many=many, paths=paths)
 
@@ -568,13 +558,10 @@ def _skip(compiler: Compiler, codes: list[Code]) -> Code:
             passed = _count(least, message)
             yield from skipped(body.many(value, environment), passed)
 
-    def paths() -> Paths:
-        def run(path: Path, value: Value, environment: Environment) -> Iterator[tuple[Path, Value]]:
-            for least in count.many(value, environment):
-                passed = _count(least, message)
-                yield from skipped(body.paths(path, value, environment), passed)
-
-        return run
+    def paths(path: Path, value: Value, environment: Environment) -> Iterator[tuple[Path, Value]]:
+        for least in count.many(value, environment):
+            passed = _count(least, message)
+            yield from skipped(body.paths(path, value, environment), passed)
 
     return Code(many=many, paths=paths)
 
@@ -583,11 +570,8 @@ def _skip(compiler: Compiler, codes: list[Code]) -> Code:
 def _first(compiler: Compiler, codes: list[Code]) -> Code:
     body = codes[0]
 
-    def paths() -> Paths:
-        def run(path: Path, value: Value, environment: Environment) -> Iterator[tuple[Path, Value]]:
-            return _limited(iter(body.paths(path, value, environment)), 1)
-
-        return run
+    def paths(path: Path, value: Value, environment: Environment) -> Iterator[tuple[Path, Value]]:
+        return _limited(iter(body.paths(path, value, environment)), 1)
 
     def one(value: Value, environment: Environment) -> Value:
         for result in body.many(value, environment):
@@ -601,15 +585,12 @@ def _first(compiler: Compiler, codes: list[Code]) -> Code:
 def _last(compiler: Compiler, codes: list[Code]) -> Code:
     body = codes[0]
 
-    def paths() -> Paths:
-        def run(path: Path, value: Value, environment: Environment) -> Iterator[tuple[Path, Value]]:
-            found: tuple[Path, Value] | None = None
-            for found in body.paths(path, value, environment):  # noqa: B007  # the last one is wanted
-                compiler.budget.step()
-            if found is not None:
-                yield found
-
-        return run
+    def paths(path: Path, value: Value, environment: Environment) -> Iterator[tuple[Path, Value]]:
+        found: tuple[Path, Value] | None = None
+        for found in body.paths(path, value, environment):  # noqa: B007  # the last one is wanted
+            compiler.budget.step()
+        if found is not None:
+            yield found
 
     def one(value: Value, environment: Environment) -> Value:
         found: Value = EMPTY
@@ -722,7 +703,7 @@ for _name, _wanted in (("any", True), ("all", False)):
 def _add_all(compiler: Compiler, codes: list[Code]) -> Code:
     from agentsandbox.languages.jq.natives import total
 
-    body = compiler.collected(codes[0]).one
+    body = collected(compiler.machine, codes[0]).one
     assert body is not None
     return Code(lambda value, environment: total(compiler.machine, body(value, environment)))
 
@@ -884,7 +865,7 @@ def _passing(action: Callable[[Compiler, Value], None]) -> Form:
             action(compiler, value)
             return ((path, value),)
 
-        return Code(one, paths=lambda: run)
+        return Code(one, paths=run)
 
     return form
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import posixpath
 from itertools import pairwise
 
-from agentsandbox.languages.jq.compiler import Constant, Scope
+from agentsandbox.languages.jq.expressions.functions import define
 from agentsandbox.languages.jq.json_text import JsonError, is_plain, next_value, parse_slowly, skip_blanks
 from agentsandbox.languages.jq.lexer import JqSyntaxError
 from agentsandbox.languages.jq.parser import parse
+from agentsandbox.languages.jq.scopes import Constant, Scope
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ class Library:
         for item in reversed(program.imports):
             scope = self._bind(item, scope, origin)
         for definition in program.definitions:
-            scope = self.compiler.definition(definition, scope)
+            scope = define(self.compiler, definition, scope)
         return scope
 
     def _bind(self, item: nodes.Import, scope: Scope, origin: str) -> Scope:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from agentsandbox.languages.jq import values
-from agentsandbox.languages.jq.compiler import members
+from agentsandbox.languages.jq.code import members
 from agentsandbox.languages.jq.dates import DATES
 from agentsandbox.languages.jq.formats import find_format, text_of
 from agentsandbox.languages.jq.json_text import JsonError, dump, parse_number, parse_one

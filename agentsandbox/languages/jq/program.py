@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from agentsandbox.languages.jq.compiler import Compiler, Constant, Scope
+from agentsandbox.languages.jq.compiler import Compiler
 from agentsandbox.languages.jq.lexer import JqSyntaxError
 from agentsandbox.languages.jq.modules import Library
 from agentsandbox.languages.jq.parser import parse
+from agentsandbox.languages.jq.scopes import Constant, Scope
 from agentsandbox.languages.jq.values import JqError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from agentsandbox.languages.jq.compiler import Code
+    from agentsandbox.languages.jq.code import Code
     from agentsandbox.languages.jq.machine import Machine
     from agentsandbox.languages.jq.values import Value
 

@@ -11,8 +11,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from typing import Any
 
-    from agentsandbox.languages.jq.compiler import Code, Compiler, Environment, Scope
+    from agentsandbox.languages.jq.code import Code, Environment
+    from agentsandbox.languages.jq.compiler import Compiler
     from agentsandbox.languages.jq.nodes import Pattern
+    from agentsandbox.languages.jq.scopes import Scope
     from agentsandbox.languages.jq.values import Value
 
 __all__ = ["Binder"]

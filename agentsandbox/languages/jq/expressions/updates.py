@@ -6,7 +6,8 @@ Both give what `reduce path(…)` and `setpath` would, for the forms of expressi
 from __future__ import annotations
 
 from agentsandbox.languages.jq import nodes
-from agentsandbox.languages.jq.compiler import members
+from agentsandbox.languages.jq.code import members
+from agentsandbox.languages.jq.expressions.operators import operation
 from agentsandbox.languages.jq.paths import get, get_path, put, put_path_owned
 from agentsandbox.languages.jq.values import add
 
@@ -15,8 +16,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import TypeAlias
 
-    from agentsandbox.languages.jq.compiler import Code, Compiler, Environment, One, Scope
+    from agentsandbox.languages.jq.code import Code, Environment, One
+    from agentsandbox.languages.jq.compiler import Compiler
     from agentsandbox.languages.jq.nodes import Node
+    from agentsandbox.languages.jq.scopes import Scope
     from agentsandbox.languages.jq.values import Value
     from agentsandbox.limits import Budget
 
@@ -203,7 +206,7 @@ def _assigning(node: nodes.Assign, compiler: Compiler, scope: Scope) -> Step | N
     if keys is None or source is None or not (changes or _is_independent(node.right)):
         return None
     budget, sign = compiler.budget, node.operator[:-1]
-    function = compiler.operator(sign) if sign and sign not in ("|", "//") else None
+    function = operation(sign, compiler) if sign and sign not in ("|", "//") else None
 
     def step(state: Value, environment: Environment, owned: dict[int, Value]) -> Value:
         path = [key(state, environment) for key in keys]
