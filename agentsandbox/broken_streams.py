@@ -15,7 +15,17 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agentsandbox.streams import ByteWriter
 
-__all__ = ["BrokenInput", "BrokenOutput", "buffered_output", "closing_message", "input_failure", "output_failure", "with_name"]
+__all__ = [
+    "BrokenInput",
+    "BrokenOutput",
+    "ToldInput",
+    "buffered_output",
+    "closing_message",
+    "input_failure",
+    "output_failure",
+    "told_input",
+    "with_name",
+]
 
 _BUFFER = 4096
 
@@ -79,10 +89,12 @@ _INPUT: dict[str, tuple[str, int]] = {
     "xzcat": ("(stdin): Read error: {}", 1),
     "zcat": ("=\ngzip: stdin: {}", 1),
     "zstd": ("error 37 : Read error ", 37),
+    "zstdcat": ("=zstd: error 37 : Read error ", 37),
 }
 """What follows the name, and the status, where it is not "-: reason" and 1."""
 
 _CLOSED_INPUT: dict[str, str] = {
+    **dict.fromkeys(("gunzip", "gzip", "zcat"), "=gzip: standard input: Bad file descriptor"),
     "cp": "error closing file: Bad file descriptor",
     "mv": "error closing file: Bad file descriptor",
     "patch": "**** fstat : Bad file descriptor",
@@ -92,9 +104,19 @@ _CLOSED_INPUT: dict[str, str] = {
 }
 """What follows the name of those that say more, or something else, when their input is closed."""
 
+_TOLD: dict[str, tuple[str, str]] = {
+    **dict.fromkeys(("colrm", "factor", "shasum", "sqlite3", "tree"), ("", "")),
+    "cksum": ("", "-"),
+    "od": ("'standard input': {}", "-"),
+    "tsort": ("", "-"),
+    "xargs": ("error closing file: {}", "error closing file"),
+}
+"""What is told, of a closed one and of a directory, by those that then go on as at the end of their input; "-" if they don't."""
+
 _CLOSING: dict[str, str] = {
     **dict.fromkeys((*_HASHES, "cksum", "sum", "od", "tee"), "standard input: "),
     **dict.fromkeys(("cut", "expand", "fold", "head", "nl", "paste", "tac", "tail", "unexpand", "wc"), "-: "),
+    "tsort": "standard input: ",
     **dict.fromkeys(("cat", "fmt"), "closing standard input: "),
 }
 """What precedes the reason when a closed input is closed once more at the end."""
@@ -177,6 +199,24 @@ class BrokenInput(Stream):
         return self.read()
 
 
+class ToldInput(Stream):
+    """A standard input that cannot be read, for those that say so, or don't, and go on with none."""
+
+    __slots__ = ("message", "tried")
+
+    def __init__(self, message: str) -> None:
+        super().__init__()
+        self.message = message
+        self.tried = False
+
+    def read(self, size: int = -1) -> bytes:
+        self.tried = True
+        return b""
+
+    def readline(self, end: bytes = b"\n") -> bytes:
+        return self.read()
+
+
 class BrokenOutput(Stream):
     """A standard output that takes what a buffer holds, and nothing of it arrives."""
 
@@ -204,6 +244,12 @@ def buffered_output(name: str, stream: ByteWriter) -> BrokenOutput | None:
     if name in _DIRECT:
         return None
     return BrokenOutput(stream)
+
+
+def told_input(name: str, number: int) -> ToldInput | None:
+    """What the tool `name` reads instead of a standard input whose error is `number`; None if the error ends it."""
+    message = _TOLD.get(name, ("-", "-"))[number != errno.EBADF]
+    return None if message == "-" else ToldInput(message.replace("{}", os.strerror(number)))
 
 
 def input_failure(name: str, error: InputError) -> tuple[str, int]:

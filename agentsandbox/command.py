@@ -305,18 +305,34 @@ class Command:
 
     def _run_broken(self, ctx: CommandContext) -> int:
         """Run it with a standard stream that is of no use, and say so as the tool would."""
-        from agentsandbox.broken_streams import BrokenInput, BrokenOutput, buffered_output, closing_message, output_failure, with_name
+        from agentsandbox.broken_streams import (
+            BrokenInput,
+            BrokenOutput,
+            ToldInput,
+            buffered_output,
+            closing_message,
+            output_failure,
+            told_input,
+            with_name,
+        )
 
+        told = told_input(self.name, ctx.stdin.unreadable) if ctx.stdin.unreadable else None
+        closed = isinstance(ctx.stdin, Closed)
         if isinstance(ctx.stderr, Closed):
             ctx.stderr = Null()
-        if isinstance(ctx.stdin, Closed):
+        if told is not None:
+            ctx.stdin = told
+        elif closed:
             ctx.stdin = BrokenInput()
         if ctx.stdout.unwritable:
             ctx.stdout = buffered_output(self.name, ctx.stdout) or ctx.stdout
         if self.name == "cat" and isinstance(ctx.stdout, Closed):  # it looks at its output first
             return self._output_failed(ctx, OutputError(errno.EBADF, ""))
         status = self._run(ctx)
-        if isinstance(ctx.stdin, BrokenInput) and ctx.stdin.tried:
+        if told is not None and told.tried and told.message:
+            ctx.stderr.write(with_name(ctx.name, told.message))
+            status = status or 1
+        if closed and isinstance(ctx.stdin, (BrokenInput, ToldInput)) and ctx.stdin.tried:
             message = closing_message(self.name)
             if message is not None:
                 ctx.stderr.write(encode(f"{ctx.name}: {message}\n"))

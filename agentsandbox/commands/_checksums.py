@@ -257,5 +257,10 @@ def run_checksum(ctx: CommandContext, args: Arguments, algorithm: str | None, *,
             ctx.warn_os(error, shown_name(name))
             good = False
             continue
+        if source.unreadable:
+            ctx.warn(f"{quote_always('standard input')}: read error")
+            ctx.warn(f"standard input: {source.input_error().strerror}")
+            good = False
+            continue
         good = _Check(ctx, args, algorithm, bits, name).run(source) and good
     return 0 if good else 1

@@ -92,6 +92,8 @@ class Comparer:
 
     def compare(self, old: str, new: str) -> int:
         """The exit status for two operands."""
+        if old == new == "-":
+            return _SAME
         sides = [self._look(old, top=True), self._look(new, top=True)]
         if self._missing(sides):
             return _TROUBLE
@@ -124,7 +126,8 @@ class Comparer:
         if name == "-" and top:
             from agentsandbox.fs.base import Stat
 
-            return _Side(name, Stat(0o100644, 0, self.ctx.host.clock()))
+            mode = 0o040755 if self.ctx.stdin.unreadable == errno.EISDIR else 0o100644
+            return _Side(name, Stat(mode, 0, self.ctx.host.clock()))
         try:
             return _Side(name, self.ctx.fs.stat(self.ctx.path(name), follow=self.rules.follow))
         except (FileNotFoundError, NotADirectoryError):
@@ -135,6 +138,8 @@ class Comparer:
         old_dir = old.info is not None and old.info.is_dir
         new_dir = new.info is not None and new.info.is_dir
         if (old_dir and new_dir) or (old_dir and new.info is None) or (new_dir and old.info is None):
+            if old.info is not None and new.info is not None and old.info.ino == new.info.ino and (rules.brief or not self.always_shows):
+                return _SAME
             if rules.recursive or not parent:
                 return self._compare_directories(old, new)
             ctx.print(f"Common subdirectories: {old.name} and {new.name}")

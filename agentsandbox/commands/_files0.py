@@ -5,7 +5,7 @@ from __future__ import annotations
 from agentsandbox.commands._lines import read_all, shown_name
 from agentsandbox.commands._quoting import quote_always
 from agentsandbox.errors import CommandError, UsageError
-from agentsandbox.streams import decode
+from agentsandbox.streams import InputError, Null, decode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,7 +23,10 @@ def listed_operands(ctx: CommandContext, args: Arguments, *, status: int = 1) ->
         raise UsageError(f"extra operand {quote_always(args.operands[0])}\nfile operands cannot be combined with --files0-from", status)
     try:
         data = read_all(ctx.budget, ctx.open_input(source_name))
-    except IsADirectoryError as error:
+    except (InputError, IsADirectoryError) as error:
+        ctx.stdin = Null()  # a closed one is not closed once more at the end
+        if ctx.name == "sort" and source_name == "-":
+            raise CommandError("cannot read file names from '-'", status) from None
         raise CommandError(f"{source_name}: read error: {error.strerror}", status) from None
     except OSError as error:
         if ctx.name == "sort":

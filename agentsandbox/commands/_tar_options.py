@@ -176,7 +176,7 @@ class TarOptions:
 
     def open(self, checkpoints: Checkpoints | None = None) -> ArchiveReader:
         """The archive to read; compressed data from standard input is refused unless an option names its format."""
-        reader = open_archive(self.ctx, self.archive, compressed=self.format is not None)
+        reader = open_archive(self.ctx, self.archive, format=self.format)
         archive = ArchiveReader(self.ctx, reader, self.format, checkpoints)
         if self.archive == "-" and self.format is None and archive.format is not None:
             raise CommandError(f"Archive is compressed. Use {_LETTERS[archive.format]} option\ntar: {_FATAL}", 2)
@@ -364,6 +364,8 @@ class TarOptions:
                 self.operands.append(_Operand(name, self.directory, self.recursive))
 
     def _lines(self, name: str, end: bytes, doing: str = "open") -> Iterator[str]:
+        if name == "-" and self.ctx.stdin.unreadable:
+            return  # as if it were empty
         try:
             source = self.ctx.open_input(name)
         except OSError as error:

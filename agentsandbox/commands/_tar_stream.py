@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import posixpath
 
 from agentsandbox.commands._compression import CompressionError, Source, compressor, decompress, detect
@@ -243,14 +244,21 @@ def tell_child(ctx: CommandContext, name: str, error: OSError) -> None:
     ctx.stderr.write(encode(f"tar (child): {name}: Cannot open: {error.strerror}\ntar (child): {_FATAL}\n"))
 
 
-def open_archive(ctx: CommandContext, name: str, *, compressed: bool = False) -> ByteReader:
-    """The archive for reading, stdin for "-"; `compressed` if an option says that it is."""
+def open_archive(ctx: CommandContext, name: str, *, format: str | None = None) -> ByteReader:
+    """The archive for reading, stdin for "-"; `format` if an option says that it is compressed."""
     if name == "-":
+        if ctx.stdin.unreadable:
+            lines = [f"-: Cannot read: {os.strerror(ctx.stdin.unreadable)}", "At beginning of tape, quitting now", _FATAL]
+            if format is None:
+                raise CommandError("\ntar: ".join(lines), 2)
+            text = _CHILD_ERRORS.get((format, "end"), (f"{format}: (stdin): unexpected end of file", 1))[0]
+            ctx.stderr.write(encode("".join([f"tar (child): {line}\n" for line in lines]) + f"{text}\n"))
+            raise CommandError(f"Child returned status 2\ntar: {_FATAL}", 2)
         return ctx.stdin
     try:
         return ctx.fs.open(posixpath.join(ctx.cwd, name) if name else "", "r")
     except OSError as error:
-        if compressed:
+        if format is not None:
             tell_child(ctx, name, error)
             raise CommandError(f"Child returned status 2\ntar: {_FATAL}", 2) from None
         raise CommandError(f"{name}: Cannot open: {error.strerror}\ntar: {_FATAL}", 2) from None

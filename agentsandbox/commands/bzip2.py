@@ -118,6 +118,8 @@ class _Bzip2:
     def stream(self, reader: ByteReader, target: ByteWriter | None, name: str, output: str) -> bool:
         """Whether it went well."""
         self.begin(name)
+        if reader.unreadable:
+            return self.unreadable(os.strerror(reader.unreadable), target)
         if not self.expand and not self.test:
             assert target is not None
             self.squeeze(reader, target)
@@ -151,6 +153,22 @@ class _Bzip2:
                 f"{before / after:6.3f}:1, {8 * after / before:6.3f} bits/byte, {100 * (1 - after / before):5.2f}% saved, "
                 f"{before} in, {after} out.\n"
             )
+
+    def unreadable(self, reason: str, target: ByteWriter | None) -> bool:
+        """Word what becomes of a standard input that cannot be read; whether the output is good."""
+        me = self.ctx.name
+        if self.test:
+            self.tell(f"{me}: (stdin): file ends unexpectedly\n\n{_RECOVER}", 2)
+            return False
+        files = f"{me}: {reason}\n\tInput file = (stdin), output file = (stdout)\n"
+        if self.expand:
+            what = "Compressed file ends unexpectedly;\n\tperhaps it is corrupted?  *Possible* reason follows."
+            self.tell(f"\n{me}: {what}\n{files}\n{_CORRUPT}", 2)
+            return False
+        self.tell(f"\n{me}: I/O or other error, bailing out.  Possible reason follows.\n{files}", 1)
+        if target is not None:
+            target.write(compressor("bzip2", self.level).flush())
+        return False
 
     def problem(self, problem: str, name: str, output: str) -> bool:
         """Word what is wrong with compressed data; whether the output is good all the same."""

@@ -9,7 +9,7 @@ from agentsandbox.commands._lines import read_all
 from agentsandbox.commands._quoting import quote, quote_always
 from agentsandbox.commands._sizes import parse_number
 from agentsandbox.errors import CommandError, UsageError
-from agentsandbox.streams import decode, encode
+from agentsandbox.streams import InputError, decode, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -251,7 +251,7 @@ def csplit(ctx: CommandContext, args: Arguments) -> int:
     name = words[0]
     try:
         data = read_all(ctx.budget, ctx.open_input(name))
-    except IsADirectoryError as error:
+    except (InputError, IsADirectoryError) as error:
         if not args.flag("quiet"):
             ctx.print("0")
         raise CommandError(f"read error: {error.strerror}") from None

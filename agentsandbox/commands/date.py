@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import re
 
 from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
@@ -11,6 +12,8 @@ from agentsandbox.commands._quoting import quote
 from agentsandbox.commands._times import nanoseconds
 from agentsandbox.errors import CommandError, UsageError
 from agentsandbox.languages.dates import DateError, format_date, longest_width, parse_date
+from agentsandbox.languages.strftime import NANO
+from agentsandbox.languages.timezones import find_zone
 from agentsandbox.streams import decode
 
 _DEFAULT = "%a %b %e %H:%M:%S %Z %Y"
@@ -24,6 +27,8 @@ _ISO = {
     "ns": "%Y-%m-%dT%H:%M:%S,%N%:z",
 }
 _RFC_3339 = {"date": "%Y-%m-%d", "seconds": "%Y-%m-%d %H:%M:%S%:z", "ns": "%Y-%m-%d %H:%M:%S.%N%:z"}
+_EARLIEST, _LATEST = -67_768_040_609_740_800, 67_768_036_191_676_799
+"""Local seconds whose year is no longer than 32 bits, counted from 1900."""
 _ISO_CHOICES = (("hours",), ("minutes",), ("date",), ("seconds",), ("ns",))
 _RFC_CHOICES = (("date",), ("seconds",), ("ns",))
 
@@ -88,11 +93,16 @@ def _parse_posix(ctx: CommandContext, text: str, zone: str) -> int:
 
 
 def _show(ctx: CommandContext, moment: int, format: str, zone: str) -> None:
+    seconds = moment // NANO
+    if not _EARLIEST <= seconds + find_zone(zone).at(seconds)[0] <= _LATEST:
+        raise CommandError(f"time {quote(str(seconds))} is out of range")
     ctx.budget.charge(longest_width(format) + 64 * len(format))
     ctx.print(format_date(moment, format, zone))
 
 
 def _show_lines(ctx: CommandContext, name: str, format: str, zone: str) -> int:
+    if name == "-" and ctx.stdin.unreadable == errno.EISDIR:
+        return 0
     try:
         source = ctx.open_input(name)
     except OSError as error:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 
 from agentsandbox.command import Arguments, CommandContext, command
-from agentsandbox.errors import PipeClosed, Unwind
-from agentsandbox.streams import decode
+from agentsandbox.errors import CommandError, PipeClosed, Unwind
+from agentsandbox.streams import InputError, decode
 
 
 @command(
@@ -40,6 +40,9 @@ def dc(ctx: CommandContext, args: Arguments) -> int:
             if not is_text:
                 try:
                     data = ctx.open_input(value).read()
+                except InputError as error:
+                    machine.flush()
+                    raise CommandError(f"error reading input: {error.strerror}") from None
                 except OSError as error:
                     machine.flush()
                     ctx.warn(f"Could not open file {value}" if error.errno == 2 else f"{value}: {os.strerror(error.errno or 5)}", 0)

@@ -215,6 +215,8 @@ class _Copy:
         except OSError as error:
             name = self.options.input if self.options.input is not None else "standard input"
             self.ctx.warn(f"error reading {quote_always(name)}: {describe_os_error(error, '')}")
+            if self.source is self.ctx.stdin and error.errno == errno.EBADF:
+                raise CommandError(f"closing input file {quote_always(name)}: Bad file descriptor") from None
             return b""
 
     # converting

@@ -7,7 +7,7 @@ from agentsandbox.commands._diff_usage import with_hint
 from agentsandbox.errors import CommandError, UsageError
 from agentsandbox.languages.diff.lines import is_binary, split_lines
 from agentsandbox.languages.diff.threeway import MergeRules, compare_three, merge, print_blocks, print_script
-from agentsandbox.streams import encode
+from agentsandbox.streams import InputError, encode
 
 _TROUBLE = 2
 _RULES = {
@@ -88,6 +88,10 @@ def _diff3(ctx: CommandContext, args: Arguments, words: list[str]) -> int:
 def _read(ctx: CommandContext, args: Arguments, name: str) -> list[bytes]:
     try:
         data = ctx.stdin.read() if name == "-" else ctx.fs.read_bytes(ctx.path(name))
+    except InputError as error:
+        problem = f"diff: -: {error.strerror}"
+        ctx.stderr.write(encode(f"{problem}\ndiff3: subsidiary program 'diff' failed (exit status 2)\n"))
+        raise CommandError("", _TROUBLE) from None
     except OSError as error:
         raise CommandError(describe_os_error(error, name), _TROUBLE) from None
     ctx.budget.charge(len(data))

@@ -12,7 +12,7 @@ from agentsandbox.commands._quoting import quote, quote_always
 from agentsandbox.commands._times import LocalTime, nanoseconds
 from agentsandbox.errors import CommandError, UsageError
 from agentsandbox.patterns import compile_glob
-from agentsandbox.streams import decode, encode
+from agentsandbox.streams import InputError, decode, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -228,6 +228,8 @@ def _read_operands(ctx: CommandContext, args: Arguments) -> list[str]:
         raise UsageError(f"extra operand {quote_always(args.operands[0])}\nfile operands cannot be combined with --files0-from")
     try:
         data = ctx.open_input(name).read()
+    except (InputError, IsADirectoryError) as error:
+        raise CommandError(f"{name}: read error: {error.strerror}") from None
     except OSError as error:
         raise CommandError(f"cannot open {quote_always(name)} for reading: {describe_os_error(error, '')}") from None
     return [decode(part) for part in data.split(b"\0") if part]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import stat
 
@@ -135,6 +136,9 @@ def _shown(name: str, *, raw: bool) -> str:
 
 
 def _answer(ctx: CommandContext, args: Arguments, look: _Look, name: str) -> str:
+    if name == "-" and ctx.stdin.unreadable:
+        ctx.status = 1
+        return f"ERROR: cannot read `/dev/stdin' ({os.strerror(ctx.stdin.unreadable)})"
     try:
         kind = _identify(ctx, look, name)
     except OSError as error:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from agentsandbox.streams import ByteReader
 
 _OBSOLETE = re.compile(r"-([0-9]+)(.*)", re.DOTALL)
+_DIGIT_OPTION = re.compile(r"-[qvz]*([cn0-9])")
 _READ = 8192
 
 
@@ -26,6 +27,7 @@ def _rewrite(words: Sequence[str]) -> Sequence[str]:
     """`-5`, `-5c`, `-2kv` as the first word."""
     found = _OBSOLETE.match(words[0]) if words else None
     if found is None:
+        _refuse_digits(words)
         return words
     option, multiplier, others = "-n", "", []
     for letter in found[2]:
@@ -37,7 +39,22 @@ def _rewrite(words: Sequence[str]) -> Sequence[str]:
             others.append(f"-{letter}")
         else:
             raise UsageError(f"invalid trailing option -- {letter}")
+    _refuse_digits(words[1:])
     return [option, found[1] + multiplier, *others, *words[1:]]
+
+
+def _refuse_digits(words: Sequence[str]) -> None:
+    """Digits are options in the first word alone."""
+    is_value = False
+    for word in words:
+        if is_value:
+            is_value = False
+        elif word == "--":
+            return
+        elif (found := _DIGIT_OPTION.match(word)) is not None:
+            if found[1].isdigit():
+                raise UsageError(f"invalid trailing option -- {found[1]}")
+            is_value = found.end() == len(word)
 
 
 def _first_lines(ctx: CommandContext, source: ByteReader, count: int, end: bytes) -> None:

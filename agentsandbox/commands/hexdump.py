@@ -61,7 +61,8 @@ def _input(ctx: CommandContext, names: list[str], skip: int, limit: int | None) 
         try:
             source = ctx.open_input(name)
         except IsADirectoryError as error:
-            ctx.stderr.write(encode(f"{ctx.name}: {name}: {error.strerror}\n"))
+            shown = name if name != "-" else ctx.words[-1] if ctx.words else ctx.name
+            ctx.stderr.write(encode(f"{ctx.name}: {shown}: {error.strerror}\n"))
             opened += 1
             continue
         except OSError as error:

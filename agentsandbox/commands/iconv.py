@@ -6,7 +6,7 @@ import codecs
 
 from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.errors import CommandError
-from agentsandbox.streams import encode
+from agentsandbox.streams import InputError, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -176,6 +176,8 @@ def iconv(ctx: CommandContext, args: Arguments) -> int:
     for operand in args.operands or ["-"]:
         try:
             reader = ctx.open_input(operand)
+        except InputError:
+            raise
         except OSError as error:
             ctx.warn(f"cannot open input file `{operand}': {error.strerror}")
             continue

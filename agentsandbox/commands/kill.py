@@ -87,7 +87,8 @@ def _list(ctx: CommandContext, words: list[str]) -> int:
     first = words.pop(0)
     attached = first.removeprefix("--list").removeprefix("-l").removeprefix("=")
     names = [attached] if attached else words[:1]
-    if not names:
+    if not names or (not attached and names[0].startswith("-")):
+        names = []
         shown = [_NAMES[number] for number in sorted(_NAMES)]
         ctx.print(f"{' '.join(shown[:16])}\n{' '.join(shown[16:])}")
     for name in names:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
-from agentsandbox.streams import encode
+from agentsandbox.streams import InputError, encode
 
 
 @command(
@@ -34,6 +34,8 @@ def less(ctx: CommandContext, args: Arguments) -> int:
             for block in source.blocks():
                 ctx.budget.step()
                 ctx.stdout.write(block)
+        except InputError:
+            ctx.stdout.write(b"read error\n")
         except OSError as error:
             ctx.stdout.write(encode(f"{describe_os_error(error, name)}\n"))
     return 0

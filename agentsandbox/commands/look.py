@@ -44,7 +44,7 @@ def look(ctx: CommandContext, args: Arguments) -> int:
     if stop:
         text = re.match(re.escape(encode(stop[0])).join([b"(?s)[^", b"]*.?"]), text)[0]  # type: ignore[index]
     try:
-        found = split_lines(read_all(ctx.budget, ctx.open_input(name)))
+        found = split_lines(read_all(ctx.budget, ctx.keep(ctx.fs.open(ctx.path(name), "r"))))
     except IsADirectoryError:
         raise CommandError(f"{name}: No such device") from None
     except OSError as error:

@@ -152,6 +152,8 @@ def _parse(text: str, options: _Options) -> tuple[int, int, int]:
         raise _BadNumberError(f"value too large to be converted: {quote(text)}")
     fraction = fraction or ""
     value = int(whole.lstrip("0") + fraction or "0")
+    if not fraction:
+        value = _nearest(value)
     precision = len(fraction)
     rest = rest.lstrip(" \t") if rest[:1] in (" ", "\t") else rest
     denominator: int = 10**precision
@@ -161,6 +163,15 @@ def _parse(text: str, options: _Options) -> tuple[int, int, int]:
             precision = 0
         value *= multiplier
     return (-value if sign else value), denominator, precision
+
+
+def _nearest(value: int) -> int:
+    """The nearest number of 64 binary digits, as a long double holds it."""
+    shift = value.bit_length() - 64
+    if shift <= 0:
+        return value
+    half = 1 << (shift - 1)
+    return (value + half - 1 + (value >> shift & 1)) >> shift << shift
 
 
 def _suffix(rest: str, text: str, scale: str) -> int:
@@ -209,7 +220,7 @@ def _print_number(numerator: int, denominator: int, precision: int, options: _Op
     """The text of a value, scaled and rounded."""
     used = precision if options.precision is None else options.precision
     size = abs(numerator)
-    magnitude = len(str(size // denominator)) - 1
+    magnitude = len(str(_nearest(size // denominator))) - 1
     if options.to_scale == "none":
         if magnitude + used > _MAX_UNSCALED:
             shown = f"{numerator / denominator:g}" + (f"/{used}" if used else "")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from itertools import cycle, islice, zip_longest
 
 from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
@@ -60,10 +61,13 @@ def _join_lines(ctx: CommandContext, found: Iterator[bytes], delimiter: bytes) -
 def _parallel(ctx: CommandContext, names: Sequence[str], delimiters: list[bytes], end: bytes) -> int:
     shared: Iterator[bytes] | None = None
     columns: list[Iterator[bytes]] = []
+    closed = False
     for name in names:
         if name == "-":
             if ctx.stdin.unreadable:
-                raise ctx.stdin.input_error()
+                ctx.warn_os(ctx.stdin.input_error(), "-")
+                closed = closed or ctx.stdin.unreadable == errno.EBADF
+                continue
             shared = shared or lines(ctx.budget, ctx.stdin, end)
             columns.append(shared)
             continue
@@ -71,6 +75,10 @@ def _parallel(ctx: CommandContext, names: Sequence[str], delimiters: list[bytes]
             columns.append(lines(ctx.budget, ctx.open_input(name), end))
         except OSError as error:
             raise CommandError(describe_os_error(error, shown_name(name))) from None
+    if closed:
+        ctx.warn("-: Bad file descriptor")
+    if not columns:
+        return ctx.status
     between = list(islice(cycle(delimiters), len(columns) - 1))
     rows = zip_longest(*columns, fillvalue=b"")
     while part := list(islice(rows, _ROWS)):

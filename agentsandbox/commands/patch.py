@@ -13,7 +13,7 @@ from agentsandbox.languages.diff.applying import Application, EdError, apply_ed_
 from agentsandbox.languages.diff.lines import split_lines
 from agentsandbox.languages.diff.patches import FilePatch, Hunk, read_patches
 from agentsandbox.quoting import quote_if_needed
-from agentsandbox.streams import decode, encode
+from agentsandbox.streams import InputError, decode, encode
 
 _FUZZ = 2
 _TROUBLE = 2
@@ -129,6 +129,10 @@ def _patch(ctx: CommandContext, args: Arguments) -> int:
 def _read_patch(ctx: CommandContext, source: str | None) -> bytes:
     try:
         data = ctx.stdin.read() if source in (None, "-") else ctx.fs.read_bytes(ctx.path(source or ""))
+    except InputError:
+        if source in (None, "-"):
+            raise
+        raise CommandError("**** read error : Is a directory", _TROUBLE) from None
     except OSError as error:
         raise CommandError(f"**** Can't open patch file {describe_os_error(error, f'{source} ')}", _TROUBLE) from None
     ctx.budget.charge(len(data))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import re
 
 from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
@@ -381,6 +382,10 @@ class _Rg:
 
     def _operand(self, operand: str, search: LineSearch) -> bool:
         ctx = self.ctx
+        if operand == "-" and ctx.stdin.unreadable:
+            if ctx.stdin.unreadable == errno.EISDIR:
+                self._complain(ctx.stdin.input_error(), "<stdin>")
+            return False
         if operand == "-":
             return self._stream(ctx.stdin, "<stdin>", search, explicit=True)
         if not self._is_directory(operand):

@@ -9,7 +9,7 @@ from agentsandbox.commands._lines import read_all, shown_name, split_lines
 from agentsandbox.commands._quoting import quote
 from agentsandbox.commands._random_sources import FileChance, HostChance
 from agentsandbox.errors import CommandError, UsageError
-from agentsandbox.streams import encode
+from agentsandbox.streams import InputError, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def _items(ctx: CommandContext, args: Arguments, end: bytes) -> Sequence[bytes] 
     name = args.operands[0] if args.operands else "-"
     try:
         return split_lines(read_all(ctx.budget, ctx.open_input(name)), end)
-    except IsADirectoryError as error:
+    except (InputError, IsADirectoryError) as error:
         raise CommandError(f"read error: {error.strerror}") from None
     except OSError as error:
         raise CommandError(describe_os_error(error, shown_name(name))) from None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import re
 
 from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
@@ -112,6 +113,9 @@ class _Printer:
         ctx = self.ctx
         if self.filesystem and name == "-":
             raise CommandError("using '-' to denote standard input does not work in file system mode")
+        if name == "-" and ctx.stdin.unreadable == errno.EBADF:
+            ctx.warn("cannot stat standard input: Bad file descriptor")
+            return
         try:
             path = "/dev/stdin" if name == "-" else ctx.path(name)
             info = ctx.fs.stat(path, follow=self.follow or self.filesystem or name == "-")

@@ -198,19 +198,43 @@ class _Test:
         return compare_files(operator, left, right, self.environment)
 
 
-@command(
-    "test",
-    usage="""
-    Usage: test EXPRESSION
-      or:  test
+_EXPRESSIONS = """\
     Exit with the status that EXPRESSION determines: 0 for true, 1 for false, 2 for an error.
 
     ( EXPRESSION )  ! EXPRESSION  EXPRESSION -a EXPRESSION  EXPRESSION -o EXPRESSION
     Strings: -n -z = == != < >   Numbers: -eq -ne -lt -le -gt -ge   Files: -nt -ot -ef
     One file: -b -c -d -e -f -g -G -h -k -L -N -O -p -r -s -S -t -u -w -x
-    """,
+"""
+
+
+@command(
+    "test",
+    usage=f"""
+    Usage: test EXPRESSION
+      or:  test
+{_EXPRESSIONS}    """,
     raw=True,
 )
 def test(ctx: CommandContext, args: Arguments) -> int:
-    ctx.budget.step(len(args.operands) + 1)
-    return 0 if _Test(ctx, args.operands).run() else 1
+    return _evaluate(ctx, args.operands)
+
+
+@command(
+    "[",
+    usage=f"""
+    Usage: test EXPRESSION
+      or:  [ EXPRESSION ]
+      or:  [ ]
+{_EXPRESSIONS}    """,
+    raw=True,
+)
+def bracket(ctx: CommandContext, args: Arguments) -> int:
+    words = args.operands
+    if not words or words[-1] != "]":
+        raise CommandError(f"missing {quote(']')}", 2)
+    return _evaluate(ctx, words[:-1])
+
+
+def _evaluate(ctx: CommandContext, words: Sequence[str]) -> int:
+    ctx.budget.step(len(words) + 1)
+    return 0 if _Test(ctx, words).run() else 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import re
 import stat as stat_module
 
@@ -10,7 +11,7 @@ from agentsandbox.commands._files0 import listed_operands
 from agentsandbox.commands._lines import line_blocks, shown_name
 from agentsandbox.commands._quoting import is_printable, quote_always
 from agentsandbox.commands._widths import character_width
-from agentsandbox.streams import BLOCK, decode, encode
+from agentsandbox.streams import BLOCK, InputError, decode, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -138,6 +139,8 @@ def _number_width(ctx: CommandContext, names: Sequence[str], wanted: Sequence[st
     smallest, total = 1, 0
     for name in names:
         try:
+            if name == "-" and ctx.stdin.unreadable == errno.EBADF:
+                continue
             if name != "-":
                 info = ctx.fs.stat(ctx.path(name))
             elif hasattr(ctx.stdin, "stat"):
@@ -220,7 +223,11 @@ def wc(ctx: CommandContext, args: Arguments) -> int:
             continue
         size = _size_at_once(source) if wanted == ["bytes"] else None
         if size is None:
-            counts = _count(ctx, source, wanted)
+            try:
+                counts = _count(ctx, source, wanted)
+            except InputError as error:
+                ctx.warn(f"{name if args.operands else quote_always('standard input')}: {error.strerror}")
+                counts = _Counts()
         else:
             counts = _Counts()
             counts.bytes = size

@@ -7,7 +7,7 @@ import zlib
 from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.commands.grep import run_grep
 from agentsandbox.errors import CommandError
-from agentsandbox.streams import BytesReader
+from agentsandbox.streams import BytesReader, encode
 
 __all__ = ["zgrep"]
 
@@ -79,13 +79,23 @@ def _split(words: list[str]) -> tuple[list[str], bool, list[str]]:
     return options, pattern_given, operands
 
 
+def _refuse_input(ctx: CommandContext, error: OSError) -> int:
+    """Standard input cannot be read: gzip's words."""
+    ctx.stderr.write(encode(f"gzip: standard input: {error.strerror}\n" if error.errno == 9 else f"\ngzip: stdin: {error.strerror}\n"))
+    return 2
+
+
 def _search(ctx: CommandContext, options: list[str], name: str, *, labelled: bool) -> int:
     """Search one file; grep's status."""
     try:
         source = ctx.open_input(name)
     except OSError as error:
+        if name == "-":
+            return _refuse_input(ctx, error)
         ctx.warn_os(error, name)
         return 2
+    if source.unreadable:
+        return _refuse_input(ctx, source.input_error())
     head = source.read(_STEP)
     pieces = [head]
     while block := source.read(_STEP):

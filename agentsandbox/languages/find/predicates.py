@@ -9,7 +9,7 @@ from agentsandbox.errors import CommandError
 from agentsandbox.languages.find import actions, tests
 from agentsandbox.languages.find.tests import BadArgumentError
 from agentsandbox.languages.names import quote
-from agentsandbox.streams import decode
+from agentsandbox.streams import InputError, decode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -216,6 +216,8 @@ class Predicates:
         try:
             source = self.search.ctx.open_input(file)
             self.tops = [decode(part) for part in source.read().split(b"\0") if part]
+        except (InputError, IsADirectoryError) as error:
+            raise CommandError(f"{quote('(standard input)' if file == '-' else file)}: read error: {error.strerror}") from None
         except OSError as error:
             raise CommandError(f"cannot open {quote(file)} for reading: {os.strerror(error.errno or errno.EIO)}") from None
         return _true
