@@ -51,7 +51,6 @@ LONG_FILES = {
     "interpreter/shell.py": "the state of a shell",
     "languages/calculator/program.py": "every statement and function of bc and dc",
     "languages/dates.py": "what `date -d` understands",
-    "languages/jq/builtins.py": "the table of jq's functions",
     "languages/jq/json_text.py": "reading and writing JSON as jq does",
     "languages/jq/parser.py": "the grammar of jq",
     "languages/sed/parser.py": "the grammar of sed",

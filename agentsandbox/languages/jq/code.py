@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from typing import Any, TypeAlias
 
+    from agentsandbox.languages.jq.compiler import Compiler
     from agentsandbox.languages.jq.values import Value
 
     Environment: TypeAlias = tuple[Any, ...]
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     Many: TypeAlias = Callable[[Value, Environment], Iterable[Value]]
     Path: TypeAlias = tuple[Value, ...] | None
     Paths: TypeAlias = Callable[[Path, Value, Environment], Iterable[tuple[Path, Value]]]
+    Form: TypeAlias = Callable[[Compiler, list["Code"]], "Code"]
+    """A built-in function of the codes of its arguments."""
 
 __all__ = ["EMPTY", "NOTHING", "Code", "invalid_path", "members"]
 

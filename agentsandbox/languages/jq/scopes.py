@@ -9,14 +9,14 @@ if TYPE_CHECKING:
     from agentsandbox.languages.jq.nodes import Parameter
     from agentsandbox.languages.jq.values import Value
 
-__all__ = ["Alias", "Constant", "Function", "Level", "Scope"]
+__all__ = ["Constant", "Function", "Level", "Scope"]
 
 
 class Scope:
     """Names visible at one place of the program; `size` is the length of the environment there.
 
-    A name is "$x", "f/2" or, for a label, "*out"; what it stands for is a place in the environment, a `Function`,
-    an `Alias` or a `Constant`.
+    A name is "$x", "f/2" or, for a label, "*out"; what it stands for is a place in the environment, a `Function`
+    or a `Constant`.
     """
 
     __slots__ = ("entry", "name", "parent", "size")
@@ -69,15 +69,6 @@ class Function:
         self.tail_called = False
         self.grows = False
         """Whether a tail call makes a closure over the one before, so that going round the loop uses memory."""
-
-
-class Alias:
-    """A function without parameters that gives a variable: `def f($a): a`."""
-
-    __slots__ = ("index",)
-
-    def __init__(self, index: int) -> None:
-        self.index = index
 
 
 class Constant:

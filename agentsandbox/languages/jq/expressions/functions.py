@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from agentsandbox.languages.jq import nodes
 from agentsandbox.languages.jq.code import Code
-from agentsandbox.languages.jq.scopes import Alias, Function, Level, Scope
+from agentsandbox.languages.jq.scopes import Function, Level, Scope
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -39,16 +39,14 @@ def compile_define(compiler: Compiler, node: nodes.Define, scope: Scope, tail: F
 
 def define(compiler: Compiler, definition: nodes.Definition, scope: Scope) -> Scope:
     """The scope in which the function can be called."""
+    definition = _plain(definition)
     outer = compiler.level
     compiler.level = Level(outer, is_used=False)
     function = Function(scope.size, definition.parameters, compiler.level)
     outside = scope.define(f"{definition.name}/{len(definition.parameters)}", function)
     inside = outside
     for parameter in definition.parameters:
-        if parameter.is_value:
-            inside = inside.variable(parameter.name).define(parameter.name + "/0", Alias(inside.size))
-        else:
-            inside = inside.closure(parameter.name)
+        inside = inside.variable(parameter.name) if parameter.is_value else inside.closure(parameter.name)
     try:
         if _mentions(definition.body, definition.name, len(definition.parameters)):
             function.body = _recursive_body(compiler, function, definition.body, inside)
@@ -57,6 +55,17 @@ def define(compiler: Compiler, definition: nodes.Definition, scope: Scope) -> Sc
     finally:
         compiler.level = outer
     return outside
+
+
+def _plain(definition: nodes.Definition) -> nodes.Definition:
+    """`def f(a): a as $a | …` for a `def f($a): …` whose body calls `a` as well: all that is passed, not one output of it."""
+    values = [parameter.name for parameter in definition.parameters if parameter.is_value]
+    if not any(_mentions(definition.body, name, 0) for name in values):
+        return definition
+    body = definition.body
+    for name in reversed(values):
+        body = nodes.Bind(nodes.Call(name, [], 0), [nodes.VariablePattern(name)], body)
+    return nodes.Definition(definition.name, [nodes.Parameter(parameter.name, is_value=False) for parameter in definition.parameters], body)
 
 
 def _mentions(body: Node, name: str, arity: int) -> bool:
@@ -189,9 +198,6 @@ def _looping(body: Code, grows: bool, machine: Machine) -> Code:
 def compile_call(compiler: Compiler, node: nodes.Call, scope: Scope, tail: Function | None) -> Code:
     name = f"{node.name}/{len(node.arguments)}"
     found = scope.find(name)
-    if isinstance(found, Alias):
-        index = found.index
-        return Code(lambda value, environment: environment[index])
     if isinstance(found, int):
         return _call_closure(compiler.machine, found)
     if isinstance(found, Function):
