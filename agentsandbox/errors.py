@@ -35,6 +35,7 @@ __all__ = [
     "SkillPathError",
     "SkillPolicyError",
     "SkillStateError",
+    "Stopped",
     "Unwind",
     "UsageError",
 ]
@@ -196,3 +197,11 @@ class Exit(ControlFlow):
     def __init__(self, status: int = 0) -> None:
         self.status = status
         super().__init__(status)
+
+
+class Stopped(Exit):
+    """`set -e` ends the shell it is raised in: the command at `line` failed."""
+
+    def __init__(self, status: int, line: int) -> None:
+        super().__init__(status)
+        self.line = line

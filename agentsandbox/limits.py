@@ -16,7 +16,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["DEFAULT_LIMITS", "SLICE", "Budget", "Limits"]
+__all__ = ["DEFAULT_LIMITS", "SLICE", "Budget", "Limits", "notice_of"]
 
 SLICE = 1000
 """Steps between two looks at the clock."""
@@ -31,6 +31,11 @@ _CENSUS_SHARE = 3
 """So many times as long as a census took is none taken."""
 
 _MIB = 1024 * 1024
+
+
+def notice_of(limit: str) -> str:
+    """The line that tells an agent why its script ended early."""
+    return f"sandbox: stopped by the limit '{limit}' ({'D-depth' if limit == 'depth' else 'D-limit'})\n"
 
 
 class Limits:

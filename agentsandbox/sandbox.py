@@ -13,7 +13,7 @@ from time import monotonic
 from agentsandbox.command import Host
 from agentsandbox.errors import ClosedError, SandboxError
 from agentsandbox.fs.memory import MemoryFileSystem
-from agentsandbox.limits import Budget
+from agentsandbox.limits import Budget, notice_of
 from agentsandbox.processes import Scheduler
 from agentsandbox.result import ExecutionResult
 from agentsandbox.settings import DEFAULTS, check_settings, unknown_option
@@ -245,14 +245,7 @@ class Sandbox:
 
         began = monotonic()
         budget = Budget(self._settings["limits"], timeout=timeout)
-        listener = None
-        if on_output is not None:
-            callback = on_output
-
-            def listener(number: int, data: bytes) -> None:
-                callback("stdout" if number == 1 else "stderr", data)
-
-        log = OutputLog(budget.limits.output_bytes, listener)
+        log = OutputLog(budget.limits.output_bytes, on_output)
         self._out.log = self._err.log = log
         history = list(shell.machine.history) if isolated else None
         shell = self._prepare(shell, budget, stdin, env, cwd, args, isolated, fresh, on_command, pause)
@@ -275,6 +268,8 @@ class Sandbox:
             machine.scheduler.pause = budget.weigh = None
             if limit is not None:
                 machine.scheduler.kill_all(jobs=False)
+                if limit != "cancelled":
+                    log.add_line(2, encode(notice_of(limit)))
             if history is None:
                 machine.history.append(script)
                 self._shell_after(shell)

@@ -262,11 +262,23 @@ class OutputLog:
 
     __slots__ = ("entries", "limit", "listener", "size")
 
-    def __init__(self, limit: int, listener: Callable[[int, bytes], None] | None = None) -> None:
+    def __init__(self, limit: int, listener: Callable[[str, bytes], None] | None = None) -> None:
         self.entries: list[tuple[int, bytes]] = []
         self.size = 0
         self.limit = limit
         self.listener = listener
+
+    def add(self, number: int, data: bytes) -> None:
+        """What appears next, whatever the limit is."""
+        self.size += len(data)
+        self.entries.append((number, data))
+        if self.listener is not None:
+            self.listener("stdout" if number == 1 else "stderr", data)
+
+    def add_line(self, number: int, line: bytes) -> None:
+        """A line of its own, also where the last one has no end yet."""
+        last = next((data for stream, data in reversed(self.entries) if stream == number), b"\n")
+        self.add(number, (b"" if last.endswith(b"\n") else b"\n") + line)
 
     def bytes_of(self, number: int) -> bytes:
         """What went to one of the two streams."""
@@ -290,16 +302,9 @@ class Capture(Stream):
         room = log.limit - log.size
         if len(data) > room:
             if room > 0:
-                self._append(data[:room])
+                log.add(self.number, data[:room])
             raise LimitReached("output_bytes")
-        self._append(data)
-
-    def _append(self, data: bytes) -> None:
-        log = self.log
-        log.size += len(data)
-        log.entries.append((self.number, data))
-        if log.listener is not None:
-            log.listener(self.number, data)
+        log.add(self.number, data)
 
 
 class Pipe(Stream):

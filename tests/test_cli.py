@@ -117,9 +117,9 @@ def test_run_mounts_folders(tmp_path: Path) -> None:
 
 def test_run_sets_limits_variables_and_directory() -> None:
     status, out, err = cli("run", "--limit", "timeout=0.3", "echo first; while :; do :; done")
-    assert (status, out, err) == (124, b"first\n", b"agentsandbox: stopped by the limit 'timeout'\n")
+    assert (status, out, err) == (124, b"first\n", b"sandbox: stopped by the limit 'timeout' (D-limit)\n")
     assert cli("run", "--timeout", "0.3", "sleep 20")[0] == 124
-    assert cli("run", "--limit", "output_bytes=100", "yes")[0::2] == (137, b"agentsandbox: stopped by the limit 'output_bytes'\n")
+    assert cli("run", "--limit", "output_bytes=100", "yes")[0::2] == (137, b"sandbox: stopped by the limit 'output_bytes' (D-limit)\n")
     assert cli("run", "--env", "A=1=2", "--cwd", "/work/here", "echo $A; pwd") == (0, b"1=2\n/work/here\n", b"")
 
 
@@ -157,7 +157,7 @@ def test_shell_reads_commands_from_a_pipe() -> None:
     assert cli("shell", stdin=b"trap 'echo bye' EXIT\nread x\nthis\necho got $x\nset -e\nfalse\necho no\n") == (1, b"got this\nbye\n", b"")
     assert cli("shell", stdin=b"") == (0, b"", b"")
     status, out, err = cli("shell", "--limit", "timeout=0.5", stdin=b"echo a\nwhile :; do :; done\necho b\n")
-    assert (status, out, err) == (124, b"a\n", b"agentsandbox: stopped by the limit 'timeout'\n")
+    assert (status, out, err) == (124, b"a\n", b"sandbox: stopped by the limit 'timeout' (D-limit)\n")
     status, out, err = cli("shell", stdin=b"echo a\necho 'open\n")
     assert (status, out) == (2, b"a\n")
     assert b"unexpected EOF" in err

@@ -97,8 +97,10 @@ def test_a_job_of_another_thread_waits_for_a_call_from_there() -> None:
         starter = threading.Thread(target=lambda: sandbox.execute("(sleep 0.01; echo late > f) & p=$!"))
         starter.start()
         starter.join(10)
-        result = sandbox.execute("wait; echo on", timeout=5)
-        assert (result.stdout, result.limit) == ("on\n", None)
+        for waiting in ("wait", "wait -n", "wait $p", "wait %1"):
+            result = sandbox.execute(f"{waiting}; echo $?", timeout=5)
+            assert (result.stdout, result.limit) == ("127\n", None)
+            assert "goes on only in the thread that started it (D-threads)" in result.stderr
 
 
 @pytest.mark.parametrize("jobs", ["detach", "wait", "kill"])

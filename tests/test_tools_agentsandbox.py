@@ -117,7 +117,7 @@ def test_the_head_variant_answers_in_plain_texts(sandbox: Sandbox) -> None:
     assert asyncio.run(shell.acall({"command": "echo hi"})) == "hi\n"
     assert shell.call({}) == "Error: missing argument: command"
     slow = head.shell_tool(Sandbox(limits=Limits(timeout=0.1)))
-    assert slow.call({"command": "while :; do :; done"}) == "Error: sandbox: stopped by the limit 'timeout'\n"
+    assert slow.call({"command": "while :; do :; done"}) == "Error: sandbox: stopped by the limit 'timeout' (D-limit)\n"
     assert get.description == (
         "<available_skills>\n  <skill>\n    <name>python-dev</name>\n    <description>Python work</description>\n"
         "    <location>/.sandbox/skills/python-dev/SKILL.md</location>\n  </skill>\n  <skill>\n    <name>git-workflow</name>\n"

@@ -10,7 +10,7 @@ import signal
 import sys
 
 from agentsandbox.cli.printing import complain
-from agentsandbox.cli.terminal import is_terminal, pass_on, read_input, status_of
+from agentsandbox.cli.terminal import is_terminal, pass_on, read_input
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ _LOGOUT = re.compile(r"\s*logout(?![^\s;])")
 def run_shell(sandbox: Sandbox) -> int:
     """Read commands and run them until `exit` or the end of input; the last exit status."""
     if not is_terminal():
-        return status_of(sandbox.execute("bash", stdin=read_input(), on_output=pass_on))
+        return sandbox.execute("bash", stdin=read_input(), on_output=pass_on).exit_code
     try:
         from prompt_toolkit import PromptSession
         from prompt_toolkit.completion import Completer
@@ -117,7 +117,7 @@ def _run_interruptibly(sandbox: Sandbox, text: str, ending: Ending) -> int:
             return 130
         finally:
             loop.remove_signal_handler(signal.SIGINT)
-        return status_of(result)
+        return result.exit_code
 
     return asyncio.run(run())
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from agentsandbox.cli.terminal import is_terminal, pass_on, read_input, status_of
+from agentsandbox.cli.terminal import is_terminal, pass_on, read_input
 from agentsandbox.streams import decode
 
 TYPE_CHECKING = False
@@ -28,4 +28,4 @@ def run_script(sandbox: Sandbox, script: str | None, args: Sequence[str], timeou
         text = script
     if script not in (None, "-") and not is_terminal():
         stdin = read_input()
-    return status_of(sandbox.execute(text, stdin=stdin, timeout=timeout, args=args, on_output=pass_on))
+    return sandbox.execute(text, stdin=stdin, timeout=timeout, args=args, on_output=pass_on).exit_code

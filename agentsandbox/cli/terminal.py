@@ -5,14 +5,9 @@ from __future__ import annotations
 import os
 import sys
 
-from agentsandbox.cli.printing import complain
 from agentsandbox.errors import PipeClosed
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from agentsandbox.result import ExecutionResult
-
-__all__ = ["give_up_output", "is_terminal", "pass_on", "read_input", "status_of"]
+__all__ = ["give_up_output", "is_terminal", "pass_on", "read_input"]
 
 
 def is_terminal() -> bool:
@@ -43,10 +38,3 @@ def give_up_output() -> None:
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 1)
     os.close(nowhere)
-
-
-def status_of(result: ExecutionResult) -> int:
-    """The exit status; a limit that was reached is said."""
-    if result.limit is not None:
-        complain(f"stopped by the limit {result.limit!r}")
-    return result.exit_code

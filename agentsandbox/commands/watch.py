@@ -103,6 +103,7 @@ def watch(ctx: CommandContext, args: Arguments) -> int:
     if not words:
         ctx.stderr.write(encode(watch.usage))
         return 1
+    ctx.stderr.write(b"watch: there is no screen: each run is printed below the last (D-watch)\n")
     precise, scheduler = args.flag("precise"), ctx.host.scheduler
     before: bytes | None = None
     same = 0

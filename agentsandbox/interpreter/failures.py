@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentsandbox.errors import Exit
+from agentsandbox.errors import Stopped
 from agentsandbox.expansion.errors import ExpansionError
 
 TYPE_CHECKING = False
@@ -27,7 +27,7 @@ def command_failed(shell: Shell, status: int, line: int | None = None) -> None:
             from agentsandbox.interpreter.traps import run_exit_trap
 
             status = run_exit_trap(shell, status)
-        raise Exit(status)
+        raise Stopped(status, shell.line if line is None else line)
 
 
 def expansion_failed(shell: Shell, error: ExpansionError) -> int:

@@ -6,7 +6,7 @@ import functools
 import os
 import re
 
-from agentsandbox.errors import CommandError, Exit, ShellSyntaxError
+from agentsandbox.errors import CommandError, Exit, ShellSyntaxError, Stopped
 from agentsandbox.expansion.errors import ExpansionError
 from agentsandbox.interpreter.dispatch import compile_command
 from agentsandbox.interpreter.shell import OPTIONS, SHOPT_DEFAULTS, Shell
@@ -213,6 +213,7 @@ def run_script_text(
     child.arguments = tuple(arguments)
     if errexit:
         child.set_option("errexit", True)
+        child.errexit_is_default = True
     for option in options:
         _set_letters(child, option[1:])
     if prepare is not None:
@@ -220,7 +221,29 @@ def run_script_text(
     notify = shell.machine.on_skill_script
     if skill is not None and notify is not None:
         notify(skill[1], full_path)
-    return run_child(shell, child, lambda inner: run_commands(inner, text, main=True))
+    return run_child(shell, child, lambda inner: _run_script_commands(inner, text))
+
+
+def _run_script_commands(shell: Shell, text: str) -> int:
+    """All of a script file. One that stops at an error only because files do so here tells why."""
+    try:
+        return run_commands(shell, text, main=True)
+    except Stopped as end:
+        if shell.errexit_is_default and end.line < _last_line(text):
+            shell.complain(f"stopped by status {end.status}; set +e goes on (D-script-errexit)", end.line)
+        raise
+
+
+def _last_line(text: str) -> int:
+    """The number of the last line with a command."""
+    lines = text.split("\n")
+    while lines and (lines[-1].strip() in _ENDS or lines[-1].lstrip().startswith("#")):
+        lines.pop()
+    return len(lines)
+
+
+_ENDS = frozenset(["", "fi", "esac", "}", ";;"])
+"""Lines that end a command without running another."""
 
 
 def run_child(shell: Shell, child: Shell, run: Run) -> int:

@@ -147,6 +147,7 @@ class Shell:
         "disabled",
         "emacs",
         "errexit",
+        "errexit_is_default",
         "errtrace",
         "exported_functions",
         "expressions",
@@ -294,7 +295,7 @@ class Shell:
             setattr(self, attribute, attribute in ("braceexpand", "hashall", "interactive_comments"))
         self.shopt: Mapping[str, bool] = SHOPT_DEFAULTS
         self.extglob = False
-        self.check = self.slow = False
+        self.check = self.slow = self.errexit_is_default = False
         self.set_ifs(None)
         self.variables = Variables(machine.budget.value_bytes, self, READERS, WRITERS)
         self.values = self.variables.values
@@ -319,6 +320,7 @@ class Shell:
         bytewise: bool
         emacs: bool
         errexit: bool
+        errexit_is_default: bool
         errtrace: bool
         functrace: bool
         hashall: bool
@@ -483,6 +485,8 @@ class Shell:
         setattr(self, entry[1], on)
         if on and name in ("vi", "emacs"):  # one editor at a time
             setattr(self, OPTIONS["emacs" if name == "vi" else "vi"][1], False)
+        if name == "errexit":
+            self.errexit_is_default = False
         if name == "posix":
             self.shopt = {**self.shopt, "expand_aliases": on}
             if on:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from agentsandbox.limits import notice_of
 from agentsandbox.skills.prompts import render_catalog
 from agentsandbox.skills.reading import ReadingRules, truncate
 from agentsandbox.tools.output import MAX_OUTPUT, cut_output
@@ -86,11 +87,10 @@ def name_schema(skills: Sequence[SkillInfo]) -> dict[str, Any]:
 
 def shown_errors(result: ExecutionResult, max_output: int) -> str:
     """What a script wrote to standard error, and the limit that ended it."""
-    error = cut_output(str(result.stderr_bytes, "utf-8", "replace"), max_output)
-    if result.limit is None:
-        return error
-    end = "" if error.endswith("\n") or not error else "\n"
-    return f"{error}{end}sandbox: stopped by the limit '{result.limit}'\n"
+    error = str(result.stderr_bytes, "utf-8", "replace")
+    if len(error) <= max_output or result.limit is None:
+        return cut_output(error, max_output)
+    return f"{cut_output(error, max_output)}\n{notice_of(result.limit)}"
 
 
 def _answer(result: ExecutionResult, max_output: int) -> str:

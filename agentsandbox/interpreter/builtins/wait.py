@@ -23,19 +23,14 @@ def wait(shell: Shell, words: list[str]) -> int:
     if "n" in options:
         return _wait_next(shell, operands, variable)
     if not operands:
-        for process in shell.jobs.running():
-            if process not in shell.machine.scheduler.processes:
-                continue  # another thread started it: see `Scheduler.elsewhere`
-            if not _wait_for(shell, process):
-                return _interrupted(shell)
-        tell_jobs(shell)
-        shell.jobs.jobs.clear()
-        shell.jobs.processes.clear()
-        return 0
+        return _wait_for_all(shell)
     status = 0
     for operand in operands:
         named = find_process(shell, operand, "wait")
         if named is None:
+            status = 127
+            continue
+        if _is_elsewhere(shell, named):
             status = 127
             continue
         if not _wait_for(shell, named):
@@ -46,6 +41,27 @@ def wait(shell: Shell, words: list[str]) -> int:
             shell.variables.assign(variable, str(named.pid))
         _forget(shell, named)
     return status
+
+
+def _wait_for_all(shell: Shell) -> int:
+    left = {}
+    for process in shell.jobs.running():
+        if _is_elsewhere(shell, process):
+            left[process.pid] = process
+        elif not _wait_for(shell, process):
+            return _interrupted(shell)
+    tell_jobs(shell)
+    shell.jobs.jobs = [job for job in shell.jobs.jobs if job.process.pid in left]
+    shell.jobs.processes = left
+    return 127 if left else 0
+
+
+def _is_elsewhere(shell: Shell, process: Process) -> bool:
+    """Whether only a call from another thread can go on with it; a message if so."""
+    if process not in shell.machine.scheduler.elsewhere:
+        return False
+    shell.complain(f"wait: pid {process.pid} goes on only in the thread that started it (D-threads)")
+    return True
 
 
 def _wait_for(shell: Shell, process: Process) -> bool:
@@ -75,6 +91,7 @@ def _wait_next(shell: Shell, operands: list[str], variable: str | None) -> int:
             if process not in processes:
                 shell.complain(f"wait: {process.pid}: no such job")
         processes = [process for process in named if process in processes]
+    processes = [process for process in processes if not _is_elsewhere(shell, process)]
     if not processes:
         return 127
     shell.machine.scheduler.block(lambda: bool(shell.pending_traps) or any(process.status is not None for process in processes))
