@@ -6,13 +6,15 @@ import errno
 import os
 import posixpath
 
+from agentsandbox.errors import CommandError
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from agentsandbox.command import CommandContext
 
-__all__ = ["find_problem", "problem_status"]
+__all__ = ["check_program", "find_problem", "problem_status"]
 
 _DEFAULT_PATH = "/bin:/usr/bin"
 
@@ -48,3 +50,11 @@ def find_problem(ctx: CommandContext, name: str, env: Mapping[str, str] | None =
 def problem_status(problem: int) -> tuple[str, int]:
     """The reason in words, and the status: 127 for what is not there, 126 for what cannot be run."""
     return os.strerror(problem), 127 if problem == errno.ENOENT else 126
+
+
+def check_program(ctx: CommandContext, name: str, complaint: str) -> None:
+    """Raise `CommandError`, the complaint and the reason, when `name` cannot be run."""
+    problem = find_problem(ctx, name)
+    if problem:
+        reason, status = problem_status(problem)
+        raise CommandError(f"{complaint}: {reason}", status)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agentsandbox.command import Arguments, CommandContext, command
-from agentsandbox.commands._programs import find_problem, problem_status
+from agentsandbox.commands._programs import check_program
 from agentsandbox.errors import CommandError
 
 
@@ -30,8 +30,5 @@ def ionice(ctx: CommandContext, args: Arguments) -> int:
     if not args.operands:
         ctx.print("none: prio 0")
         return 0
-    problem = find_problem(ctx, args.operands[0])
-    if problem:
-        reason, status = problem_status(problem)
-        raise CommandError(f"failed to execute {args.operands[0]}: {reason}", status)
+    check_program(ctx, args.operands[0], f"failed to execute {args.operands[0]}")
     return ctx.run(args.operands)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from agentsandbox.command import Arguments, CommandContext, command
-from agentsandbox.commands._programs import find_problem, problem_status
+from agentsandbox.commands._programs import check_program
 from agentsandbox.commands._quoting import quote
 from agentsandbox.errors import CommandError, UsageError
 
@@ -47,8 +47,5 @@ def nice(ctx: CommandContext, args: Arguments) -> int:
             raise UsageError("a command must be given with an adjustment")
         ctx.print("0")
         return 0
-    problem = find_problem(ctx, args.operands[0])
-    if problem:
-        reason, status = problem_status(problem)
-        raise CommandError(f"{quote(args.operands[0])}: {reason}", status)
+    check_program(ctx, args.operands[0], quote(args.operands[0]))
     return ctx.run(args.operands)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from agentsandbox.command import Arguments, CommandContext, command
-from agentsandbox.commands._programs import find_problem, problem_status
+from agentsandbox.commands._programs import check_program
 from agentsandbox.commands._quoting import quote_always
-from agentsandbox.errors import CommandError, UsageError
+from agentsandbox.errors import UsageError
 
 
 @command(
@@ -23,8 +23,5 @@ from agentsandbox.errors import CommandError, UsageError
 def nohup(ctx: CommandContext, args: Arguments) -> int:
     if not args.operands:
         raise UsageError("missing operand")
-    problem = find_problem(ctx, args.operands[0])
-    if problem:
-        reason, status = problem_status(problem)
-        raise CommandError(f"failed to run command {quote_always(args.operands[0])}: {reason}", status)
+    check_program(ctx, args.operands[0], f"failed to run command {quote_always(args.operands[0])}")
     return ctx.run(args.operands)

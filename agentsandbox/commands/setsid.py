@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from agentsandbox.command import Arguments, CommandContext, command
-from agentsandbox.commands._programs import find_problem, problem_status
-from agentsandbox.errors import CommandError, UsageError
+from agentsandbox.commands._programs import check_program
+from agentsandbox.errors import UsageError
 
 
 @command(
@@ -26,10 +26,7 @@ def setsid(ctx: CommandContext, args: Arguments) -> int:
     words = args.operands
     if not words:
         raise UsageError("no command specified")
-    problem = find_problem(ctx, words[0])
-    if problem:
-        reason, status = problem_status(problem)
-        raise CommandError(f"failed to execute {words[0]}: {reason}", status)
+    check_program(ctx, words[0], f"failed to execute {words[0]}")
     if not args.flag("fork"):
         return ctx.run(words)
     process = ctx.start(words)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from agentsandbox.command import Arguments, CommandContext, command
-from agentsandbox.commands._programs import find_problem, problem_status
+from agentsandbox.commands._programs import check_program
 from agentsandbox.commands._quoting import quote
 from agentsandbox.errors import CommandError, UsageError
 
@@ -39,8 +39,5 @@ def stdbuf(ctx: CommandContext, args: Arguments) -> int:
         raise UsageError("missing operand")
     if not args.given:
         raise UsageError("you must specify a buffering mode option")
-    problem = find_problem(ctx, args.operands[0])
-    if problem:
-        reason, status = problem_status(problem)
-        raise CommandError(f"failed to run command {quote(args.operands[0])}: {reason}", status)
+    check_program(ctx, args.operands[0], f"failed to run command {quote(args.operands[0])}")
     return ctx.run(args.operands)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.commands._durations import parse_duration
-from agentsandbox.commands._programs import find_problem, problem_status
+from agentsandbox.commands._programs import check_program
 from agentsandbox.commands._quoting import quote
-from agentsandbox.errors import CommandError, UsageError
+from agentsandbox.errors import UsageError
 from agentsandbox.processes import SIGNAL_NUMBERS, SIGNALS
 from agentsandbox.streams import encode
 
@@ -66,10 +66,7 @@ def timeout(ctx: CommandContext, args: Arguments) -> int:
         return 125
     seconds = _duration(args.operands[0])
     words = args.operands[1:]
-    problem = find_problem(ctx, words[0])
-    if problem:
-        reason, status = problem_status(problem)
-        raise CommandError(f"failed to run command {quote(words[0])}: {reason}", status)
+    check_program(ctx, words[0], f"failed to run command {quote(words[0])}")
     if seconds is None:
         return ctx.run(words)
     scheduler = ctx.host.scheduler
