@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from typing import Any, Protocol
 
     from agentsandbox.limits import Budget
-    from agentsandbox.streams import ByteReader
+    from agentsandbox.streams import ByteReader, ByteWriter
 
     class Compressor(Protocol):
         """What the three libraries have in common."""
@@ -30,6 +30,7 @@ __all__ = [
     "CompressionError",
     "GzipHeader",
     "Source",
+    "compress_stream",
     "compressor",
     "decompress",
     "detect",
@@ -300,3 +301,20 @@ def compressor(
     check = check if format == "xz" else -1
     preset = min(6 if level is None else level, 6)  # beyond 6 only the memory for the dictionary grows
     return lzma.LZMACompressor(container, check, preset)
+
+
+def compress_stream(
+    packer: Compressor, source: ByteReader, target: ByteWriter, budget: Budget, *, block: int, steps: int
+) -> tuple[int, int]:
+    """Compress all of the source; the bytes before and after. A `block` of so many bytes costs so many `steps`."""
+    before = after = 0
+    for plain in source.blocks(block):
+        budget.step(steps)
+        before += len(plain)
+        data = packer.compress(plain)
+        after += len(data)
+        target.write(data)
+    data = packer.flush()
+    after += len(data)
+    target.write(data)
+    return before, after

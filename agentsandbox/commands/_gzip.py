@@ -6,7 +6,7 @@ import os
 import posixpath
 import re
 
-from agentsandbox.commands._compression import CompressionError, Source, compressor, decompress, read_gzip_header
+from agentsandbox.commands._compression import CompressionError, Source, compress_stream, compressor, decompress, read_gzip_header
 from agentsandbox.commands._times import nanoseconds
 from agentsandbox.fs.base import File, Timestamp
 from agentsandbox.streams import BytesReader, decode, encode
@@ -241,17 +241,8 @@ class Gzip:
 
     def squeeze_to(self, target: ByteWriter, reader: ByteReader, name: bytes, mtime: int) -> tuple[int, int]:
         """Compress; the sizes before and after, without the header."""
-        stream = compressor("gzip", self.options.level, name=name, mtime=mtime)
-        before = after = 0
-        for block in reader.blocks(131072):
-            self.ctx.budget.step(200)
-            before += len(block)
-            data = stream.compress(block)
-            after += len(data)
-            target.write(data)
-        data = stream.flush()
-        after += len(data)
-        target.write(data)
+        packer = compressor("gzip", self.options.level, name=name, mtime=mtime)
+        before, after = compress_stream(packer, reader, target, self.ctx.budget, block=131072, steps=200)
         return before, after - 18 - (len(name) + 1 if name else 0)
 
     def create(self, name: str, info: Stat) -> ByteWriter | None:

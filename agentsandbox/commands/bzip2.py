@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from agentsandbox.command import Arguments, Command, CommandContext, command
-from agentsandbox.commands._compression import CompressionError, Source, compressor, decompress
+from agentsandbox.commands._compression import CompressionError, Source, compress_stream, compressor, decompress
 from agentsandbox.errors import UsageError
 from agentsandbox.releases import release_of
 from agentsandbox.streams import encode
@@ -135,17 +135,8 @@ class _Bzip2:
         return True
 
     def squeeze(self, reader: ByteReader, target: ByteWriter) -> None:
-        stream = compressor("bzip2", self.level)
-        before = after = 0
-        for block in reader.blocks(131072):
-            self.ctx.budget.step(500)
-            before += len(block)
-            data = stream.compress(block)
-            after += len(data)
-            target.write(data)
-        data = stream.flush()
-        after += len(data)
-        target.write(data)
+        packer = compressor("bzip2", self.level)
+        before, after = compress_stream(packer, reader, target, self.ctx.budget, block=131072, steps=500)
         if self.verbose and not before:
             self.tell(" no data compressed.\n")
         elif self.verbose:

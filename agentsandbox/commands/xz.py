@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from agentsandbox.command import Arguments, Command, CommandContext, command
-from agentsandbox.commands._compression import CHECKS, CompressionError, Source, compressor, decompress, detect
+from agentsandbox.commands._compression import CHECKS, CompressionError, Source, compress_stream, compressor, decompress, detect
 from agentsandbox.commands._xz_listing import (
     Facts,
     ListError,
@@ -216,17 +216,8 @@ class _Xz:
             self.tell_sizes(name, source.taken, size)
 
     def squeeze(self, reader: ByteReader, target: ByteWriter, name: str) -> None:
-        stream = compressor("lzma" if self.format == "lzma" else "xz", self.level, check=self.check)
-        before = after = 0
-        for block in reader.blocks(16384):
-            self.ctx.budget.step(500)
-            before += len(block)
-            data = stream.compress(block)
-            after += len(data)
-            target.write(data)
-        data = stream.flush()
-        after += len(data)
-        target.write(data)
+        packer = compressor("lzma" if self.format == "lzma" else "xz", self.level, check=self.check)
+        before, after = compress_stream(packer, reader, target, self.ctx.budget, block=16384, steps=500)
         if self.verbose:
             self.tell_sizes(name, after, before)
 

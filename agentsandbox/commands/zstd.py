@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agentsandbox.command import Arguments, CommandContext, command
-from agentsandbox.commands._compression import CompressionError, Source, compressor, decompress, detect, load_zstandard
+from agentsandbox.commands._compression import CompressionError, Source, compress_stream, compressor, decompress, detect, load_zstandard
 from agentsandbox.errors import CommandError, UsageError
 from agentsandbox.streams import encode
 
@@ -136,16 +136,8 @@ class _Zstd:
             return self.unpack(Source(source), target, name, alone=alone)
         assert target is not None
         packer = compressor("zstd", self.level, checksum=self.check)
-        before = after = 0
-        for block in source.blocks(65536):
-            self.ctx.budget.step(100 + 100 * self.level)
-            before += len(block)
-            data = packer.compress(block)
-            after += len(data)
-            target.write(data)
-        data = packer.flush()
-        after += len(data)
-        target.write(data)
+        steps = 100 + 100 * self.level
+        before, after = compress_stream(packer, source, target, self.ctx.budget, block=65536, steps=steps)
         if alone:
             ratio = f"{100 * after / before:6.2f}%" if before else "  0.00%"
             self.tell(f"{name:<20} :{ratio}   ({_size(before)} => {_size(after)}, {shown}) ")
