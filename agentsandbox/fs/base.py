@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     Mode = Literal["r", "w", "a", "x", "r+"]
 
-__all__ = ["File", "FileSystem", "Stat", "Timestamp", "nanoseconds", "os_error"]
+__all__ = ["File", "FileSystem", "PositionedFile", "Stat", "Timestamp", "nanoseconds", "os_error"]
 
 MAX_LINKS = 40
 MAX_STEPS = 8192
@@ -128,6 +128,30 @@ class File(Stream):
 
     def __exit__(self, *_: object) -> None:
         self.release()
+
+
+class PositionedFile(File):
+    """An open file description of a regular file, with a position that all its holders share."""
+
+    __slots__ = ("append", "offset", "path", "readable", "writable")
+
+    append: bool
+    offset: int
+    path: str
+    readable: bool
+    writable: bool
+
+    def seek(self, offset: int, whence: int = 0) -> int:
+        if whence == os.SEEK_CUR:
+            offset += self.offset
+        elif whence == os.SEEK_END:
+            offset += self.stat().size
+        elif whence != os.SEEK_SET:
+            raise os_error(errno.EINVAL, self.path)
+        if not 0 <= offset < 1 << 63:
+            raise os_error(errno.EINVAL, self.path)
+        self.offset = offset
+        return offset
 
 
 class FileSystem(ABC):

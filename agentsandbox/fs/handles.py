@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import errno
-import os
 
-from agentsandbox.fs.base import File, Stat, os_error
+from agentsandbox.fs.base import PositionedFile, Stat, os_error
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,10 +14,10 @@ if TYPE_CHECKING:
 __all__ = ["MemoryFile"]
 
 
-class MemoryFile(File):
+class MemoryFile(PositionedFile):
     """An open file description on a node; it outlives the file's name."""
 
-    __slots__ = ("append", "fs", "node", "offset", "path", "readable", "writable")
+    __slots__ = ("fs", "node")
 
     def __init__(self, fs: Ledger, node: nodes.File, path: str, *, readable: bool, writable: bool, append: bool) -> None:
         self.references = 1
@@ -102,18 +101,6 @@ class MemoryFile(File):
 
     def _full(self, room: int) -> OSError:
         return os_error(errno.EFBIG if room >= self.fs.limits.file_bytes else errno.ENOSPC, self.path)
-
-    def seek(self, offset: int, whence: int = 0) -> int:
-        if whence == os.SEEK_CUR:
-            offset += self.offset
-        elif whence == os.SEEK_END:
-            offset += len(self.node.data)
-        elif whence != os.SEEK_SET:
-            raise os_error(errno.EINVAL, self.path)
-        if not 0 <= offset < 1 << 63:
-            raise os_error(errno.EINVAL, self.path)
-        self.offset = offset
-        return offset
 
     def truncate(self, size: int) -> None:
         if not self.writable or size < 0:

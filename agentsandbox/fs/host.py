@@ -12,7 +12,7 @@ import os
 import posixpath
 import stat as stat_module
 
-from agentsandbox.fs.base import File, Stat, os_error
+from agentsandbox.fs.base import File, PositionedFile, Stat, os_error
 from agentsandbox.fs.canonical import CanonicalFileSystem
 from agentsandbox.limits import DEFAULT_LIMITS, Limits
 from agentsandbox.streams import decode, encode
@@ -276,10 +276,10 @@ def _leaves(text: str, here: str) -> bool:
     return False
 
 
-class HostFile(File):
+class HostFile(PositionedFile):
     """An open file of the host; the position is kept here, so that lines can be read without a buffer."""
 
-    __slots__ = ("append", "fs", "number", "offset", "path", "readable", "writable")
+    __slots__ = ("fs", "number")
 
     def __init__(self, fs: HostFileSystem, number: int, path: str, *, readable: bool, writable: bool, append: bool) -> None:
         super().__init__()
@@ -343,18 +343,6 @@ class HostFile(File):
 
     def _full(self, room: int) -> OSError:
         return os_error(errno.EFBIG if room >= self.fs.limits.file_bytes else errno.ENOSPC, self.path)
-
-    def seek(self, offset: int, whence: int = 0) -> int:
-        if whence == os.SEEK_CUR:
-            offset += self.offset
-        elif whence == os.SEEK_END:
-            offset += os.fstat(self.number).st_size
-        elif whence != os.SEEK_SET:
-            raise os_error(errno.EINVAL, self.path)
-        if not 0 <= offset < 1 << 63:
-            raise os_error(errno.EINVAL, self.path)
-        self.offset = offset
-        return offset
 
     def truncate(self, size: int) -> None:
         if not self.writable or size < 0:
