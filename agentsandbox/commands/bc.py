@@ -36,19 +36,19 @@ def bc(ctx: CommandContext, args: Arguments) -> int:
                 source = ctx.open_input(name)
                 text = decode(source.read())
             except OSError as error:
-                machine.flush()
+                machine.output.flush()
                 machine.complain(f"File {name} is unavailable." if error.errno == 2 else f"bc: {describe_os_error(error, name)}")
                 return 1
             if not machine.run(name, text, from_stdin=False):
-                machine.flush()
+                machine.output.flush()
                 return 0
         data = ctx.stdin.read()
         ctx.budget.charge(len(data))
         machine.run("", decode(data), from_stdin=True)
-        machine.flush()
+        machine.output.flush()
     except PipeClosed:
         raise
     except Unwind:
-        machine.flush()
+        machine.output.flush()
         raise
     return 0

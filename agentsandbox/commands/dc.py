@@ -41,21 +41,21 @@ def dc(ctx: CommandContext, args: Arguments) -> int:
                 try:
                     data = ctx.open_input(value).read()
                 except InputError as error:
-                    machine.flush()
+                    machine.output.flush()
                     raise CommandError(f"error reading input: {error.strerror}") from None
                 except OSError as error:
-                    machine.flush()
+                    machine.output.flush()
                     ctx.warn(f"Could not open file {value}" if error.errno == 2 else f"{value}: {os.strerror(error.errno or 5)}", 0)
                     continue
                 ctx.budget.charge(len(data))
                 text = decode(data)
             if not machine.run(text):
-                machine.flush()
+                machine.output.flush()
                 return 1  # so does GNU dc after `q`
-        machine.flush()
+        machine.output.flush()
     except PipeClosed:
         raise
     except Unwind:
-        machine.flush()
+        machine.output.flush()
         raise
     return ctx.status

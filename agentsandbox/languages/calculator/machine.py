@@ -8,6 +8,7 @@ from decimal import Decimal
 from agentsandbox.errors import LimitReached
 from agentsandbox.languages.calculator.library import LIBRARY, evaluate
 from agentsandbox.languages.calculator.numbers import ONE, ZERO, Arithmetic, CalculationError, format_number, length_of, scale_of
+from agentsandbox.languages.calculator.output import Output
 from agentsandbox.languages.calculator.program import BcSyntaxError, Code, Function, Parser, QuitError
 from agentsandbox.streams import encode
 
@@ -82,8 +83,7 @@ class Machine:
         self.column = 0
         self.line_length = _line_length(ctx.env.get("BC_LINE_LENGTH"))
         self.chance: list[int] = []
-        self.out: list[str] = []
-        self.out_size = 0
+        self.output = Output(ctx.stdout)
         self.elements = 0
         self.parser: Parser | None = None
         self.reads_program = False
@@ -123,7 +123,7 @@ class Machine:
 
     def complain(self, message: str) -> None:
         """A message of the language, not of the command: no name before it."""
-        self.flush()
+        self.output.flush()
         self.ctx.stderr.write(encode(message + "\n"))
 
     def place(self, back: int = 0) -> str:
@@ -183,34 +183,20 @@ class Machine:
         limit = self.line_length
         if not limit or (self.column + len(text) < limit - 1 and "\n" not in text):
             self.column += len(text)
-            self._put(text)
+            self.output.write(text)
             return
         for number, piece in enumerate(text.split("\n")):
             if number:
-                self._put("\n")
+                self.output.write("\n")
                 self.column = 0
             start = 0
             while self.column + len(piece) - start >= limit - 1:
                 room = limit - 2 - self.column
-                self._put(piece[start : start + room] + "\\\n")
+                self.output.write(piece[start : start + room] + "\\\n")
                 start += room
                 self.column = 0
-            self._put(piece[start:])
+            self.output.write(piece[start:])
             self.column += len(piece) - start
-
-    def _put(self, text: str) -> None:
-        self.out.append(text)
-        self.out_size += len(text)
-        if self.out_size > 65536:
-            self.flush()
-
-    def flush(self) -> None:
-        """Write what is collected."""
-        if self.out:
-            data = encode("".join(self.out))
-            self.out.clear()
-            self.out_size = 0
-            self.ctx.stdout.write(data)
 
     # operations
 

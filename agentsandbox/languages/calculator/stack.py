@@ -7,6 +7,7 @@ from decimal import Decimal
 
 from agentsandbox.errors import LimitReached
 from agentsandbox.languages.calculator.numbers import ONE, ZERO, Arithmetic, CalculationError, format_number, scale_of, truncate
+from agentsandbox.languages.calculator.output import Output
 from agentsandbox.streams import decode, encode
 
 TYPE_CHECKING = False
@@ -55,9 +56,7 @@ class StackMachine:
         self.strings: list[tuple[str, int]] = []
         self.text = ""
         self.position = 0
-        self.out: list[str] = []
-        self.out_size = 0
-        self.column = 0
+        self.output = Output(ctx.stdout)
         length = ctx.env.get("DC_LINE_LENGTH", "")
         self.line_length = int(length) if length.isdecimal() and len(length) < 9 and int(length) not in (1, 2) else 70
 
@@ -94,9 +93,9 @@ class StackMachine:
                 method(self)
             elif character not in " \t\n\r\f\v":
                 # GNU dc writes the first half of this message to one stream and the second to the other
-                self.flush()
+                self.output.flush()
                 self.ctx.stderr.write(encode(f"{self.ctx.name}: "))
-                self.write(f"{_shown(character)} unimplemented\n")
+                self.output.write(f"{_shown(character)} unimplemented\n")
         except _Trouble as trouble:
             self.complain(str(trouble))
         except CalculationError as error:
@@ -104,7 +103,7 @@ class StackMachine:
 
     def complain(self, message: str) -> None:
         """A message; the program goes on."""
-        self.flush()
+        self.output.flush()
         self.ctx.stderr.write(encode(f"{self.ctx.name}: {message}\n"))
 
     def _number(self) -> None:
@@ -165,25 +164,10 @@ class StackMachine:
 
     # output
 
-    def write(self, text: str) -> None:
-        """To standard output, without regard to columns."""
-        self.out.append(text)
-        self.out_size += len(text)
-        if self.out_size > 65536:
-            self.flush()
-
-    def flush(self) -> None:
-        """Write what is collected."""
-        if self.out:
-            data = encode("".join(self.out))
-            self.out.clear()
-            self.out_size = 0
-            self.ctx.stdout.write(data)
-
     def show(self, item: Item) -> None:
         """An item as `p` shows it."""
         if isinstance(item, str):
-            self.write(item)
+            self.output.write(item)
             return
         pieces: list[str] = []
         format_number(self.arithmetic, item, self.output_base, pieces.append)
@@ -191,13 +175,13 @@ class StackMachine:
         room = self.line_length - 1
         if self.line_length:
             while len(text) > room:
-                self.write(text[:room] + "\\\n")
+                self.output.write(text[:room] + "\\\n")
                 text = text[room:]
-        self.write(text)
+        self.output.write(text)
 
     def print_top(self) -> None:
         self.show(self.top())
-        self.write("\n")
+        self.output.write("\n")
 
     def print_and_drop(self) -> None:
         self.show(self.pop())
@@ -206,17 +190,17 @@ class StackMachine:
         for item in reversed(self.items):
             self.ctx.budget.step()
             self.show(item)
-            self.write("\n")
+            self.output.write("\n")
 
     def print_bytes(self) -> None:
         """A string as it is; a number as the bytes it is made of."""
         item = self.pop()
         if isinstance(item, str):
-            self.write(item)
+            self.output.write(item)
             return
         self.arithmetic.check(abs(item.adjusted()) + 1, 20_000)
         number = abs(int(item))
-        self.write(decode(number.to_bytes(max((number.bit_length() + 7) // 8, 1), "big")))
+        self.output.write(decode(number.to_bytes(max((number.bit_length() + 7) // 8, 1), "big")))
 
     # arithmetic
 
@@ -264,7 +248,7 @@ class StackMachine:
     def power(self) -> None:
         def calculate(base: Decimal, exponent: Decimal) -> Decimal:
             if scale_of(exponent):
-                self.flush()
+                self.output.flush()
                 self.ctx.stderr.write(b"Runtime warning: non-zero scale in exponent\n")
             if not base and exponent < 0:
                 return ZERO
@@ -479,12 +463,12 @@ class StackMachine:
         end = self.text.find("\n", self.position)
         end = len(self.text) if end < 0 else end
         command, self.position = self.text[self.position : end], end
-        self.flush()
+        self.output.flush()
         self.ctx.run(["sh", "-c", command])
 
     def read(self) -> None:
         """A line of input, run as a program."""
-        self.flush()
+        self.output.flush()
         line = decode(self.ctx.stdin.readline())
         if line:
             self.enter(line)
