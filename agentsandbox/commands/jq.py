@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import sys
 
 from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
 from agentsandbox.commands._jq_options import Options, read_options
@@ -24,9 +23,6 @@ if TYPE_CHECKING:
     from agentsandbox.languages.jq.code import Code
     from agentsandbox.languages.jq.values import Value
     from agentsandbox.streams import ByteReader
-
-_PYTHON_DEPTH = 5000
-"""Python frames that a program may nest: a call in jq takes several."""
 
 _HELD = 256
 """Outputs held back at most."""
@@ -301,18 +297,11 @@ def jq(ctx: CommandContext, args: Arguments) -> int:
     if options.version:
         ctx.print("jq-1.8.1")
         return 0
-    before = sys.getrecursionlimit()
+    run = _Run(ctx, options)
     try:
-        if before < _PYTHON_DEPTH:
-            sys.setrecursionlimit(_PYTHON_DEPTH)
-        run = _Run(ctx, options)
-        try:
-            return run.run()
-        except LimitReached:
-            run.flush()
-            raise
+        return run.run()
+    except LimitReached:
+        run.flush()
+        raise
     except RecursionError:
         raise LimitReached("depth") from None
-    finally:
-        if sys.getrecursionlimit() == _PYTHON_DEPTH:
-            sys.setrecursionlimit(before)

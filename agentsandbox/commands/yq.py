@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import posixpath
 import re
-import sys
 
 from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
 from agentsandbox.commands._yq_formats import canonical, read_values, write_value
@@ -258,10 +257,7 @@ def yq(ctx: CommandContext, args: Arguments) -> int:
     if args.flag("version"):
         ctx.print("yq (https://github.com/mikefarah/yq/) version v4.44.1")
         return 0
-    before = sys.getrecursionlimit()
     try:
-        if before < _PYTHON_DEPTH:
-            sys.setrecursionlimit(_PYTHON_DEPTH)
         return _Run(ctx, args).run()
     except CommandError as error:
         # yq's own messages do not begin with its name
@@ -270,6 +266,3 @@ def yq(ctx: CommandContext, args: Arguments) -> int:
         return error.status
     except RecursionError:
         raise LimitReached("depth") from None
-    finally:
-        if sys.getrecursionlimit() == _PYTHON_DEPTH:
-            sys.setrecursionlimit(before)
