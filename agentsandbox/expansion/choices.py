@@ -135,8 +135,16 @@ def _operand(node: Parameter, words: WordCompiler, assignment: bool = False) -> 
     shown = node.prefix + (node.name if node.subscript is None else f"{node.name}[{node.subscript.source}]")
     default = "parameter null or not set" if operator == ":?" else "parameter not set"
 
+    fields = words.fields_of(word.parts)
+
     def report(host: ExpansionHost) -> str:
-        message = text(host)
+        found: list[str] = []
+        noglob, host.noglob = host.noglob, True
+        try:
+            fields(host, found)
+        finally:
+            host.noglob = noglob
+        message = " ".join(found)
         raise ExpansionError(f"{shown}: {message or default}", status=127)
 
     return report

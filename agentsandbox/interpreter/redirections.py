@@ -145,7 +145,9 @@ def _tell(shell: Shell, message: str, table: Table) -> None:
 
 
 def restored(shell: Shell, table: Table, saved: Table) -> Table:
-    """The descriptors after a command with redirections: as they were, but for those that `exec` changed in it."""
+    """The descriptors after a command with redirections: as they were, but for those of `exec` and of {name}> in it."""
+    if shell.owned:
+        saved = saved | {number: stream for number, stream in shell.owned.items() if number not in saved and table.get(number) is stream}
     if shell.fds is table:
         return saved
     merged = dict(shell.fds)
@@ -203,11 +205,11 @@ def _place(node: Redirection, default: int) -> Callable[[Shell, Table, Stream], 
             number = 10
             while number in table or number in shell.fds:
                 number += 1
-            table[number] = stream
-            # such a descriptor outlives the command: the shell itself owns it
-            stream.acquire()
-            shell.owned[number] = stream
             _hold(shell, variable, str(number))
+            table[number] = stream
+            if not shell.shopt["varredir_close"]:  # such a descriptor outlives the command: the shell itself owns it
+                stream.acquire()
+                shell.owned[number] = stream
 
         return place_free
     number = default if node.descriptor is None else node.descriptor
@@ -225,10 +227,14 @@ def _subscript(shell: Shell, subscript: str) -> str:
 def _hold(shell: Shell, variable: str, number: str) -> None:
     """Give the variable of {name}> or {name[subscript]}> the number of the descriptor."""
     name, bracket, subscript = variable.partition("[")
-    if bracket:
-        shell.variables.assign_element(name, _subscript(shell, subscript), number)
-    else:
-        shell.variables.assign(name, number)
+    try:
+        if bracket:
+            shell.variables.assign_element(name, _subscript(shell, subscript), number)
+        else:
+            shell.variables.assign(name, number)
+    except ExpansionError as error:
+        shell.report(error)
+        raise RedirectionError(f"{variable}: cannot assign fd to variable") from None
 
 
 def _held(shell: Shell, variable: str) -> str | None:
@@ -286,11 +292,9 @@ def _duplicate(node: Redirection) -> Apply:
             target = number
             if node.variable is not None:
                 held = _held(shell, node.variable)
-                target = int(held) if held and held.isdigit() and held.isascii() else -1
-                owned = shell.owned.pop(target, None)
-                if owned is not None:
-                    owned.release()
-                    shell.fds = {n: s for n, s in shell.fds.items() if n != target}
+                if not held or not held.isdigit() or not held.isascii() or len(held) > 9:
+                    raise RedirectionError(f"{node.variable}: ambiguous redirect")
+                target = int(held)
             table.pop(target, None)
             return
         moves = text.endswith("-") and text[:-1].isdigit() and text.isascii()

@@ -39,8 +39,9 @@ class Program:
         self.warnings = warnings
 
 
-def _compile_program(text: str, extglob: bool, first_line: int, budget: Budget | None = None) -> Program:
+def _compile_program(text: str, extglob: bool, pairs_quotes: bool, first_line: int, budget: Budget | None = None) -> Program:
     parser = Parser(text, first_line=first_line, extglob=extglob)
+    parser.pairs_quotes = pairs_quotes
     parser.meter = budget
     units: list[Run] = []
     while True:
@@ -78,10 +79,10 @@ def run_commands(shell: Shell, text: str, *, first_line: int = 1, origin: str = 
         return _run_incrementally(shell, text, first_line, origin, main)
     shell.budget.step(len(text) >> 6)
     if len(text) <= MAX_CACHED:
-        program = _cached_program(text, shell.extglob, first_line)
+        program = _cached_program(text, shell.extglob, _pairs_quotes(shell), first_line)
     else:
         shell.budget.charge(len(text))
-        program = _compile_program(text, shell.extglob, first_line, shell.budget)
+        program = _compile_program(text, shell.extglob, _pairs_quotes(shell), first_line, shell.budget)
     if program.warnings:
         _warn(shell, program.warnings)
     status = 0
@@ -90,6 +91,11 @@ def run_commands(shell: Shell, text: str, *, first_line: int = 1, origin: str = 
     if program.error is not None:
         return _syntax_error(shell, program.error, origin, main)
     return status
+
+
+def _pairs_quotes(shell: Shell) -> bool:
+    """Whether "${x-it's}" is unfinished: it is not in POSIX mode, nor for what is called as `sh`."""
+    return not (shell.posix or shell.shopt["xpg_echo"])
 
 
 def _run_unit(shell: Shell, unit: Run, main: bool) -> int:
@@ -123,6 +129,7 @@ def _run_incrementally(shell: Shell, text: str, first_line: int, origin: str, ma
     status = 0
     while True:
         parser.extglob = shell.shopt["extglob"]
+        parser.pairs_quotes = _pairs_quotes(shell)
         parser.aliases = shell.aliases if shell.shopt["expand_aliases"] else None
         start = parser.position
         try:
@@ -509,6 +516,7 @@ def _is_complete(shell: Shell, text: str) -> bool | None:
     if text.endswith("\\\n"):
         return None
     parser = Parser(text, extglob=shell.extglob, aliases=shell.aliases if shell.shopt["expand_aliases"] else None)
+    parser.pairs_quotes = _pairs_quotes(shell)
     parser.meter = shell.budget
     try:
         while parser.next_command() is not None:

@@ -294,7 +294,9 @@ def _general(node: SimpleCommand) -> Run:
             if redirections is not None:
                 try:
                     if assigns and argv and argv[0] not in shell.functions and find_builtin(argv[0]) is None:
-                        table, opened = redirections(shell.fork())  # what is assigned there is lost with the child
+                        child = shell.fork()  # what is assigned there is lost with the child
+                        table, opened = redirections(child)
+                        opened.extend(child.owned.values())
                     else:
                         shell.line = line
                         table, opened = redirections(shell)
@@ -341,6 +343,8 @@ def _general(node: SimpleCommand) -> Run:
 
 
 def _may_assign(node: Redirection) -> bool:
+    if node.variable is not None:
+        return True
     source = (node.target.body if isinstance(node.target, HereDocument) else node.target).source
     return "$" in source and any(mark in source for mark in ("=", "++", "--"))
 

@@ -516,6 +516,7 @@ class Parser(WordReader):
 
     def parse_text(self, text: str, first_line: int) -> Command | None:
         inner = Parser(text, first_line=first_line, extglob=self.extglob, aliases=self.aliases)
+        inner.pairs_quotes = self.pairs_quotes
         inner.nesting = self.nesting
         inner.meter = self.meter
         commands: list[Command] = []

@@ -5,7 +5,8 @@ One scanner reads all contexts a word can stand in; they differ in what ends the
     WORD        a command's word: ends at a metacharacter
     QUOTED      inside "…"
     BRACE       the operand of ${…}: ends at its closing character, quotes as in a word, blanks are text
-    BRACE_Q     the same inside "…": single quotes are text, "…" inside is removed
+    BRACE_Q     the same inside "…": single quotes are text, though what they enclose ends nothing; "…" inside is removed
+    BRACE_H     the same in the body of a here-document: no $'…'
     HERE        the body of a here-document: like QUOTED, but " is text
     SUBSCRIPT   inside [ ]: like BRACE, brackets nest
     ARITHMETIC  inside $(( )): like QUOTED, double quotes are dropped
@@ -35,13 +36,14 @@ from agentsandbox.syntax.nodes import (
 
 __all__ = ["NAME", "WordReader", "decode_ansi_c"]
 
-WORD, QUOTED, BRACE, BRACE_Q, HERE, SUBSCRIPT, ARITHMETIC, INNER = range(8)
+WORD, QUOTED, BRACE, BRACE_Q, HERE, SUBSCRIPT, ARITHMETIC, INNER, BRACE_H = range(9)
 
 _RUN = {
     WORD: re.compile(r"[^ \t\n|&;()<>$`\\\"'?*+@!]+"),
     QUOTED: re.compile(r"[^$`\\\"]+"),
     BRACE: re.compile(r"[^$`\\\"'}/:<>]+"),
-    BRACE_Q: re.compile(r"[^$`\\\"}/:]+"),
+    BRACE_Q: re.compile(r"[^$`\\\"'}/:]+"),
+    BRACE_H: re.compile(r"[^$`\\\"'}/:]+"),
     HERE: re.compile(r"[^$`\\]+"),
     SUBSCRIPT: re.compile(r"[^$`\\\"'\[\]]+"),
     ARITHMETIC: re.compile(r"[^$`\\\"]+"),
@@ -50,6 +52,7 @@ _RUN = {
 _ESCAPABLE = {
     QUOTED: '$`"\\',
     BRACE_Q: '$`"\\}',
+    BRACE_H: '$`"\\}',
     HERE: "$`\\",
     ARITHMETIC: '$`"\\',
     INNER: "",
@@ -133,6 +136,8 @@ class WordReader(Lexer):
     """Reads words. `extglob` says whether ?( *( +( @( !( begin patterns."""
 
     extglob = False
+    pairs_quotes = True
+    """Whether single quotes in "${x-word}" come in pairs; they need not in POSIX mode."""
     has_bad = False
     """Whether a ${…} was read that is none."""
 
@@ -221,7 +226,7 @@ class WordReader(Lexer):
                     self.position += 1
                 else:
                     flush()
-                    parts.append(self._double_quoted(INNER if mode == BRACE_Q else QUOTED))
+                    parts.append(self._double_quoted(INNER if mode in (BRACE_Q, BRACE_H) else QUOTED))
             elif char == "'" and mode in (WORD, BRACE, SUBSCRIPT):
                 flush()
                 end = text.find("'", position + 1)
@@ -229,6 +234,17 @@ class WordReader(Lexer):
                     raise self.unclosed("'", position)
                 parts.append(Quoted(text[position + 1 : end]))
                 self.position = end + 1
+            elif char == "'" and mode in (BRACE_Q, BRACE_H) and self.pairs_quotes:
+                end = text.find("'", position + 1)
+                if end < 0:
+                    raise self.unclosed("'", position)
+                inner = text[position : end + 1]
+                if not _NEEDS_SCAN.search(inner):
+                    pending.append(inner)
+                    self.position = end + 1
+                    continue
+                flush()
+                parts.extend(self._scan_alone(inner, position, mode))
             elif mode == WORD:
                 if char in _ENDS_WORD:
                     if char in "<>" and text[position + 1 : position + 2] == "(":
@@ -251,6 +267,22 @@ class WordReader(Lexer):
                 self.position += 1
         flush()
         return tuple(parts)
+
+    def _scan_alone(self, text: str, start: int, mode: int) -> tuple[Part, ...]:
+        """The parts of a text that stands at `start` and ends for itself; what is unfinished in it is text."""
+        saved, line = (self.text, self.first_line), self.line_at(start)
+        pairs, self.pairs_quotes = self.pairs_quotes, False
+        self.text, self.position, self.first_line = text, 0, line
+        self.enter()
+        try:
+            return self.scan(mode, "")
+        except ShellSyntaxError:
+            return (Quoted(text),)
+        finally:
+            self.nesting -= 1
+            self.text, self.first_line = saved
+            self.pairs_quotes = pairs
+            self.position = start + len(text)
 
     def _backslash(self, mode: int, pending: list[str], flush: object, parts: list[Part]) -> None:
         text = self.text
@@ -360,9 +392,9 @@ class WordReader(Lexer):
             return Parameter(following, source="$" + following)
         if following == "'" and mode in (WORD, BRACE, BRACE_Q, SUBSCRIPT):
             return self._ansi_c(start)
-        if following == '"' and mode in (WORD, BRACE, SUBSCRIPT):
+        if following == '"' and mode in (WORD, BRACE, BRACE_Q, SUBSCRIPT):
             self.position = start + 1
-            return self._double_quoted()
+            return self._double_quoted(INNER if mode == BRACE_Q else QUOTED)
         if following == "[":
             return self._old_arithmetic(start)
         self.position = start + 1
@@ -488,9 +520,9 @@ class WordReader(Lexer):
         text = self.text
         start = self.position
         self.position += 2
-        inside = mode in _ESCAPABLE
         self.enter()
-        part = self._braced_parameter(start, BRACE_Q if inside else BRACE)
+        inside = BRACE_H if mode in (HERE, BRACE_H) else BRACE_Q
+        part = self._braced_parameter(start, inside if mode in _ESCAPABLE else BRACE)
         self.nesting -= 1
         if part is None:  # not a parameter expansion: an error when it is expanded, not before
             self._skip_bad_braces(start)
@@ -552,18 +584,18 @@ class WordReader(Lexer):
                 return None
         elif operator[0] == "/":
             if operator == "//" and text[self.position : self.position + 1] == "/":
-                return Parameter(name, subscript, prefix, operator, self._slash_operands(start, mode))
-            operands = self._operands(start, BRACE if mode == BRACE_Q else mode, "/")
-        elif operator[0] in "#%^,~" or operator == "@":
-            operands = self._operands(start, BRACE if mode == BRACE_Q else mode, "")
+                return Parameter(name, subscript, prefix, operator, self._slash_operands(start))
+            operands = self._operands(start, BRACE, "/")
+        elif operator[0] in "#%^,~" or operator in ("@", "?", ":?"):
+            operands = self._operands(start, BRACE, "")
         else:
             operands = self._operands(start, mode, "")
         return Parameter(name, subscript, prefix, operator, operands)
 
-    def _slash_operands(self, start: int, mode: int) -> tuple[Word, ...]:
+    def _slash_operands(self, start: int) -> tuple[Word, ...]:
         """The operands of ${x///…}: the pattern begins with the third slash."""
         self.position += 1
-        first, *rest = self._operands(start, BRACE if mode == BRACE_Q else mode, "/")
+        first, *rest = self._operands(start, BRACE, "/")
         return (Word((Literal("/"), *first.parts), "/" + first.source), *rest)
 
     def _operands(self, start: int, mode: int, separator: str) -> tuple[Word, ...]:
