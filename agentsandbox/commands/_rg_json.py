@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 
+from agentsandbox.commands._rg_report import read_whole
 from agentsandbox.streams import decode, encode
 
 TYPE_CHECKING = False
@@ -44,13 +45,7 @@ class JsonPrinter:
 
     def file(self, source: ByteReader, name: str) -> bool:
         """Search a file; whether something was found."""
-        pieces: list[bytes] = []
-        size = 0
-        for block in source.blocks():
-            size += len(block)
-            self.ctx.budget.charge(size)
-            pieces.append(block)
-        data = b"".join(pieces)
+        data = read_whole(source, self.ctx.budget)
         nul = data.find(b"\0")
         if nul >= 0 and self.report.binary == "without-match":
             return False

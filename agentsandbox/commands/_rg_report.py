@@ -10,12 +10,24 @@ from agentsandbox.streams import decode, encode
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agentsandbox.command import CommandContext
+    from agentsandbox.limits import Budget
     from agentsandbox.regexps.lines import LineSearch
     from agentsandbox.streams import ByteReader
 
-__all__ = ["RgReport", "RgSearch"]
+__all__ = ["RgReport", "RgSearch", "read_whole"]
 
 _GROUP = re.compile(r"\$(?:\$|(\w+)|\{(\w+)\})")
+
+
+def read_whole(source: ByteReader, budget: Budget) -> bytes:
+    """All of a file; also a regular one is limited like any value, because it is searched in one piece."""
+    pieces: list[bytes] = []
+    size = 0
+    for block in source.blocks():
+        size += len(block)
+        budget.charge(size)
+        pieces.append(block)
+    return b"".join(pieces)
 
 
 class RgReport(Report):
@@ -57,14 +69,8 @@ class RgSearch(FileSearch):
     def run(self, source: ByteReader) -> int:
         if not self.report.multiline:
             return super().run(source)
-        pieces: list[bytes] = []
-        size = 0
-        for block in source.blocks():
-            size += len(block)
-            self.ctx.budget.charge(size)
-            pieces.append(block)
-        if pieces:
-            whole = b"".join(pieces)
+        whole = read_whole(source, self.ctx.budget)
+        if whole:
             if self._looks_binary(whole):
                 if self.report.binary == "without-match":
                     return 0

@@ -25,15 +25,7 @@ def mkfifo(ctx: CommandContext, args: Arguments) -> int:
     if not args.operands:
         raise UsageError("missing operand")
     warn_of_context(ctx, args, "SELinux/SMACK")
-    mode = 0o666 & ~ctx.umask
-    text = args.value("mode")
-    if text is not None:
-        change = compile_mode(text, ctx.umask)
-        if change is None:
-            raise CommandError("invalid mode")
-        mode = change(0o666, False)
-        if mode & ~0o777:
-            raise CommandError("mode must specify only file permission bits")
+    mode = fifo_mode(ctx, args)
     for name in args.operands:
         ctx.budget.step()
         try:
@@ -41,3 +33,17 @@ def mkfifo(ctx: CommandContext, args: Arguments) -> int:
         except OSError as error:
             ctx.warn(f"cannot create fifo {quote_always(name)}: {describe_os_error(error, '')}")
     return ctx.status
+
+
+def fifo_mode(ctx: CommandContext, args: Arguments) -> int:
+    """The mode that `--mode` gives, or the usual one."""
+    text = args.value("mode")
+    if text is None:
+        return 0o666 & ~ctx.umask
+    change = compile_mode(text, ctx.umask)
+    if change is None:
+        raise CommandError("invalid mode")
+    mode = change(0o666, False)
+    if mode & ~0o777:
+        raise CommandError("mode must specify only file permission bits")
+    return mode

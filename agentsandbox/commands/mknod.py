@@ -10,8 +10,8 @@ from agentsandbox.command import Arguments, CommandContext, command, describe_os
 from agentsandbox.commands._contexts import warn_of_context
 from agentsandbox.commands._lines import shown_name
 from agentsandbox.commands._quoting import quote
+from agentsandbox.commands.mkfifo import fifo_mode
 from agentsandbox.errors import CommandError, UsageError
-from agentsandbox.languages.modes import compile_mode
 
 _NUMBER = re.compile(r"0[xX][0-9a-fA-F]+|0[0-7]*|[1-9][0-9]*", re.ASCII)
 _DEVICES = "Special files require major and minor device numbers."
@@ -31,7 +31,7 @@ _FIFOS = "Fifos do not have major and minor device numbers."
     """,
 )
 def mknod(ctx: CommandContext, args: Arguments) -> int:
-    mode = _read_mode(ctx, args)
+    mode = fifo_mode(ctx, args)
     warn_of_context(ctx, args, "SELinux/SMACK")
     _check_operands(args.operands)
     name, kind = args.operands[:2]
@@ -56,19 +56,6 @@ def mknod(ctx: CommandContext, args: Arguments) -> int:
     except OSError as error:
         raise CommandError(f"{shown}: {describe_os_error(error, '')}") from None
     raise CommandError(f"{shown}: {os.strerror(errno.EPERM)}")
-
-
-def _read_mode(ctx: CommandContext, args: Arguments) -> int:
-    text = args.value("mode")
-    if text is None:
-        return 0o666 & ~ctx.umask
-    change = compile_mode(text, ctx.umask)
-    if change is None:
-        raise CommandError("invalid mode")
-    mode = change(0o666, False)
-    if mode & ~0o777:
-        raise CommandError("mode must specify only file permission bits")
-    return mode
 
 
 def _check_operands(operands: list[str]) -> None:

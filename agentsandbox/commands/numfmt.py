@@ -7,6 +7,7 @@ import re
 from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.commands._choices import choose
 from agentsandbox.commands._cut_lists import parse_ranges
+from agentsandbox.commands._directives import check_rest, find_directive
 from agentsandbox.commands._lines import line_blocks, split_lines
 from agentsandbox.commands._quoting import quote
 from agentsandbox.errors import CommandError, UsageError
@@ -64,29 +65,16 @@ class _Options:
 
     def _set_format(self, text: str) -> None:
         """The single `%f` of `--format`."""
-        at = 0
-        while True:
-            at = text.find("%", at)
-            if at < 0:
-                raise CommandError(f"format {quote(text)} has no % directive")
-            if text[at + 1 : at + 2] != "%":
-                break
-            at += 2
-        found = _FORMAT.match(text, at)
-        assert found is not None
+        found = find_directive(text, _FORMAT)
         _, flags, width, precision, letter = found.groups()
-        if at + 1 == len(text) or not letter:
-            raise CommandError(f"format {quote(text)} ends in %")
         if letter != "f":
             raise CommandError(f"invalid format {quote(text)}, directive must be %[0]['][-][N][.][N]f")
         if len(width) > 9 or len(precision or "") > 9:
             raise CommandError(f"invalid format {quote(text)} (width overflow)")
-        rest = text[found.end() :]
-        if "%" in rest.replace("%%", ""):
-            raise CommandError(f"format {quote(text)} has too many % directives")
+        check_rest(text, found)
         if "'" in flags and self.to_scale != "none":
             raise CommandError("grouping cannot be combined with --to")
-        self.prefix, self.tail = text[:at].replace("%%", "%"), rest.replace("%%", "%")
+        self.prefix, self.tail = text[: found.start()].replace("%%", "%"), text[found.end() :].replace("%%", "%")
         if width and int(width):
             if "0" in flags:
                 self.zeros = int(width)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from agentsandbox.command import Arguments, CommandContext, command
+from agentsandbox.commands._directives import check_rest, find_directive
 from agentsandbox.commands._quoting import quote
 from agentsandbox.errors import CommandError, UsageError
 from agentsandbox.streams import encode
@@ -148,24 +149,11 @@ def _formatter(ctx: CommandContext, given: str, scale: int) -> Callable[[int], s
 
 def _split_format(given: str) -> tuple[str, re.Match[str], str]:
     """(text before, the directive, text after), `%%` made one."""
-    at = 0
-    while True:
-        at = given.find("%", at)
-        if at < 0:
-            raise CommandError(f"format {quote(given)} has no % directive")
-        if given[at + 1 : at + 2] != "%":
-            break
-        at += 2
-    found = _DIRECTIVE.match(given, at)
-    assert found is not None
-    if not found[5]:
-        raise CommandError(f"format {quote(given)} ends in %")
+    found = find_directive(given, _DIRECTIVE)
     if found[5] not in "aefgAEFG":
         raise CommandError(f"format {quote(given)} has unknown %{found[5]} directive")
-    rest = given[found.end() :]
-    if "%" in rest.replace("%%", ""):
-        raise CommandError(f"format {quote(given)} has too many % directives")
-    return given[:at].replace("%%", "%"), found, rest.replace("%%", "%")
+    check_rest(given, found)
+    return given[: found.start()].replace("%%", "%"), found, given[found.end() :].replace("%%", "%")
 
 
 def _blocks(ctx: CommandContext, begin: int, stride: int, count: int | None) -> Iterator[range]:
