@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import logging
-import select
-import subprocess
 import sys
 import traceback
 from collections.abc import Callable, Iterable
@@ -14,8 +12,9 @@ from time import monotonic
 from agentsandbox import Limits, Sandbox
 from tests.security.fuzzing import ROOT, make_case
 from tests.security.trial import INTERNAL, forget_peak, memory
+from tests.security.worker import Worker, WorkerError
 
-__all__ = ["find_problems", "run_many"]
+__all__ = ["ask", "find_problems", "run_many", "start_worker"]
 
 TIMEOUT = 1.0
 OVERSHOOT = 0.3
@@ -133,54 +132,30 @@ def work() -> None:
         print(json.dumps(find_problems(kind, int(number), watch)), flush=True)
 
 
-class Workers:
-    """One worker at a time."""
+def ask(worker: Worker, kind: str, number: int) -> list[str]:
+    """The problems of a case that a worker tries."""
+    try:
+        return list(worker.ask(f"{kind} {number}"))
+    except WorkerError as error:
+        return [str(error)]
 
-    def __init__(self) -> None:
-        self.process: subprocess.Popen[str] | None = None
 
-    def ask(self, kind: str, number: int) -> list[str]:
-        if self.process is None:
-            command = [sys.executable, "-m", "tests.security.fuzz_trial"]
-            self.process = subprocess.Popen(
-                command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
-            )
-        process = self.process
-        assert process.stdin is not None
-        assert process.stdout is not None
-        process.stdin.write(f"{kind} {number}\n")
-        process.stdin.flush()
-        ready, _, _ = select.select([process.stdout], [], [], PATIENCE)
-        line = process.stdout.readline() if ready else ""
-        if line:
-            return list(json.loads(line))
-        if not ready:
-            process.kill()
-        process.wait()
-        self.close()
-        return [f"the process ended with {process.returncode}" if ready else f"hung for {PATIENCE} s"]
-
-    def close(self) -> None:
-        process, self.process = self.process, None
-        if process is not None:
-            process.kill()
-            process.wait()
-            for stream in (process.stdin, process.stdout):
-                if stream is not None:
-                    stream.close()
+def start_worker() -> Worker:
+    """A process of this module."""
+    return Worker("tests.security.fuzz_trial", patience=PATIENCE)
 
 
 def run_many(kinds: Iterable[str], count: int, first: int = 0, report: Callable[[str], None] = print) -> int:
     """Try cases of each kind and report those with problems; 1 if there are any."""
-    workers = Workers()
+    worker = start_worker()
     failed = 0
     for number in range(first, first + count):
         for kind in kinds:
-            problems = workers.ask(kind, number)
+            problems = ask(worker, kind, number)
             if problems:
                 failed += 1
                 report(f"{kind} {number}: {'; '.join(problems)}")
-    workers.close()
+    worker.close()
     report(f"{count} of each kind, {failed} with problems")
     return 1 if failed else 0
 

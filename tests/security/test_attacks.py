@@ -7,64 +7,38 @@ A small sample runs with the tests. By hand, all of them, with the time that the
 
 from __future__ import annotations
 
-import json
-import select
-import subprocess
 import sys
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 
 import pytest
 
 from tests.security import large_values as _large_values  # noqa: F401 - adds its attacks
 from tests.security.attack_scripts import ATTACKS
 from tests.security.trial import Finding
+from tests.security.worker import Worker, WorkerError
 
 TIMEOUT = 0.3
 """Seconds that an attack may take in the sample."""
 SAMPLE = 3
 """Attacks of each family in the sample."""
 FAMILIES = sorted({attack.family for attack in ATTACKS})
-ROOT = Path(__file__).parents[2]
+LARGE = 60
+"""MiB that a worker may have gained before it is replaced."""
 
 
-class Worker:
-    """A process that tries attacks, replaced when one of them ended it or made it large."""
+def start_worker(timeout: float) -> Worker:
+    return Worker("tests.security.trial", str(timeout), patience=timeout + 20)
 
-    def __init__(self, timeout: float) -> None:
-        self.timeout = timeout
-        self.process: subprocess.Popen[str] | None = None
 
-    def try_number(self, number: int) -> Finding:
-        if self.process is None:
-            command = [sys.executable, "-m", "tests.security.trial", str(self.timeout)]
-            self.process = subprocess.Popen(
-                command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
-            )
-        process = self.process
-        assert process.stdin is not None
-        assert process.stdout is not None
-        process.stdin.write(f"{number}\n")
-        process.stdin.flush()
-        patience = self.timeout + 20
-        ready, _, _ = select.select([process.stdout], [], [], patience)
-        line = process.stdout.readline() if ready else ""
-        if line:
-            finding = Finding(*json.loads(line))
-            if finding.growth > 60:
-                self.close()
-            return finding
-        self.close()
-        return Finding([f"the process ended with {process.returncode}" if ready else "hung"], patience, 0, None, None, "")
-
-    def close(self) -> None:
-        process, self.process = self.process, None
-        if process is not None:
-            process.kill()
-            process.wait()
-            for stream in (process.stdin, process.stdout):
-                if stream is not None:
-                    stream.close()
+def try_number(worker: Worker, number: int) -> Finding:
+    """Try an attack; a worker that became large is replaced."""
+    try:
+        finding = Finding(*worker.ask(str(number)))
+    except WorkerError as error:
+        return Finding([str(error)], worker.patience, 0, None, None, "")
+    if finding.growth > LARGE:
+        worker.close()
+    return finding
 
 
 def numbers_of(family: str) -> list[int]:
@@ -78,7 +52,7 @@ def sample_of(family: str) -> list[int]:
 
 @pytest.fixture(scope="module")
 def worker() -> Iterator[Worker]:
-    made = Worker(TIMEOUT)
+    made = start_worker(TIMEOUT)
     yield made
     made.close()
 
@@ -88,7 +62,7 @@ def worker() -> Iterator[Worker]:
 def test_attacks(family: str, worker: Worker) -> None:
     wrong = {}
     for number in sample_of(family):
-        finding = worker.try_number(number)
+        finding = try_number(worker, number)
         slow = [problem for problem in finding.problems if problem.startswith("took") and finding.seconds < TIMEOUT + 2]
         problems = [problem for problem in finding.problems if problem not in slow]  # other work on the machine is no fault
         if problems:
@@ -97,14 +71,14 @@ def test_attacks(family: str, worker: Worker) -> None:
 
 
 def run_all(timeout: float, families: Iterable[str]) -> int:
-    worker = Worker(timeout)
+    worker = start_worker(timeout)
     wanted = set(families) or set(FAMILIES)
     failed = tried = 0
     for number, attack in enumerate(ATTACKS):
         if attack.family not in wanted:
             continue
         tried += 1
-        finding = worker.try_number(number)
+        finding = try_number(worker, number)
         if finding.problems:
             failed += 1
             print(number, attack.family, "; ".join(finding.problems), finding.status, finding.limit, repr(attack.script[:150]), flush=True)
