@@ -1,16 +1,15 @@
-"""What `sort` compares: its key definitions (POS1[,POS2] and ordering letters) and the values that stand for lines.
+"""What `sort` compares: its key definitions (POS1[,POS2] and ordering letters), and their texts in lines.
 
-Lines are bytes without their terminator. A key gives a column of values for a list of lines; values of one key compare
-with each other as GNU compares the keys. A key that runs against the sort's direction is inverted.
+Lines are bytes without their terminator. A key gives a column of values for a list of lines. A key that runs against the
+sort's direction is inverted.
 """
 
 from __future__ import annotations
 
 import re
-from operator import itemgetter
 
 from agentsandbox.commands._quoting import quote
-from agentsandbox.commands._versions import version_keys
+from agentsandbox.commands._sort_values import converter, mirror
 from agentsandbox.errors import CommandError
 
 TYPE_CHECKING = False
@@ -26,23 +25,7 @@ ORDERINGS = "bdfghiMnRrV"
 """The letters that may follow a position, as in `-k2,2nr`."""
 
 _MAX_FIELD = 2**31
-_MONTHS = {name: number for number, name in enumerate(b"JAN FEB MAR APR MAY JUN JUL AUG SEP OCT NOV DEC".split(), 1)}
-_NOT_DICTIONARY = bytes([b for b in range(256) if not (chr(b).isalnum() and b < 128) and b not in b" \t"])
-_NOT_PRINTABLE = bytes([b for b in range(256) if not 32 <= b < 127])
-_NUMBER = re.compile(rb"[ \t\n]*(-?)([0-9]*)(?:\.([0-9]*))?(.?)", re.DOTALL)
-_ONLY_INTEGERS = b"0123456789- \t\n"
-_LEADING_INTEGER = re.compile(rb"^[ \t]*+(-?[0-9]{1,18}+)(?![0-9.])", re.MULTILINE)
-_LEADING_DECIMAL = re.compile(rb"^[ \t]*+(-?(?:[0-9]{1,9}+(?:\.[0-9]{0,6}+)?+|\.[0-9]{1,6}+))(?![0-9.])", re.MULTILINE)
-"""Numbers that a float holds exactly enough to tell any two of them apart."""
 _FEW = 64
-_LEADING_HUMAN = re.compile(rb"^[ \t]*+(-?[0-9]{1,18}+)(?!\.)([KMGTPEZYk]?)", re.MULTILINE)
-_GENERAL = re.compile(
-    rb"[ \t\n\v\f\r]*([+-]?)(?:(inf(?:inity)?)|(nan(?:\([a-z0-9_]*\))?)|(0x(?:[0-9a-f]+\.?[0-9a-f]*|\.[0-9a-f]+)(?:p[+-]?[0-9]+)?)"
-    rb"|((?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?))",
-    re.IGNORECASE,
-)
-_UNITS = {letter: power for power, letter in enumerate(b"KMGTPEZY", 1)} | {ord("k"): 1}
-_HUMAN_ORDERS = {b"": 0} | {bytes([letter]): power for letter, power in _UNITS.items()}
 
 
 class SortKey:
@@ -93,12 +76,12 @@ class SortKey:
         extract = _extractor(self, tab)
         if extract is not None and terminator == b"\n":
             extract = _quick_extractor(self, tab, extract)
-        convert = _converter(self.flags, salt)
-        mirror = _mirror(self.flags, terminator) if invert else None
+        convert = converter(self.flags, salt)
+        turn = mirror(self.flags, terminator) if invert else None
 
         def values(lines: Sequence[bytes]) -> list[Any]:
             found = convert(lines if extract is None else extract(lines))
-            return found if mirror is None else mirror(found)
+            return found if turn is None else turn(found)
 
         return values
 
@@ -270,149 +253,3 @@ def _between(key: SortKey, tab: bytes | None, begin: bytes) -> Callable[[Sequenc
         return [line[begin_of(line).end() + start_char : end_of(line).end() + end_char] for line in lines]  # type: ignore[union-attr]
 
     return extract
-
-
-# the value of a text
-
-
-def _converter(flags: set[str], salt: tuple[bytes, bytes]) -> Callable[[Sequence[bytes]], list[Any]]:
-    """A function from texts to values that compare as the orderings ask."""
-    if "n" in flags:
-        return _integers
-    if "h" in flags:
-        return _humans
-    if "g" in flags:
-        return lambda texts: [_general(text) for text in texts]
-    if "M" in flags:
-        return lambda texts: [_MONTHS.get(text.lstrip(b" \t")[:3].upper(), 0) for text in texts]
-    fold = "f" in flags
-    dropped = _NOT_DICTIONARY if "d" in flags else _NOT_PRINTABLE if "i" in flags else b""
-    if dropped or fold:
-        upper = bytes(range(256)).upper() if fold else None
-        simple: Callable[[Sequence[bytes]], list[Any]] = lambda texts: [text.translate(upper, dropped) for text in texts]  # noqa: E731
-    else:
-        simple = list
-    if "R" in flags:
-        from hashlib import md5  # chance, not security
-
-        before, after = salt
-        return lambda texts: [md5(before + text + after, usedforsecurity=False).digest() for text in simple(texts)]
-    if "V" in flags:
-        return lambda texts: version_keys(simple(texts))
-    return simple
-
-
-def _integers(texts: Sequence[bytes]) -> list[Any]:
-    """Numbers for `-n`. Most columns hold plain integers, which `int` reads in one go."""
-    joined = b"\n".join(texts)
-    if not joined.translate(None, _ONLY_INTEGERS):
-        try:
-            return list(map(int, texts))
-        except ValueError:  # an empty text, two numbers, too many digits
-            pass
-    for pattern, convert in ((_LEADING_INTEGER, int), (_LEADING_DECIMAL, float)):
-        found = pattern.findall(joined)
-        if len(found) == len(texts):  # at most one for each text, so that it is one for each
-            return list(map(convert, found))
-    return [_value(*_NUMBER.match(text).groups()) for text in texts]  # type: ignore[union-attr]
-
-
-def _value(sign: bytes, digits: bytes, fraction: bytes | None, _rest: bytes = b"") -> Any:
-    """An exact number: an int, a float where it is exact enough to compare, else a Decimal."""
-    if not fraction:
-        if len(digits) <= 18:
-            return (-int(digits) if sign else int(digits)) if digits else 0
-    elif len(digits) + len(fraction) <= 15:
-        number = float(digits + b"." + fraction)
-        return -number if sign else number
-    from decimal import Decimal  # exact for any number of digits, and linear
-
-    return Decimal(str(sign + (digits or b"0") + b"." + (fraction or b"0"), "ascii"))
-
-
-def _humans(texts: Sequence[bytes]) -> list[Any]:
-    """Numbers with units for `-h`; most columns hold integers."""
-    found = _LEADING_HUMAN.findall(b"\n".join(texts))
-    if len(found) != len(texts):
-        return [_human(text) for text in texts]
-    numbers = list(map(int, map(itemgetter(0), found)))
-    orders = [_HUMAN_ORDERS[unit] for _, unit in found]
-    if min(numbers, default=1) <= 0:
-        orders = [order if number > 0 else -order if number else 0 for number, order in zip(numbers, orders, strict=True)]
-    return list(zip(orders, numbers, strict=True))
-
-
-def _human(text: bytes) -> tuple[int, Any]:
-    """`-h`: first by unit, then by number."""
-    sign, digits, fraction, rest = _NUMBER.match(text).groups()  # type: ignore[union-attr]
-    value = _value(sign, digits, fraction)
-    if not value:
-        return 0, 0
-    order = _UNITS.get(rest[0], 0) if rest else 0
-    return (-order if sign else order), value
-
-
-def _general(text: bytes) -> tuple[int, Any]:
-    """`-g`: no number, then NaN, then numbers; as `strtold` reads them."""
-    found = _GENERAL.match(text)
-    if found is None:
-        return 0, 0
-    sign, infinity, nan, hexadecimal, decimal = found.groups()
-    if nan:
-        return 1, 0
-    if infinity:
-        return 2, float("-inf" if sign else "inf")
-    if hexadecimal:
-        try:
-            number = float.fromhex(str(hexadecimal[:400], "ascii"))
-        except (OverflowError, ValueError):
-            number = float("inf")
-        return 2, -number if sign else number
-    return 2, _decimal(sign, decimal)
-
-
-def _decimal(sign: bytes, text: bytes) -> Any:
-    mantissa, _, exponent = text.lower().partition(b"e")
-    if len(exponent.lstrip(b"+-0")) > 6:
-        zero = not mantissa.strip(b"0.") or exponent.startswith(b"-")
-        return 0.0 if zero else float("-inf" if sign else "inf")
-    if len(text) <= 15 and not exponent:
-        number = float(text)
-        return -number if sign else number
-    from decimal import Decimal
-
-    return Decimal(str(sign + text, "ascii"))
-
-
-# against the direction
-
-
-def _mirror(flags: set[str], terminator: bytes) -> Callable[[list[Any]], list[Any]]:
-    """Values in the opposite order."""
-    if flags & set("nM"):
-        return lambda values: [-value for value in values]
-    if "h" in flags or "g" in flags:
-        return lambda values: [(-first, -second) for first, second in values]
-    if "V" in flags:
-        return lambda values: [_Opposite(value) for value in values]
-    skipped = terminator[0]
-    ranks = [byte - (byte > skipped) for byte in range(256)]
-    table = bytes([254 - rank if byte != skipped else 255 for byte, rank in enumerate(ranks)])
-    if "R" in flags:
-        return lambda values: [value.translate(bytes(range(255, -1, -1))) for value in values]
-    return lambda values: [value.translate(table) + b"\xff" for value in values]
-
-
-class _Opposite:
-    """Compares the other way round."""
-
-    __slots__ = ("value",)
-
-    def __init__(self, value: Any) -> None:
-        self.value = value
-
-    def __lt__(self, other: _Opposite) -> bool:
-        return bool(other.value < self.value)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Opposite) and bool(self.value == other.value)

@@ -12,10 +12,9 @@ if TYPE_CHECKING:
 
 __all__ = ["version_key", "version_keys"]
 
-_DIGITS = re.compile(rb"([0-9]+)")
+_DIGITS = re.compile(rb"[0-9]+")
 _SUFFIX = re.compile(rb"(?:\.[A-Za-z~][A-Za-z0-9~]*+)++")
 _END = b"\x02"
-_MANY = 32
 
 
 def _ranks() -> bytes:
@@ -42,33 +41,42 @@ def _number(digits: bytes) -> bytes:
 
 def _parts_key(text: bytes) -> bytes:
     """Ranks of characters and values of numbers, each run ended so that it compares as a whole."""
-    parts = _DIGITS.split(text)
-    key: list[bytes] = []
-    for at in range(0, len(parts) - 1, 2):
-        key += (parts[at].translate(_RANKS), _END, _number(parts[at + 1]))
-    if parts[-1]:
-        key += (parts[-1].translate(_RANKS), _END, b"\0")
-    key.append(_END)
-    return b"".join(key)
+    return _template(_DIGITS.split(text)) % tuple(map(_number, _DIGITS.findall(text)))
+
+
+def _template(pieces: Sequence[bytes]) -> bytes:
+    """A key of what stands between numbers, with a place for each number."""
+    *before, last = [piece.translate(_RANKS).replace(b"%", b"%%") for piece in pieces]
+    key = b"".join([piece + _END + b"%b" for piece in before])
+    return key + (last + _END + b"\0" if last else b"") + _END
+
+
+def _suffix(text: bytes) -> int:
+    """Where the suffixes of a file's name begin: its end, if it has none."""
+    for found in _SUFFIX.finditer(text):
+        if found.end() == len(text):
+            return found.start()
+    return len(text)
+
+
+def _border(name: bytes) -> bytes:
+    """What stands before the key of suffixes: a 0 at the end of a name compares as nothing, but ends its characters."""
+    return _END if name[-1:].isdigit() else b""
 
 
 def version_key(text: str | bytes) -> bytes:
-    """A key by which texts sort as versions; equal for "1.0" and "1.00"."""
+    """A key by which texts sort as versions; equal for "1.0" and "1.00".
+
+    It is that of the name without suffixes, and behind it that of the suffixes: they only decide where all before is equal.
+    """
     data = encode(text) if isinstance(text, str) else text
     if not data:
         return b""
-    if data.startswith(b"."):
-        if data in (b".", b".."):
-            return bytes([len(data)])
-        rank = b"\x03"
-    else:
-        rank = b"\x04"
-    prefix = data
-    for found in _SUFFIX.finditer(data, 1):
-        if found.end() == len(data):
-            prefix = data[: found.start()]
-    whole = _parts_key(data)
-    return rank + (whole if prefix is data else _parts_key(prefix)) + whole
+    if data in (b".", b".."):
+        return bytes([len(data)])
+    rank = b"\x03" if data.startswith(b".") else b"\x04"
+    end = _suffix(data)
+    return rank + _parts_key(data[:end]) + (_border(data[:end]) + _parts_key(data[end:]) if end < len(data) else b"")
 
 
 class _Numbers(dict[bytes, bytes]):
@@ -79,18 +87,29 @@ class _Numbers(dict[bytes, bytes]):
         return number
 
 
+class _Templates(dict[bytes, tuple[bytes, int]]):
+    """For a text with "0" in the place of each number: its key with a place for each, and how many they are."""
+
+    def __missing__(self, text: bytes) -> tuple[bytes, int]:
+        end = _suffix(text)
+        rank = b"\x03" if text.startswith(b".") else b"\x04"
+        key = rank + _template(text[:end].split(b"0"))
+        if end < len(text):
+            key += _border(text[:end]) + _template(text[end:].split(b"0"))
+        made = self[text] = key, text.count(b"0")
+        return made
+
+
 def version_keys(texts: Sequence[bytes]) -> list[bytes]:
-    """The keys of many texts: quicker where they differ in their numbers only, as "v1.2.3" and "v1.10.0" do."""
-    pieces = _DIGITS.split(texts[0])[::2] if texts else []
-    if 1 < len(pieces) < _MANY and not pieces[0].startswith(b".") and not _SUFFIX.search(texts[0], 1) and b"\n" not in texts[0]:
-        pattern = rb"([0-9]++)".join([re.escape(piece) for piece in pieces])
-        found = re.compile(rb"^%b$" % pattern, re.MULTILINE).findall(b"\n".join(texts))
-        if len(found) == len(texts):
-            first, *between, last = [piece.translate(_RANKS).replace(b"%", b"%%") for piece in pieces]
-            middle = b"%b".join([piece + _END for piece in [first, *between]] + ([last + _END + b"\0"] if last else [b""])) + _END
-            template = b"\x04" + middle + middle
-            number = _Numbers().__getitem__
-            if len(pieces) == 2:
-                return [template % (digits := number(text), digits) for text in found]
-            return [template % ((*map(number, row),) * 2) for row in found]
-    return [version_key(text) for text in texts]
+    """The keys of many texts: most differ from others in their numbers only, as "v1.2.3" and "v1.10.0" do."""
+    joined = b"\n".join(texts)
+    if joined.count(b"\n") != len(texts) - 1 or b"" in texts or b"." in texts or b".." in texts:
+        return [version_key(text) for text in texts]
+    numbers = list(map(_Numbers().__getitem__, _DIGITS.findall(joined)))
+    templates = _Templates()
+    keys = []
+    at = 0
+    for template, count in map(templates.__getitem__, _DIGITS.sub(b"0", joined).split(b"\n")):
+        keys.append(template % tuple(numbers[at : at + count]))
+        at += count
+    return keys

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-from itertools import islice, repeat
-from operator import ne
 
 from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.commands._choices import choose
@@ -12,7 +10,7 @@ from agentsandbox.commands._files0 import listed_operands
 from agentsandbox.commands._lines import is_regular, line_blocks, lines, shown_name, split_lines
 from agentsandbox.commands._quoting import quote, quote_always
 from agentsandbox.commands._sort_keys import SortKey, parse_key
-from agentsandbox.commands._sort_runs import run_size, sorted_by_key, sorted_lines
+from agentsandbox.commands._sort_runs import KeySorter, LineSorter, run_size
 from agentsandbox.errors import CommandError, UsageError
 from agentsandbox.streams import encode
 
@@ -41,10 +39,9 @@ _BUFFER_SIZE = re.compile(r"([0-9]+)(?:([%bkKmMgGtTPEZY]?)\Z)?")
 _OBSOLETE = re.compile(r"\+([0-9]+)(?:\.([0-9]+))?([bdfghiMnRrV]*)\Z")
 _OBSOLETE_END = re.compile(r"-([0-9]+)(?:\.([0-9]+))?([bdfghiMnRrV]*)\Z")
 _SALT = 16
-_SLOW = frozenset("VhgMR")
-"""Orderings whose values take long to make."""
 _WRITE_LINES = 1 << 13
-_LINE_OBJECT = 56  # what Python adds to the bytes of a line
+_INPUT_SHARE = 6
+"""So many values of the largest size may the input take that comes through pipes."""
 
 
 def _rewrite(words: Sequence[str]) -> Sequence[str]:
@@ -205,62 +202,32 @@ def _open(ctx: CommandContext, name: str) -> ByteReader:
         raise CommandError(f"cannot read: {shown_name(name)}: {error.strerror}", 2) from None
 
 
-def _read_lines(ctx: CommandContext, sources: Sequence[ByteReader], order: _Order) -> list[Any]:
-    """All lines of all files; only different ones where that is all that is asked.
+def _sorter(ctx: CommandContext, order: _Order) -> KeySorter | LineSorter:
+    """Without keys lines are text of one character a byte, which Python compares quicker than bytes."""
+    size = run_size(ctx)
+    if not order.keys:
+        return LineSorter(ctx.budget, size, str(order.terminator, "latin-1"), reverse=order.reverse, unique=order.unique)
+    values = order.values(ctx)
+    return KeySorter(ctx.budget, size, order.terminator, values, reverse=order.reverse, unique=order.unique, stable=order.stable)
 
-    Without keys they are text of one character a byte, which Python compares quicker than bytes.
-    """
-    found: list[Any] = []
-    distinct: dict[str, None] | None = {} if order.unique and not order.keys else None
+
+def _sorted_pieces(ctx: CommandContext, sources: Sequence[ByteReader], order: _Order) -> Iterator[list[Any]]:
+    """All lines of all files, which are read at once, in the wanted order."""
+    sorter = _sorter(ctx, order)
     end = str(order.terminator, "latin-1")
-    size = 0
+    waiting = 0
     for source in sources:
         for block in line_blocks(ctx.budget, source, order.terminator):
-            block_lines: list[Any] = block.split(order.terminator) if order.keys else str(block, "latin-1").split(end)
-            if not block_lines[-1]:
-                block_lines.pop()
-            size += len(block) + _LINE_OBJECT * len(block_lines)
-            ctx.budget.step(len(block_lines) // 16 + 1)
-            ctx.budget.breathe()
-            if distinct is None:
-                found += block_lines
-            else:
-                distinct.update(zip(block_lines, repeat(None)))
-                size = _LINE_OBJECT * 3 * len(distinct)
             if not is_regular(source):
-                ctx.budget.charge(size // 8)
-    return found if distinct is None else list(distinct)
-
-
-def _sorted_pieces(ctx: CommandContext, found: list[Any], order: _Order) -> Iterator[list[Any]]:
-    """The lines in the wanted order, in pieces. Backwards is forwards read backwards, stability included."""
-    size = run_size(ctx, slow=any(key.flags & _SLOW for key in order.keys))
-    if not order.keys:
-        pieces = list(sorted_lines(ctx.budget, found, size)) if order.reverse else sorted_lines(ctx.budget, found, size)
-        if order.reverse:
-            for piece in reversed(pieces):  # type: ignore[arg-type]
-                piece.reverse()
-                yield piece
-            return
-        yield from pieces
-        return
-    if order.reverse:
-        found.reverse()
-    keyed = sorted_by_key(ctx.budget, found, size, order.values(ctx), stable=order.stable)
-    if order.reverse:
-        for keys, piece in reversed(list(keyed)):
-            keys.reverse()
-            piece.reverse()
-            yield _first_of_each(keys, piece) if order.unique else piece
-        return
-    for keys, piece in keyed:
-        yield _first_of_each(keys, piece) if order.unique else piece
-
-
-def _first_of_each(keys: list[Any], found: list[bytes]) -> list[bytes]:
-    """The first line of each run of equal keys; a piece holds every line of a key."""
-    changed = map(ne, keys, islice(keys, 1, None))
-    return found[:1] + [line for line, new in zip(islice(found, 1, None), changed, strict=True) if new]
+                waiting += len(block)
+                ctx.budget.charge(waiting // _INPUT_SHARE)
+            found: list[Any] = block.split(order.terminator) if order.keys else str(block, "latin-1").split(end)
+            if not found[-1]:
+                found.pop()
+            ctx.budget.step(len(found) // 16 + 1)
+            ctx.budget.breathe()
+            sorter.add(found)
+    return sorter.pieces()
 
 
 def _write_lines(ctx: CommandContext, out: ByteWriter, found: list[Any], terminator: bytes) -> None:
@@ -430,7 +397,7 @@ def sort(ctx: CommandContext, args: Arguments) -> int:
         if name != "-" and name and not ctx.fs.exists(ctx.path(name)):
             _open(ctx, name)  # what is missing is told before anything is read
     sources = [_open(ctx, name) for name in names]
-    pieces = _merge(ctx, sources, order) if args.flag("merge") else _sorted_pieces(ctx, _read_lines(ctx, sources, order), order)
+    pieces = _merge(ctx, sources, order) if args.flag("merge") else _sorted_pieces(ctx, sources, order)
     out: ByteWriter = ctx.stdout
     if outputs:
         if args.flag("merge"):
