@@ -26,11 +26,11 @@ class Place:
     """Where a path leads: the directories passed on the way (root first), the last name, and what is there.
 
     `name` is "" when the path ends in ".", ".." or the root; `node` is None when there is nothing; `entry` is what
-    stands in the directory (a mount, or one name of a hard link, where `node` is what is behind it); `mount` is the
-    mount that the directory belongs to; `slashed` tells that the path asks for a directory.
+    stands in the directory (a mount, or one name of a hard link, where `node` is what is behind it); `slashed` tells
+    that the path asks for a directory.
     """
 
-    __slots__ = ("entry", "mount", "name", "names", "node", "slashed", "stack")
+    __slots__ = ("_mounts", "entry", "name", "names", "node", "slashed", "stack")
 
     def __init__(self, root: Dir, *, slashed: bool) -> None:
         self.stack: list[Dir | Inner] = [root]
@@ -38,13 +38,37 @@ class Place:
         self.name = ""
         self.node: Node | None = None
         self.entry: Entry | None = None
-        self.mount: Graft | Mount | None = None
         self.slashed = slashed
+        self._mounts: list[tuple[int, Graft | Mount]] = []
 
     @property
     def path(self) -> str:
         """The canonical path."""
         return "/" + "/".join([*self.names, self.name] if self.name else self.names)
+
+    @property
+    def mount(self) -> Graft | Mount | None:
+        """The innermost mount on the way."""
+        return self._mounts[-1][1] if self._mounts else None
+
+    def enter(self, name: str, entry: Entry | None, node: Dir | Inner) -> None:
+        """Go down into a directory, by the name that it has here."""
+        if type(entry) is Graft or type(entry) is Mount:
+            self._mounts.append((len(self.stack), entry))
+        self.stack.append(node)
+        self.names.append(name)
+
+    def leave(self) -> None:
+        """Go up; the root is above itself."""
+        if self.names:
+            self.stack.pop()
+            self.names.pop()
+            while self._mounts and self._mounts[-1][0] >= len(self.stack):
+                self._mounts.pop()
+
+    def restart(self) -> None:
+        """Go back to the root."""
+        del self.stack[1:], self.names[:], self._mounts[:]
 
 
 class Tree(FileSystem):
@@ -127,8 +151,7 @@ class Tree(FileSystem):
         _check_length(path, whole)
         todo = [part for part in path.split("/") if part][::-1]
         place = Place(self._root, slashed=path.endswith("/"))
-        stack, names = place.stack, place.names
-        mounts: list[tuple[int, Graft | Mount]] = []
+        stack = place.stack
         hops = steps = 0
         while todo:
             name = todo.pop()
@@ -138,11 +161,7 @@ class Tree(FileSystem):
             if name == ".":
                 continue
             if name == "..":
-                if names:
-                    stack.pop()
-                    names.pop()
-                    while mounts and mounts[-1][0] >= len(stack):
-                        mounts.pop()
+                place.leave()
                 continue
             entry, node = self._child(here, name, whole)
             if node is None:
@@ -157,26 +176,21 @@ class Tree(FileSystem):
                 if steps > MAX_STEPS:
                     raise os_error(errno.ELOOP, whole)
                 if text.startswith("/"):
-                    del stack[1:], names[:], mounts[:]
+                    place.restart()
                 if not todo and text.endswith("/"):
                     place.slashed = True
                 todo.extend([piece for piece in text.split("/") if piece][::-1])
                 continue
-            is_dir = node.kind == DIR or (type(node) is Inner and node.info.is_dir)
-            if not is_dir and (todo or place.slashed):
+            directory = node if type(node) is Dir or (type(node) is Inner and node.info.is_dir) else None
+            if directory is None and (todo or place.slashed):
                 raise os_error(errno.ENOTDIR, whole)
-            if not todo:
+            if directory is None or not todo:
                 place.name, place.node, place.entry = name, node, entry
                 break
-            if type(entry) is Graft or type(entry) is Mount:
-                mounts.append((len(stack), entry))
-            stack.append(node)  # type: ignore[arg-type]
-            names.append(name)
+            place.enter(name, entry, directory)
         else:
             place.node = stack[-1]
             place.slashed = True
-        if mounts:
-            place.mount = mounts[-1][1]
         return place
 
     def _child(self, here: Dir | Inner, name: str, whole: str) -> tuple[Entry | None, Node | None]:
