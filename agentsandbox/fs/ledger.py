@@ -233,15 +233,14 @@ class Ledger(Tree):
 
     def stat_of(self, node: Own) -> Stat:
         """What is known of a node."""
-        kind = node.kind
-        if kind == FILE:
-            size = len(node.data)  # type: ignore[union-attr]
-        elif kind == DIR:
+        if node.kind == FILE:
+            size = len(node.data)
+        elif node.kind == DIR:
             size = _DIR_SIZE
         else:
-            size = len(encode(node.text)) if kind == LINK else 0  # type: ignore[union-attr]
+            size = len(encode(node.text)) if node.kind == LINK else 0
         uid = node.uid
         info = Stat(node.mode, size, node.mtime, node.ino or number_of(node), node.links, uid, uid, node.ctime, node.atime)
-        if kind == DEVICE:
-            info.rdev = _DEVICE_NUMBERS.get(node.device, 0)  # type: ignore[union-attr]
+        if node.kind == DEVICE:
+            info.rdev = _DEVICE_NUMBERS.get(node.device, 0)
         return info

@@ -255,9 +255,9 @@ class MemoryFileSystem(Grafts):
         for name in sorted(entries):
             entry = entries[name]
             if entry.kind == FILE:
-                content = entry.data
-                readable = type(content) is bytes and (entry.mode & 0o404 == 0o404 or self._may(entry, 4))
-                found.append((name, 0o100000, content if readable else None))  # type: ignore[arg-type]
+                content = entry.data if type(entry.data) is bytes else None
+                readable = entry.mode & 0o404 == 0o404 or self._may(entry, 4)
+                found.append((name, 0o100000, content if readable else None))
             else:
                 found.append((name, types[self._hard[entry.number].kind if entry.kind == HARD else entry.kind], None))
         return found
@@ -352,7 +352,7 @@ class MemoryFileSystem(Grafts):
         if self.descriptors is not None and path.startswith(_DESCRIPTORS):
             stream = self.descriptors(path)
             if stream is not None:
-                return stream  # type: ignore[return-value]
+                return stream  # type: ignore[return-value]  # of the shell: it stands where a file stands
         creates = mode in ("w", "a", "x")
         if creates and path.endswith("/"):
             self._walk(path.rstrip("/") or "/", path, follow=False)
@@ -403,7 +403,7 @@ class MemoryFileSystem(Grafts):
         if type(node) is Fifo:
             if self.open_fifo is None:
                 raise os_error(errno.EPERM, path)
-            return self.open_fifo(number_of(node), path, mode)  # type: ignore[return-value]
+            return self.open_fifo(number_of(node), path, mode)  # type: ignore[return-value]  # the same
         from agentsandbox.fs.devices import open_device
 
         assert type(node) is Device

@@ -174,8 +174,8 @@ def _check_headers(data: bytes) -> None:
             continue
         block = data[at : at + TAR_BLOCK]
         try:
-            is_header = tarfile.nti(block[148:156]) in tarfile.calc_chksums(block)  # type: ignore[attr-defined]
-            size = tarfile.nti(block[124:136]) if is_header else 0  # type: ignore[attr-defined]
+            is_header = tarfile.nti(block[148:156]) in tarfile.calc_chksums(block)  # type: ignore[attr-defined]  # not in the stubs
+            size = tarfile.nti(block[124:136]) if is_header else 0  # type: ignore[attr-defined]  # the same
         except tarfile.TarError:
             continue
         total += size

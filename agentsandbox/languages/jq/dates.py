@@ -42,10 +42,6 @@ def _days_from_epoch(year: int, month: int, day: int) -> int:
     return days + _BEFORE_MONTH[month] + (month > 1 and _is_leap(year)) + day - 1
 
 
-def _day_of_year(year: int, month: int, day: int) -> int:
-    return _days_from_epoch(year, month, day) - _days_from_epoch(year, 0, 1)
-
-
 def _broken_down(seconds: float) -> list[Value]:
     whole = math.floor(seconds)
     days, rest = divmod(whole, 86400)

@@ -136,7 +136,7 @@ def _double_text(plain: str) -> str:
 
 _encode_plain = json.encoder.encode_basestring
 _encode_ascii = json.encoder.encode_basestring_ascii
-_make_encoder: Any = json.encoder.c_make_encoder  # type: ignore[attr-defined]
+_make_encoder: Any = json.encoder.c_make_encoder  # type: ignore[attr-defined]  # not in the stubs
 _PLAIN = frozenset((str, int, bool, type(None)))
 _TEXTS = {str}
 _FEW = 4
@@ -372,7 +372,7 @@ def dump_prefix(value: Value, size: int) -> str:
 
 # reading, the fast way
 
-_scan: Callable[[str, int], tuple[Value, int]] = json.decoder.JSONDecoder(parse_float=_parse_float).scan_once  # type: ignore[attr-defined]
+_scan: Callable[[str, int], tuple[Value, int]] = json.decoder.JSONDecoder(parse_float=_parse_float).scan_once  # type: ignore[attr-defined]  # not in the stubs
 
 
 def is_plain(text: str) -> bool:
