@@ -191,8 +191,8 @@ def _key(subscript: str) -> Callable[[Sequence[int | str]], str]:
 def read_element(host: ExpansionHost, name: str, subscript: str, *, expanded: bool = False) -> int:
     """An array element as a number."""
     value = host.variables.lookup(name)
-    if not expanded and (isinstance(value, AssociativeArray) or not subscript.lstrip().startswith("'")):
-        subscript = _expanded(host, subscript)
+    if not expanded:
+        subscript = host.key(name, subscript)
     if isinstance(value, AssociativeArray):
         element = value.items.get(subscript)
     elif value is None and host.attributes.get(name, 0) & ASSOCIATIVE:
@@ -215,10 +215,6 @@ def read_element(host: ExpansionHost, name: str, subscript: str, *, expanded: bo
     return evaluate_text(host, element)
 
 
-def _expanded(host: ExpansionHost, subscript: str) -> str:
-    return host.expand_text(subscript) if "$" in subscript or "`" in subscript or '"' in subscript or "'" in subscript else subscript
-
-
 def write_variable(host: ExpansionHost, name: str, value: int) -> None:
     """Assign a number to a variable."""
     if name in host.attributes:
@@ -229,7 +225,7 @@ def write_variable(host: ExpansionHost, name: str, value: int) -> None:
 
 def write_element(host: ExpansionHost, name: str, subscript: str, value: int, *, expanded: bool = False) -> None:
     """Assign a number to an array element."""
-    key = subscript if expanded else _expanded(host, subscript)
+    key = subscript if expanded else host.key(name, subscript)
     if not key.strip():
         host.complain(f"`{name}[{key}]': not a valid identifier")
         return

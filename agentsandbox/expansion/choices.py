@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from agentsandbox.expansion.errors import ExpansionError
 from agentsandbox.expansion.parameters import compile_parameter, join, reader_for
+from agentsandbox.expansion.variables import is_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -157,19 +158,21 @@ def _assigner(node: Parameter, words: WordCompiler) -> Callable[[ExpansionHost, 
 
         def assign_target(host: ExpansionHost, value: str) -> str:
             target = pointer(host) or name
-            if not target.isidentifier() or not target.isascii():
+            if not is_name(target):
                 raise ExpansionError(f"{target}: invalid variable name")
             host.variables.assign(target, value)
             return host.variables.get(target) or ""
 
         return assign_target
     key = words.subscript(subscript) if subscript is not None else None
+    index = words.index(subscript) if subscript is not None else None
 
     def assign(host: ExpansionHost, value: str) -> str:
         if not (name[0].isalpha() or name[0] == "_"):
             raise ExpansionError(f"${name}: cannot assign in this way")
-        if key is not None:
-            host.variables.assign_element(name, key(host), value)
+        if key is not None and index is not None:
+            subscript_text = key if host.variables.is_associative(name) else index
+            host.variables.assign_element(name, subscript_text(host), value)
         else:
             host.variables.assign(name, value)
             return host.variables.get(name) or ""

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
         def string(self, word: Word) -> Text: ...
         def subscript(self, word: Word) -> Text: ...
+        def index(self, word: Word) -> Text: ...
         def pattern(self, word: Word) -> Text: ...
         def replacement(self, word: Word) -> Text: ...
         def arithmetic(self, word: Word) -> Callable[[ExpansionHost], int]: ...
@@ -105,7 +106,7 @@ def _variable(name: str) -> MaybeText:
 
 
 def _element(name: str, subscript: Word, words: Words) -> MaybeText:
-    key_text = words.subscript(subscript)
+    key_text, index_text = words.subscript(subscript), words.index(subscript)
     constant = subscript.source if re.fullmatch(r"0|[1-9][0-9]{0,8}", subscript.source) else None
     number = int(constant) if constant is not None else None
     blank = not subscript.source.strip()
@@ -122,7 +123,7 @@ def _element(name: str, subscript: Word, words: Words) -> MaybeText:
                 return value.items.get(number)
             if blank and not subscript.source:
                 raise ExpansionError(f"${{{name}[]}}: bad substitution")
-            text = key_text(host)
+            text = index_text(host)
             index = int(text) if text.isdigit() and len(text) < 10 and text.isascii() and text[0] != "0" else host.variables.evaluate(text)
             if index < 0 and -index > value.end():
                 host.fault(f"{name}: bad array subscript")
@@ -139,7 +140,7 @@ def _element(name: str, subscript: Word, words: Words) -> MaybeText:
         if scalar is None and host.attributes.get(name, 0) & ASSOCIATIVE:
             key_text(host)
             return None
-        index = number if number is not None else host.variables.evaluate(key_text(host))
+        index = number if number is not None else host.variables.evaluate(index_text(host))
         if index < 0:
             host.fault(f"{name}: bad array subscript")
         return str(scalar) if scalar is not None and index == 0 else None

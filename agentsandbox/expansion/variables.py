@@ -36,6 +36,7 @@ __all__ = [
     "IndexedArray",
     "NameReference",
     "Variables",
+    "is_name",
 ]
 
 EXPORT, READONLY, INTEGER, LOWER, UPPER, CAPITALIZE, NAMEREF, ARRAY, ASSOCIATIVE, TRACE, SPECIAL = (1 << n for n in range(11))
@@ -377,6 +378,10 @@ class Variables:
         if isinstance(value, IndexedArray):
             return value.get(index)
         return self.get(name) if index in (0, -1) else None
+
+    def is_associative(self, name: str) -> bool:
+        """Whether its subscripts are keys rather than numbers."""
+        return isinstance(self.lookup(name), AssociativeArray) or self.attributes.get(name, 0) & ASSOCIATIVE != 0
 
     def elements(self, name: str) -> list[str]:
         """All elements; a scalar is an array of one."""
@@ -772,11 +777,16 @@ class Variables:
         return iter(sorted(self.scopes[-1].keys() - {"-"})) if self.scopes else iter(())
 
 
+def is_name(text: str) -> bool:
+    """Whether a variable or function can be called so (POSIX 3.235)."""
+    return text.isidentifier() and text.isascii()
+
+
 def _is_reference_target(text: str) -> bool:
     base, bracket, subscript = text.partition("[")
     if bracket and not subscript.endswith("]"):
         return False
-    return base.isidentifier() and base.isascii()
+    return is_name(base)
 
 
 def _wrap(number: int) -> int:

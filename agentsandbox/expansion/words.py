@@ -72,6 +72,15 @@ class WordCompiler:
         """The word between brackets as one text: a tilde there is an operator or a key."""
         return self.joined([self.text(part) for part in word.parts], word.parts)
 
+    def index(self, word: Word) -> Text:
+        """As `subscript`, for an array that is not associative: the arithmetic gets single quotes and backslashes, and refuses them."""
+        if "'" not in word.source and "\\" not in word.source:
+            return self.subscript(word)
+        from agentsandbox.syntax.parser import read_arithmetic
+
+        parts = read_arithmetic(word.source)
+        return self.joined([self.text(part) for part in parts], parts)
+
     def joined(self, texts: list[Text], parts: tuple[Part, ...]) -> Text:
         """The texts of parts as one."""
         if not parts:

@@ -105,6 +105,9 @@ def assign_array(shell: Shell, name: str, elements: list[Element], append: bool)
     index = array.end() if append else 0
     convert = flags & ~(1 << 7)
     for key, adds, text in elements:
+        if key == "":
+            shell.fault(f"[]={text}: bad array subscript")
+            continue
         if key is not None:
             wanted = variables.evaluate(shell.subscript(key))
             if wanted < -array.end():
@@ -203,8 +206,8 @@ def _refuse_list(shown: str) -> Callable[[Shell], BoundAssignment]:
     return refuse
 
 
-def bind_assignment(node: Assignment) -> Callable[[Shell], BoundAssignment]:
-    """Expands the words of an assignment without making it."""
+def bind_assignment(node: Assignment, *, argument: bool = False) -> Callable[[Shell], BoundAssignment]:
+    """Expands the words of an assignment without making it. As an argument of `declare` and its kin it loses all quotes."""
     name, append, source = node.name, node.append, node.source
     if isinstance(node.value, ArrayLiteral):
         if node.subscript is not None:
@@ -215,11 +218,11 @@ def bind_assignment(node: Assignment) -> Callable[[Shell], BoundAssignment]:
     text = WORDS.string(node.value, assignment=True)
     if node.subscript is None:
         return lambda shell: BoundAssignment(name, text(shell), None, append, source)
-    subscript = WORDS.subscript(node.subscript)
+    subscript, index = WORDS.subscript(node.subscript), WORDS.index(node.subscript)
     raw = node.subscript.source
 
     def bind(shell: Shell) -> BoundAssignment:
-        key = subscript(shell)
+        key = (subscript if argument or shell.variables.is_associative(name) else index)(shell)
         if (not key.strip() and not isinstance(shell.variables.lookup(name), AssociativeArray)) or not key:
             raise ExpansionError(f"{name}[{raw}]: bad array subscript")
         return BoundAssignment(name, text(shell), key, append, source, raw)

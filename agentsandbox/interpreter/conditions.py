@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agentsandbox.expansion.errors import ExpansionError
-from agentsandbox.expansion.variables import AssociativeArray, IndexedArray
+from agentsandbox.expansion.variables import READONLY, AssociativeArray, IndexedArray
 from agentsandbox.interpreter.dispatch import compiles
 from agentsandbox.interpreter.failures import command_failed, expansion_failed
 from agentsandbox.interpreter.redirections import redirected
@@ -83,9 +83,7 @@ class ShellTests:
             if isinstance(value, AssociativeArray):
                 return subscript in value.items
             return len(variables.elements(base)) > 0
-        if "$" in subscript or "'" in subscript or '"' in subscript:
-            subscript = self.shell.expand_text(subscript)
-        return variables.element(base, subscript) is not None
+        return variables.element(base, self.shell.key(base, subscript)) is not None
 
     def is_reference(self, name: str) -> bool:
         """`-R`"""
@@ -316,13 +314,19 @@ def _regular(node: CondBinary, left: Callable[[Shell], str], sign: Sign) -> Test
             raise ExpansionError("", fatal=False, status=2) from None
         match = regex.search(text, 0, shell.budget)
         if match is None:
-            shell.variables.replace("BASH_REMATCH", IndexedArray())
+            _remember(shell, [])
             return False
         groups = [match.group(number) for number in range(regex.groups + 1)]
-        shell.variables.replace("BASH_REMATCH", IndexedArray.of([group or "" for group in groups]))
+        _remember(shell, [group or "" for group in groups])
         return True
 
     return search
+
+
+def _remember(shell: Shell, groups: list[str]) -> None:
+    """What matched becomes BASH_REMATCH; a readonly one stays as it is."""
+    if not shell.attributes.get("BASH_REMATCH", 0) & READONLY:
+        shell.variables.replace("BASH_REMATCH", IndexedArray.of(groups))
 
 
 _TESTS: dict[type, Callable[..., Test]] = {CondWord: _word, CondUnary: _unary, CondBinary: _binary}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from agentsandbox.errors import Break, Continue, Exit
 from agentsandbox.expansion.errors import ExpansionError
+from agentsandbox.expansion.variables import is_name
 from agentsandbox.interpreter.dispatch import compile_command, compiles
 from agentsandbox.interpreter.failures import expansion_failed
 from agentsandbox.interpreter.redirections import redirected
@@ -240,7 +241,7 @@ def _for(node: For) -> Run:
     body = compile_command(node.body)
     words = [WORDS.fields(word) for word in node.words] if node.words is not None else None
     line = node.line
-    valid = name.isidentifier() and name.isascii()
+    valid = is_name(name)
 
     def run_for(shell: Shell) -> int:
         if not valid:

@@ -10,7 +10,7 @@ import re
 
 from agentsandbox.errors import Break, Continue, Return
 from agentsandbox.expansion.errors import ExpansionError
-from agentsandbox.expansion.variables import Variables
+from agentsandbox.expansion.variables import Variables, is_name
 from agentsandbox.expansion.words import has_braces
 from agentsandbox.interpreter.failures import command_failed, expansion_failed
 from agentsandbox.interpreter.redirections import open_file
@@ -421,7 +421,7 @@ def _read(node: SimpleCommand, general: Run) -> Run | None:
     words = [word.source for word in node.words[1:] if isinstance(word, Word)]
     raw = words[:1] == ["-r"]
     names = words[1:] if raw else words
-    if len(names) != 1 or len(words) != len(node.words) - 1 or not names[0].isidentifier() or not names[0].isascii():
+    if len(names) != 1 or len(words) != len(node.words) - 1 or not is_name(names[0]):
         return None
     name = names[0]
     line = node.line

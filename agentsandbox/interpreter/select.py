@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 
 from agentsandbox.errors import Break, Continue
+from agentsandbox.expansion.errors import ExpansionError
+from agentsandbox.expansion.variables import is_name
 from agentsandbox.interpreter.dispatch import compile_command
 from agentsandbox.interpreter.flow import leave_loop, refuse_name, trace_loop
 from agentsandbox.interpreter.substitutions import WORDS
@@ -25,7 +27,7 @@ def compile_select(node: Select) -> Callable[[Shell], int]:
     words = [WORDS.fields(word) for word in node.words] if node.words is not None else None
     body = compile_command(node.body)
     name, line = node.name, node.line
-    valid = name.isidentifier() and name.isascii()
+    valid = is_name(name)
 
     def run(shell: Shell) -> int:
         if not valid:
@@ -67,7 +69,12 @@ def compile_select(node: Select) -> Callable[[Shell], int]:
                     continue
                 chosen = reply.strip()
                 number = int(chosen) if chosen.isdigit() and chosen.isascii() and len(chosen) < 10 else 0
-                shell.variables.assign(name, items[number - 1] if 1 <= number <= len(items) else "")
+                try:
+                    shell.variables.assign(name, items[number - 1] if 1 <= number <= len(items) else "")
+                except ExpansionError as error:
+                    shell.report(error)
+                    status = 1
+                    break
                 try:
                     status = body(shell)
                 except Continue:

@@ -7,7 +7,7 @@ import posixpath
 from types import MappingProxyType
 
 from agentsandbox.errors import CommandError, Exit, LimitReached
-from agentsandbox.expansion.variables import ARRAY, EXPORT, READONLY, UNSET, IndexedArray, Variables
+from agentsandbox.expansion.variables import ARRAY, EXPORT, READONLY, UNSET, IndexedArray, Variables, is_name
 from agentsandbox.interpreter.jobs import JobTable
 from agentsandbox.interpreter.specials import READERS, SPECIAL_ATTRIBUTES, WRITERS
 from agentsandbox.streams import Buffer, Stream, decode, encode
@@ -350,7 +350,7 @@ class Shell:
             if name.startswith("BASH_FUNC_") and name.endswith("%%"):
                 self._import_function(name[10:-2], text)
                 continue
-            if not name.isidentifier() or not name.isascii() or (name in READERS and name != "SECONDS"):
+            if not is_name(name) or (name in READERS and name != "SECONDS"):
                 continue
             values[name] = text
             attributes[name] = EXPORT
@@ -518,6 +518,14 @@ class Shell:
     def subscript(self, text: str) -> str:
         """What is between the brackets of a name that a builtin was given as text, or that a name reference holds."""
         return self.expand_text(text) if any(char in text for char in "$`\"'\\") else text
+
+    def key(self, name: str, text: str) -> str:
+        """As `subscript`, of the array `name`: only an associative one loses its single quotes."""
+        if self.variables.is_associative(name) or not any(char in text for char in "$`\"'\\"):
+            return self.subscript(text)
+        from agentsandbox.interpreter.substitutions import expand_index
+
+        return expand_index(self, text)
 
     def expand_text(self, text: str) -> str:
         """A text expanded as inside double quotes: subscripts, PS4, here-documents built at run time."""

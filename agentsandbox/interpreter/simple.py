@@ -252,7 +252,7 @@ def _general(node: SimpleCommand) -> Run:
     order: list[Callable[[Shell], BoundAssignment] | None] = []
     for word in node.words:
         if isinstance(word, Assignment):
-            order.extend(map(bind_assignment, _alternatives(word)))
+            order.extend([bind_assignment(assignment, argument=True) for assignment in _alternatives(word)])
         else:
             words.append(WORDS.fields(word))
             order.append(None)
@@ -392,6 +392,8 @@ def _declared_words(
     for number, bind in enumerate(order):
         if bind is not None:
             assignment = bind(shell)
+            if isinstance(assignment.value, list):
+                _check_readonly(shell, assignment.name)
             early = isinstance(assignment.value, list) and any(order[number + 1 :]) and not shell.xtrace
             declared.append(_declare_early(shell, declared, assignment) if early else assignment)
             continue
@@ -399,6 +401,17 @@ def _declared_words(
         next(plain)(shell, fields)
         declared.extend(fields)
     return declared
+
+
+def _check_readonly(shell: Shell, name: str) -> None:
+    """An array literal for a readonly variable ends the shell; in a function only `declare` itself fails."""
+    from agentsandbox.expansion.variables import READONLY
+
+    if shell.attributes.get(name, 0) & READONLY:
+        function = next((frame.name for frame in reversed(shell.frames) if frame.is_function), None)
+        if function is None:
+            raise ExpansionError(f"{name}: readonly variable", readonly=True)
+        shell.complain(f"{function}: {name}: readonly variable")
 
 
 def _declare_early(shell: Shell, declared: list[str | BoundAssignment], assignment: BoundAssignment) -> str | BoundAssignment:
@@ -508,12 +521,16 @@ def _run_external(shell: Shell, argv: list[str], assignments: Sequence[BoundAssi
     if argv[0] in ("env", "printenv"):  # the two that show it
         environment = {**environment, "_": f"/usr/bin/{argv[0]}"}
     if assignments:
+        from agentsandbox.expansion.variables import READONLY
+
         temporary: dict[str, str] = {}
         for assignment in assignments:
-            if assignment.subscript is not None:
+            if shell.attributes.get(assignment.name, 0) & READONLY:
+                shell.complain(f"{assignment.name}: readonly variable")
+            elif assignment.subscript is not None:
                 shell.complain(f"`{assignment.name}[{assignment.subscript}]': not a valid identifier")
             elif not isinstance(assignment.value, list):
-                before = temporary.get(assignment.name) or environment.get(assignment.name) or ""
+                before = temporary.get(assignment.name) or shell.variables.get(assignment.name) or ""
                 temporary[assignment.name] = f"{before}{assignment.value}" if assignment.append else str(assignment.value)
         environment = {**temporary, **environment, **temporary}
     try:

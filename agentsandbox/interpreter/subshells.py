@@ -7,7 +7,7 @@ from contextlib import suppress
 
 from agentsandbox.errors import Break, Continue, Exit, Killed, PipeClosed, Return
 from agentsandbox.expansion.errors import ExpansionError
-from agentsandbox.expansion.variables import IndexedArray
+from agentsandbox.expansion.variables import IndexedArray, is_name
 from agentsandbox.interpreter.dispatch import compile_command, compiles
 from agentsandbox.interpreter.failures import command_failed
 from agentsandbox.interpreter.redirections import redirected
@@ -290,7 +290,7 @@ def _coproc(node: Coproc) -> Run:
     line = node.line
 
     def start(shell: Shell) -> int:
-        if not (name.isidentifier() and name.isascii()):
+        if not is_name(name):
             shell.line = line
             shell.complain(f"`{name}': not a valid identifier")
             shell.status = 1

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     Run = Callable[[Shell], int]
 
-__all__ = ["WORDS", "expand_quoted_text", "finish_process_substitutions"]
+__all__ = ["WORDS", "expand_index", "expand_quoted_text", "finish_process_substitutions"]
 
 
 class _Output(Buffer):
@@ -279,6 +279,18 @@ def expand_quoted_text(shell: Shell, text: str) -> str:
         return _quoted_text(text)(shell)
     except ShellSyntaxError as error:
         raise ExpansionError(error.message) from None
+
+
+def expand_index(shell: Shell, text: str) -> str:
+    """Expand a text that stands between the brackets of an indexed array."""
+    return _index_text(text)(shell)
+
+
+@functools.lru_cache(maxsize=256)
+def _index_text(text: str) -> Callable[[Shell], str]:
+    from agentsandbox.syntax.parser import read_arithmetic
+
+    return WORDS.string(Word(read_arithmetic(text), text))
 
 
 def _without_quotes(text: str) -> str:

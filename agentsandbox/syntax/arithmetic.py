@@ -175,7 +175,12 @@ class _Parser:
         self.advance()
         if self.kind == "end":
             raise self.error("expression expected", self.last_start)
-        return ("choose", condition, yes, self.assignment())
+        self.depth += 1
+        if self.depth > MAX_NESTING:
+            raise LimitReached("depth", "the expression nests too deeply")
+        no = self.choice()
+        self.depth -= 1
+        return ("choose", condition, yes, no)
 
     def binary(self, lowest: int) -> Tree:
         left = self.unary()

@@ -29,7 +29,7 @@ from agentsandbox.syntax.nodes import (
     Subshell,
     Word,
 )
-from agentsandbox.syntax.words import SUBSCRIPT, WordReader, decode_ansi_c
+from agentsandbox.syntax.words import ARITHMETIC, SUBSCRIPT, WordReader, decode_ansi_c
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -606,6 +606,14 @@ def merge_literals(parts: list[Part]) -> tuple[Part, ...]:
         else:
             merged.append(part)
     return tuple(merged)
+
+
+def read_arithmetic(text: str) -> tuple[Part, ...]:
+    """The parts of an arithmetic expression; what is unfinished in it is text."""
+    try:
+        return Parser(text).scan(ARITHMETIC, "")
+    except ShellSyntaxError:
+        return (Literal(text),)
 
 
 def parse(text: str, *, extglob: bool = False, aliases: Mapping[str, str] | None = None) -> CommandList:

@@ -34,7 +34,7 @@ from agentsandbox.syntax.nodes import (
     Word,
 )
 
-__all__ = ["NAME", "WordReader", "decode_ansi_c"]
+__all__ = ["ARITHMETIC", "NAME", "WordReader", "decode_ansi_c"]
 
 WORD, QUOTED, BRACE, BRACE_Q, HERE, SUBSCRIPT, ARITHMETIC, INNER, BRACE_H = range(9)
 
@@ -392,6 +392,8 @@ class WordReader(Lexer):
             return Parameter(following, source="$" + following)
         if following == "'" and mode in (WORD, BRACE, BRACE_Q, SUBSCRIPT):
             return self._ansi_c(start)
+        if following == "'" and mode == ARITHMETIC:
+            return Quoted(f"'{self._ansi_c(start).text}'")
         if following == '"' and mode in (WORD, BRACE, BRACE_Q, SUBSCRIPT):
             self.position = start + 1
             return self._double_quoted(INNER if mode == BRACE_Q else QUOTED)
@@ -559,7 +561,12 @@ class WordReader(Lexer):
             return None
         subscript: Word | None = None
         if text[self.position : self.position + 1] == "[" and (NAME.match(name) is not None):
-            subscript = self.read_subscript()
+            try:
+                subscript = self.read_subscript()
+            except ShellSyntaxError as error:
+                if error.message.endswith("`]'"):
+                    return None
+                raise
         if prefix == "!" and subscript is None and text[self.position : self.position + 2] in ("*}", "@}"):
             operator = "names" + text[self.position]
             self.position += 2

@@ -69,7 +69,8 @@ def _mark(shell: Shell, argument: Argument, command: str, on: int, off: int) -> 
         if (isinstance(argument, str) and "[" in argument.partition("=")[0]) or not (
             isinstance(argument, str) or argument.subscript is None
         ):
-            raise CommandError(f"`{argument if isinstance(argument, str) else argument.text()}': not a valid identifier")
+            shown = argument if isinstance(argument, str) else argument.word()
+            raise CommandError(f"`{shown.partition(']')[0]}]': not a valid identifier")
         if isinstance(argument, str) and "=" not in argument:
             if NAME.fullmatch(argument) is None:
                 raise CommandError(f"`{argument}': not a valid identifier")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from agentsandbox.errors import CommandError
 from agentsandbox.expansion.errors import ExpansionError
-from agentsandbox.expansion.variables import READONLY
+from agentsandbox.expansion.variables import READONLY, is_name
 from agentsandbox.interpreter.builtins import define, is_number, parse_letters
 from agentsandbox.streams import decode, encode
 
@@ -37,7 +37,7 @@ def getopts(shell: Shell, words: list[str]) -> int:
         _set_argument(shell, argument)
         shell.values["OPTIND"] = str(index)
         shell.getopts_position = place
-        if not name.isidentifier() or not name.isascii():
+        if not is_name(name):
             raise CommandError(f"`{name}': not a valid identifier", 1)
         try:
             shell.variables.assign(name, option)

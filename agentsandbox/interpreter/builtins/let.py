@@ -21,5 +21,10 @@ def let(shell: Shell, words: list[str]) -> int:
         try:
             value = shell.arithmetic(operand)
         except ExpansionError as error:
+            if error.ends:
+                raise
+            if error.readonly:
+                shell.report(error)
+                return 1
             raise CommandError(error.message, 1) from None
     return 0 if value else 1

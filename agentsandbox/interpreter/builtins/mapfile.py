@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agentsandbox.errors import CommandError
-from agentsandbox.expansion.variables import ASSOCIATIVE, READONLY, AssociativeArray, IndexedArray
+from agentsandbox.expansion.variables import ASSOCIATIVE, READONLY, AssociativeArray, IndexedArray, is_name
 from agentsandbox.interpreter.builtins import define, is_number, parse_letters
 from agentsandbox.streams import decode, encode
 
@@ -19,7 +19,7 @@ def _mapfile(shell: Shell, words: list[str]) -> int:
     name = words[position] if position < len(words) else "MAPFILE"
     if not name:
         raise CommandError("empty array variable name", 2)
-    if not name.isidentifier() or not name.isascii():
+    if not is_name(name):
         raise CommandError(f"`{name}': not a valid identifier", 1)
     count, origin, skip, quantum = (_number(options, letter, default) for letter, default in (("n", 0), ("O", 0), ("s", 0), ("c", 5000)))
     number = options.get("u", "0")

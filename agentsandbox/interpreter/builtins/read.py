@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 
 from agentsandbox.errors import CommandError
+from agentsandbox.expansion.errors import ExpansionError
 from agentsandbox.expansion.splitting import split_read
-from agentsandbox.expansion.variables import IndexedArray
+from agentsandbox.expansion.variables import IndexedArray, is_name
 from agentsandbox.interpreter.builtins import define, parse_letters
 from agentsandbox.languages.predicates import parse_test_integer
 from agentsandbox.streams import decode, encode
@@ -31,7 +32,7 @@ def read(shell: Shell, words: list[str]) -> int:
     names = words[position:]
     if names:
         _check(names[0])
-    if "a" in options and (not options["a"].isidentifier() or not options["a"].isascii()):
+    if "a" in options and (not is_name(options["a"])):
         raise CommandError(f"`{options['a']}': not a valid identifier", 1)
     number = options.get("u", "0")
     descriptor = parse_test_integer(number)
@@ -66,7 +67,7 @@ def read(shell: Shell, words: list[str]) -> int:
 
 def _check(name: str) -> None:
     base = name.partition("[")[0]
-    if not base.isidentifier() or not base.isascii():
+    if not is_name(base):
         raise CommandError(f"`{name}': not a valid identifier", 1)
 
 
@@ -194,8 +195,6 @@ def _set(shell: Shell, name: str, value: str) -> None:
         key = subscript[:-1]
         shell.variables.assign_element(base, shell.expand_text(key) if "$" in key else key, value)
     else:
-        from agentsandbox.expansion.errors import ExpansionError
-
         try:
             shell.variables.assign(name, value)
         except ExpansionError as error:
@@ -215,7 +214,11 @@ def _assign(shell: Shell, options: dict[str, str], names: list[str], text: str, 
         shell.budget.charge(16 * delimiters)
         shell.budget.step(delimiters >> 2)
         fields = split_read(text, ifs, -1, escaped) if ifs else ([text] if text else [])
-        shell.variables.replace(shell.variables.resolve(options["a"]) or options["a"], IndexedArray.of(fields))
+        name = shell.variables.resolve(options["a"]) or options["a"]
+        try:
+            shell.variables.replace(name, IndexedArray.of(fields))
+        except ExpansionError as error:
+            raise ExpansionError(error.message, fatal=False, readonly=error.readonly) from None
         return
     if not names:
         _set(shell, "REPLY", text)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from agentsandbox.errors import CommandError
 from agentsandbox.expansion.errors import ExpansionError
-from agentsandbox.expansion.variables import ARRAY, ASSOCIATIVE, READONLY, UNSET, AssociativeArray, IndexedArray, NameReference
+from agentsandbox.expansion.variables import ARRAY, ASSOCIATIVE, READONLY, UNSET, AssociativeArray, IndexedArray, NameReference, is_name
 from agentsandbox.interpreter.builtins import define, parse_letters
 
 TYPE_CHECKING = False
@@ -22,6 +22,8 @@ def unset(shell: Shell, words: list[str]) -> int:
         try:
             _unset(shell, name, options)
         except ExpansionError as error:
+            if error.ends:
+                raise
             shell.complain(f"unset: {error.message}")
             status = 1
         except CommandError as error:
@@ -35,7 +37,7 @@ def _unset(shell: Shell, name: str, options: dict[str, str]) -> None:
         _unset_function(shell, name)
         return
     base, bracket, subscript = name.partition("[")
-    if not base.isidentifier() or not base.isascii() or (bracket and not subscript.endswith("]")):
+    if not is_name(base) or (bracket and not subscript.endswith("]")):
         if "v" not in options:
             _unset_function(shell, name)
             return
@@ -92,14 +94,14 @@ def _unset_element(shell: Shell, name: str, subscript: str) -> None:
         if subscript in ("@", "*"):
             shell.variables.replace(name, IndexedArray())
             return
-        index = shell.arithmetic(shell.subscript(subscript))
+        index = shell.variables.evaluate(shell.key(name, subscript))
         if index < 0:
             index += value.end()
             if index < 0:
                 raise CommandError(f"[{subscript}]: bad array subscript")
         value.remove(index)
         return
-    if shell.arithmetic(shell.subscript(subscript)) == 0:
+    if shell.variables.evaluate(shell.key(name, subscript)) == 0:
         shell.variables.unset(name)
         return
     raise CommandError(f"{name}: not an array variable")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from agentsandbox.errors import CommandError
+from agentsandbox.expansion.errors import ExpansionError
+from agentsandbox.expansion.variables import is_name
 from agentsandbox.interpreter.builtins import define, is_number, parse_letters
 from agentsandbox.interpreter.notices import tell_jobs
 
@@ -19,7 +21,12 @@ def wait(shell: Shell, words: list[str]) -> int:
     variable = options.get("p")
     shell.jobs.reap()
     if variable is not None:
-        shell.variables.unset(variable)
+        if not is_name(variable.partition("[")[0]):
+            raise CommandError(f"`{variable}': not a valid identifier", 1)
+        try:
+            shell.variables.unset(variable)
+        except ExpansionError as error:
+            raise CommandError(error.message, 1) from None
     if "n" in options:
         return _wait_next(shell, operands, variable)
     if not operands:
