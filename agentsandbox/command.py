@@ -22,7 +22,7 @@ import textwrap
 
 from agentsandbox.errors import CommandError, UsageError
 from agentsandbox.releases import release_of, version_option
-from agentsandbox.streams import ByteWriter, Closed, InputError, Null, OutputError, bytewise, decode, encode
+from agentsandbox.streams import ByteWriter, Closed, InputError, LateWriter, Null, OutputError, bytewise, decode, encode
 from agentsandbox.usage import Arguments, OptionParser
 
 TYPE_CHECKING = False
@@ -256,7 +256,7 @@ class Command:
     """A command as the table knows it. `raw` commands parse their own words: `args.operands` holds them all."""
 
     __slots__ = (
-        "_parser", "digits", "function", "hint", "name", "permute", "raw", "rewrite", "summary", "tells_release", "usage", "usage_status",
+        "_parser", "digits", "function", "hint", "late", "name", "permute", "raw", "rewrite", "summary", "tells_release", "usage", "usage_status",
     )  # fmt: skip
 
     def __init__(
@@ -271,9 +271,11 @@ class Command:
         usage_status: int = 1,
         rewrite: Callable[[Sequence[str]], Sequence[str]] | None = None,
         hint: str = _HINT,
+        late: bool = False,
     ) -> None:
         self.name = name
         self.hint = hint
+        self.late = late
         self.function = function
         self.usage = version_option(name, usage)
         self.tells_release = self.usage is not usage
@@ -361,7 +363,7 @@ class Command:
                 if self.tells_release and args.flag("version"):
                     ctx.stdout.write(encode(release_of(self.name)))
                     return 0
-            status = self.function(ctx, args)
+            status = self._call_late(ctx, args) if self.late else self.function(ctx, args)
             if type(status) is int:
                 return status
             if hasattr(status, "__await__"):
@@ -390,6 +392,16 @@ class Command:
                 for source in ctx.opened:
                     if source.references > 0:
                         source.release()
+
+    def _call_late(self, ctx: CommandContext, args: Arguments) -> int | Awaitable[int]:
+        """Call the function with an output that is held back."""
+        stdout = ctx.stdout
+        ctx.stdout = late = LateWriter(stdout)
+        try:
+            return self.function(ctx, args)
+        finally:
+            ctx.stdout = stdout
+            late.flush()
 
     def _output_failed(self, ctx: CommandContext, error: OSError) -> int:
         """Word an error that nobody else worded: of standard output or of any file."""
@@ -426,6 +438,7 @@ def command(
     usage_status: int = 1,
     rewrite: Callable[[Sequence[str]], Sequence[str]] | None = None,
     hint: str = _HINT,
+    late: bool = False,
 ) -> Callable[[Function], Command]:
     """Make a function the command `name`.
 
@@ -436,11 +449,14 @@ def command(
     usage_status  the status of a usage error: 1, or 2 for `ls`, `grep`, `sort`, `diff` …
     rewrite       puts obsolete forms (`tail +2`, `head -1c`) into today's words before they are parsed.
     hint          the line after a usage error; NAME stands for the name.
+    late          what it prints is held back as by C's stdio: its messages come first.
     """
 
     def decorate(function: Function) -> Command:
         text = textwrap.dedent(usage).strip("\n") + "\n"
-        return Command(name, function, text, raw=raw, permute=permute, digits=digits, usage_status=usage_status, rewrite=rewrite, hint=hint)
+        return Command(
+            name, function, text, raw=raw, permute=permute, digits=digits, usage_status=usage_status, rewrite=rewrite, hint=hint, late=late
+        )
 
     return decorate
 

@@ -29,6 +29,7 @@ __all__ = [
     "Closed",
     "DirectoryInputError",
     "InputError",
+    "LateWriter",
     "Null",
     "OutputError",
     "OutputLog",
@@ -47,6 +48,7 @@ _LONGEST_LINE = 64 * 1024 * 1024
 """A line without end, from /dev/zero for one, is given up here at the latest; commands charge shorter ones to their budget."""
 
 _SIGPIPE = 13
+_STDIO_BUFFER = 4096
 
 PIPE_BYTES = 65536
 """What a pipe holds before its writer waits for the reader: the kernel's capacity on Linux."""
@@ -157,6 +159,30 @@ class ByteWriter:
     def write(self, data: bytes) -> None:
         """Write all of `data`. Raises `PipeClosed` when nobody reads any more, `OSError` as a file would."""
         raise OutputError(errno.EBADF, os.strerror(errno.EBADF))
+
+
+class LateWriter(ByteWriter):
+    """Holds back what fits C's buffer, as stdio does: messages overtake what was printed before them."""
+
+    __slots__ = ("_held", "target")
+
+    def __init__(self, target: ByteWriter) -> None:
+        self.target = target
+        self._held = b""
+
+    def write(self, data: bytes) -> None:
+        held = self._held + data
+        if len(held) > _STDIO_BUFFER:
+            full = (len(held) - 1) // _STDIO_BUFFER * _STDIO_BUFFER
+            self.target.write(held[:full])
+            held = held[full:]
+        self._held = held
+
+    def flush(self) -> None:
+        """Pass on everything."""
+        held, self._held = self._held, b""
+        if held:
+            self.target.write(held)
 
 
 class Stream(ByteReader, ByteWriter):

@@ -168,6 +168,8 @@ class Copier:
         if self.options.verbose:
             self._say(f"{quote_always(source)} -> {quote_always(target)}", backup)
         if not self._make(source, target, info, existing, follow=follow):
+            if backup and not self.fs.exists(self.ctx.path(target), follow=False):
+                self.fs.rename(self.ctx.path(backup), self.ctx.path(target))
             return None
         if operand:
             self._remember(target)
@@ -205,7 +207,7 @@ class Copier:
         """Whether to replace what is at the target: None to leave it quietly, False after an error."""
         options = self.options
         if self._is_same(source, target, info, existing, follow=follow):
-            if options.hard_link:
+            if options.hard_link or (options.interactive == "never" and not info.is_dir):
                 return None
             return self._refuse(f"{quote_always(source)} and {quote_always(target)} are the same file")
         if not info.is_dir:

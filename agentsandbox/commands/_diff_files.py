@@ -48,6 +48,11 @@ class Rules:
         self.ignore_name_case = False
         self.labels: list[str] = []
 
+    @property
+    def is_exact(self) -> bool:
+        """Whether files of different sizes cannot be the same."""
+        return not (self.sameness.steps or self.blank_lines or self.strip_cr or self.matching is not None)
+
 
 class _Side:
     """One of two files: its name, what is known of it; `info` is None for one that is not there."""
@@ -150,6 +155,13 @@ class Comparer:
             return _DIFFERENT
         if old.info is not None and new.info is not None and old.info.is_link and new.info.is_link:
             return self._compare_links(old, new)
+        if old.info is not None and new.info is not None and old.name != "-" and new.name != "-" and not self.always_shows:
+            if old.info.ino == new.info.ino and old.info.ino:
+                return self._same(old, new, parent)
+            sizes = (old.info.size, new.info.size)
+            if rules.brief and rules.is_exact and 0 not in sizes and sizes[0] != sizes[1] and old.info.is_file and new.info.is_file:
+                ctx.print(f"Files {' and '.join(self._called_in_output(old, new))} differ")
+                return _DIFFERENT
         try:
             old.data, new.data = self._read(old), self._read(new)
         except OSError as error:
@@ -189,10 +201,11 @@ class Comparer:
     def _compare_data(self, old: _Side, new: _Side, parent: str) -> int:
         rules, ctx = self.rules, self.ctx
         assert old.data is not None and new.data is not None
-        trouble = False
+        trouble: list[str] = []
         if not self.robust:
-            trouble = self._complete(old) | self._complete(new)
+            trouble = [side.name for side in (old, new) if self._complete(side)]
             if trouble and old.data == new.data:
+                self._tell_incomplete(trouble)
                 return _TROUBLE
         if old.data == new.data:
             return self._same(old, new, parent)
@@ -215,14 +228,18 @@ class Comparer:
         pair.new_header = self._header(new, 1)
         self._head(old, new, shown=bool(parent))
         self.show(pair, changes)
+        self._tell_incomplete(trouble)
         return _TROUBLE if trouble else _DIFFERENT
 
+    def _tell_incomplete(self, names: list[str]) -> None:
+        for name in names:
+            self.ctx.warn(f"{name}: No newline at end of file\n", _TROUBLE)
+
     def _complete(self, side: _Side) -> bool:
-        """Add the newline that is missing at the end, with a message: an ed script cannot say that it is."""
+        """Add the newline that is missing at the end, and whether it was: an ed script cannot say that it is."""
         if not side.data or side.data.endswith(b"\n"):
             return False
         side.data += b"\n"
-        self.ctx.warn(f"{side.name}: No newline at end of file\n", _TROUBLE)
         return True
 
     def _show_same(self, pair: Pair, changes: list[Change]) -> None:

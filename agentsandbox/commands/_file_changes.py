@@ -35,8 +35,10 @@ def walk_operands(
         ctx.status = 1
         shown = quote_always(name)
         if dangling and args.last("changes", "verbose") == "verbose" and what == "examine":
+            if not quiet:
+                tell(shown, name, error, what)
             ctx.print(f"{shown} could not be accessed")
-        if not quiet:
+        elif not quiet:
             tell(shown, name, error, what)
         if failure and what == "examine":
             ctx.print(failure.replace("{}", shown, 1))

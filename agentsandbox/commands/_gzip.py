@@ -52,6 +52,8 @@ class Gzip:
         self.headed = False
         self.totals = [0, 0, 0]
         self.overhead = 0
+        self.ended = False
+        """Whether something was so wrong that no other operand is looked at."""
 
     def error(self, message: str) -> None:
         self.ctx.stderr.write(encode(f"gzip: {message}\n"))
@@ -76,6 +78,7 @@ class Gzip:
         for problem in ("check", "length") if error.problem == "both" else (error.problem,):
             self.tell(f"\ngzip: {name}: {_PROBLEMS[problem]}\n")
         self.ctx.status = 1
+        self.ended = error.problem in ("end", "data") or (error.problem != "format" and not self.options.test)
 
     # operands
 
@@ -87,6 +90,8 @@ class Gzip:
                 self.standard_input()
             else:
                 self.operand(name)
+            if self.ended:
+                return self.ctx.status
         if self.options.list and len(operands) > 1 and self.totals[2] > 1:
             self.list_line(self.totals[0], self.totals[1], "(totals)", None)
         return self.ctx.status
@@ -110,7 +115,8 @@ class Gzip:
         options, fs = self.options, self.ctx.fs
         follow = options.stdout or options.test or options.list or options.force
         candidates = [name]
-        if options.decompress or options.list:
+        reads = options.decompress or options.list or options.test
+        if reads:
             candidates += [name + suffix for suffix in dict.fromkeys([options.suffix, ".gz", ".z", "-z", ".Z"])]
         for candidate in candidates:
             try:
@@ -121,7 +127,7 @@ class Gzip:
                     return None
                 continue
             return candidate, info
-        missing = name if not (options.decompress or options.list) or self.strip(name) is not None else name + options.suffix
+        missing = name if not reads or self.strip(name) is not None else name + options.suffix
         self.error(f"{missing}: No such file or directory")
         return None
 
@@ -150,7 +156,8 @@ class Gzip:
         try:
             self.regular_file(name, info)
         except OSError as error:
-            self.error(f"{error.filename or name}: {os.strerror(error.errno or 5)}")
+            shown = name if error.filename in (None, self.ctx.path(name)) else error.filename
+            self.error(f"{shown}: {os.strerror(error.errno or 5)}")
 
     def strip(self, name: str) -> str | None:
         """The name without its suffix; None when it has none."""
@@ -168,6 +175,7 @@ class Gzip:
         stripped = self.strip(name)
         if not options.stdout and not options.test and not options.list:
             if reads and stripped is None:
+                self.ctx.fs.open(self.ctx.path(name), "r").release()
                 self.caution(f"{name}: unknown suffix -- ignored")
                 return
             if not reads and stripped is not None:

@@ -149,6 +149,8 @@ class FileSearch:
         self.stopped = False
         self.invalid = False
         """Whether a selected line was not printed because it is not UTF-8."""
+        self.unclean = False
+        """Whether a block was seen that is not UTF-8, and is not taken for text."""
         self.lines_before = 0
         self.bytes_before = 0
         self.pending = 0
@@ -179,7 +181,7 @@ class FileSearch:
             self._block(block)
             if self.stopped:
                 break
-        if self.invalid:
+        if self.invalid and report.binary == "binary":
             self._say_binary()
         return self.selected
 
@@ -192,7 +194,7 @@ class FileSearch:
                 return 0
             self.binary = True
         self._block(data)
-        if self.invalid:
+        if self.invalid and self.report.binary == "binary":
             self._say_binary()
         return self.selected
 
@@ -233,7 +235,7 @@ class FileSearch:
         try:
             return str(block, "utf-8"), True
         except UnicodeDecodeError:
-            return decode(block), self.report.binary == "text" or self.report.null_lines
+            return decode(block), self.report.binary == "text"
 
     def _first_only(self, text: str) -> None:
         """Stop at the first selected line; of a binary file say that there is one."""
@@ -318,9 +320,9 @@ class FileSearch:
             if self.pending:
                 self._trailing(text, position, start, number, out)
             self.selected += 1
-            if not clean and not report.count and _INVALID.search(text, start, stop):
-                self.invalid = True  # such a line is not printed
-            elif not report.count:
+            if not clean:
+                self.unclean = True
+            if not report.count:
                 self._leading(text, start, at, out)
                 self._line(out, at, self._offset(text, start), text[start:stop], ":")
             self.pending = report.after
@@ -389,6 +391,9 @@ class FileSearch:
     def _line(self, out: list[str], number: int, offset: int, line: str, separator: str) -> None:
         """One line, or the parts of it that match."""
         report = self.report
+        if self.unclean and not report.only_matching and _INVALID.search(line):
+            self.invalid = True  # such a line is not printed
+            return
         self.last_shown = number
         report.something_written = True
         if report.only_matching:
@@ -410,6 +415,9 @@ class FileSearch:
             if report.byte_offsets:
                 before += start if ascii_line else len(encode(line[:start]))
             part = line[start:stop]
+            if self.unclean and _INVALID.search(part):
+                self.invalid = True
+                break
             out.append(report.prefix(self.name, number, before, ":"))
             out.append((report.colors.paint("ms", part) if report.colors else part) + self.end)
             if len(out) > 10_000:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 import posixpath
 
 from agentsandbox.command import describe_os_error
@@ -162,6 +163,8 @@ class Remover:
     def _remove_file(self, name: str, info: Stat) -> bool:
         if self.interactive:
             kind = describe_type(info.mode, info.size)
+            if not info.is_link and not self.ctx.fs.access(self.ctx.path(name), os.W_OK):
+                kind = f"write-protected {kind}"
             if not ask(self.ctx, f"remove {kind} {quote_always(name)}?"):
                 return False
         try:

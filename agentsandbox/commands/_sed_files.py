@@ -7,7 +7,7 @@ import errno
 from agentsandbox.command import CommandContext, describe_os_error
 from agentsandbox.languages.sed.nodes import Script, SedError
 from agentsandbox.languages.sed.runtime import Editor, Output, Program, Settings
-from agentsandbox.streams import Buffer, BytesReader, decode, encode
+from agentsandbox.streams import Buffer, BytesReader, LateWriter, decode, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,11 +22,12 @@ __all__ = ["Files"]
 class Files:
     """Everything that one run has open. `status` is 2 after a missing input, 4 after one that cannot be read."""
 
-    def __init__(self, ctx: CommandContext, settings: Settings) -> None:
+    def __init__(self, ctx: CommandContext, settings: Settings, *, late: bool) -> None:
         self.ctx = ctx
         self.settings = settings
         self.end = "\0" if settings.null_lines else "\n"
-        self.standard_output = Output(ctx.stdout, self.end)
+        self._late = LateWriter(ctx.stdout) if late else None
+        self.standard_output = Output(self._late or ctx.stdout, self.end)
         self.outputs: dict[str, Output] = {}
         self.status = 0
         self._open: list[File] = []
@@ -69,7 +70,9 @@ class Files:
             self._result_output.flush()
 
     def close(self) -> None:
-        """Close what is open."""
+        """Write what was held back, and close what is open."""
+        if self._late is not None:
+            self._late.flush()
         for file in self._open:
             file.release()
         self._open.clear()
@@ -143,6 +146,8 @@ class Files:
     def _run_shell(self, text: str) -> bytes:
         """What a command prints."""
         result = Buffer(self.ctx.budget.value_bytes)
+        if self._late is not None:
+            self._late.flush()
         self.ctx.run(["sh", "-c", text], stdin=BytesReader(b""), stdout=result)
         return result.getvalue()
 

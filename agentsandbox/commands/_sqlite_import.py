@@ -82,6 +82,8 @@ def import_file(shell: Shell, words: list[str]) -> None:
         text = decode(shell.ctx.fs.read_bytes(shell.ctx.path(file)))
     except OSError:
         raise DotError(f'Error: cannot open "{file}"') from None
+    if not text and not shell.query(f"SELECT 1 FROM pragma_table_info({sql_literal(table)})"):
+        raise DotError(f"{file}: empty file")
     rows = read_rows(text, *options.separators, options.is_csv, shell.ctx.budget)
     for _ in range(options.skip):
         next(rows, None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import posixpath
 
@@ -256,8 +257,14 @@ def open_archive(ctx: CommandContext, name: str, *, format: str | None = None) -
             raise CommandError(f"Child returned status 2\ntar: {_FATAL}", 2)
         return ctx.stdin
     try:
-        return ctx.fs.open(posixpath.join(ctx.cwd, name) if name else "", "r")
+        file = ctx.fs.open(posixpath.join(ctx.cwd, name) if name else "", "r")
+        if file.unreadable == errno.EISDIR:
+            raise file.input_error(name)
+        return file
     except OSError as error:
+        if error.errno == errno.EISDIR and format is None:
+            lines = [f"{name}: Cannot read: {error.strerror}", "At beginning of tape, quitting now", _FATAL]
+            raise CommandError("\ntar: ".join(lines), 2) from None
         if format is not None:
             tell_child(ctx, name, error)
             raise CommandError(f"Child returned status 2\ntar: {_FATAL}", 2) from None

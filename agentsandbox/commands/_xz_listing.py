@@ -16,7 +16,7 @@ __all__ = [
 
 _CHECKS = {0: "None", 1: "CRC32", 4: "CRC64", 10: "SHA-256"}
 _HEADER = 12
-_LEAST = 32
+_LEAST = 24
 _HEADING = "Strms  Blocks   Compressed Uncompressed  Ratio  Check   Filename"
 _STREAMS = "    Stream    Blocks      CompOffset    UncompOffset        CompSize      UncompSize  Ratio  Check      Padding"
 _BLOCKS = "    Stream     Block      CompOffset    UncompOffset       TotalSize      UncompSize  Ratio  Check"

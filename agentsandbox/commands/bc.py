@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
+import errno
+
+from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.errors import PipeClosed, Unwind
 from agentsandbox.streams import decode
 
@@ -37,7 +39,8 @@ def bc(ctx: CommandContext, args: Arguments) -> int:
                 text = decode(source.read())
             except OSError as error:
                 machine.output.flush()
-                machine.complain(f"File {name} is unavailable." if error.errno == 2 else f"bc: {describe_os_error(error, name)}")
+                unread = f"{name} 1: read() in flex scanner failed"
+                machine.complain(unread if error.errno == errno.EISDIR else f"File {name} is unavailable.")
                 return 1
             if not machine.run(name, text, from_stdin=False):
                 machine.output.flush()

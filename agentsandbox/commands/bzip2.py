@@ -38,6 +38,8 @@ class _Bzip2:
         self.verbose = args.flag("verbose")
         level = args.last("fast", "best", *"2345678")
         self.level = {"fast": 1, "best": 9, None: 9}.get(level) or int(level or 9)
+        self.ended = False
+        """Whether a file was so corrupt that no other operand is looked at."""
         self.width = max([7, *map(len, args.operands)])
 
     def tell(self, text: str, status: int = 0) -> None:
@@ -48,12 +50,19 @@ class _Bzip2:
         self.tell(f"{self.ctx.name}: {message}\n", status)
 
     def run(self, operands: list[str]) -> int:
-        for name in operands:
+        for number, name in enumerate(operands, 1):
             self.ctx.budget.step()
             try:
                 self.operand(name)
             except OSError as error:
-                self.warn(f"Can't open input file {name}: {os.strerror(error.errno or 5)}.")
+                self.warn(f"Can't open input{'' if self.test else ' file'} {name}: {os.strerror(error.errno or 5)}.")
+            if self.ended:
+                left = len(operands) - number
+                if left:
+                    me = self.ctx.name
+                    self.tell(f"{me}: WARNING: some files have not been processed:\n")
+                    self.tell(f"{me}:    {len(operands)} specified on command line, {left} not processed yet.\n\n")
+                break
         if not operands:
             self.stream(self.ctx.stdin, None if self.test else self.ctx.stdout, "(stdin)", "(stdout)")
         return self.ctx.status
@@ -182,6 +191,7 @@ class _Bzip2:
             if problem == "end":
                 what = f"Compressed file ends unexpectedly;\n\tperhaps it is corrupted?  *Possible* reason follows.\n{me}: {reason}"
             self.tell(f"\n{me}: {what}\n\tInput file = {name}, output file = {output}\n\n{_CORRUPT}", 2)
+            self.ended = True
             if output != "(stdout)":
                 self.tell(f"{me}: Deleting output file {output}, if it exists.\n")
         return False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import re
 
 from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
@@ -82,7 +83,7 @@ class _Comparison:
             try:
                 sources.append(ctx.open_input(name))
             except OSError as error:
-                raise CommandError("" if quiet else describe_os_error(error, name), 2) from None
+                raise CommandError("" if quiet and error.errno != errno.EISDIR else describe_os_error(error, name), 2) from None
         self.sources = sources
         self.readers = [_Reader(source) for source in sources]
         for reader, skip in zip(self.readers, skips, strict=True):
@@ -214,6 +215,7 @@ def _skips(args: Arguments) -> tuple[int, int]:
 
 @command(
     "cmp",
+    late=True,
     raw=True,
     usage="""
     Usage: cmp [OPTION]... FILE1 [FILE2 [SKIP1 [SKIP2]]]

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from agentsandbox.limits import Budget
 
+_INVALID = re.compile("[\udc80-\udcff]")
 _TAB = 8
 
 
@@ -26,15 +27,15 @@ def _read_lines(ctx: CommandContext, names: Sequence[str]) -> Iterator[str]:
         try:
             source = ctx.keep(ctx.fs.open(ctx.path(name), "r")) if names else ctx.stdin
         except IsADirectoryError as error:
-            ctx.warn(f"read failed: {error.strerror}")
-            continue
+            raise CommandError(f"read failed: {error.strerror}") from None
         except OSError as error:
             ctx.warn_os(error, name)
             continue
         for line in lines(ctx.budget, source):
             found += len(line) + 64
             ctx.budget.charge(found // 8)
-            yield decode(line)
+            text = decode(line.partition(b"\0")[0])
+            yield text if text.isascii() else _INVALID.sub(lambda found: f"\\x{ord(found[0]) & 255:02x}", text)
 
 
 # filling columns
@@ -210,6 +211,7 @@ def _number(text: str | None, what: str) -> int:
 
 @command(
     "column",
+    late=True,
     usage="""
     Usage: column [OPTION]... [FILE]...
     Write the lines of each FILE in columns, or their fields as a table.

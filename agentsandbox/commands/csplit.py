@@ -149,7 +149,7 @@ class _Splitter:
 
     def _at_line(self, pattern: _Pattern, turn: int) -> bool:
         wanted = pattern.line * (turn + 1) - 1
-        if not self.lines and wanted == 0:
+        if not self.lines and not turn:
             raise CommandError("input disappeared")
         if self.suppress and self.at >= len(self.lines):
             raise _OutOfRangeError

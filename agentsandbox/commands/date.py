@@ -105,11 +105,13 @@ def _show_lines(ctx: CommandContext, name: str, format: str, zone: str) -> int:
         return 0
     try:
         source = ctx.open_input(name)
+    except IsADirectoryError:
+        return 0
     except OSError as error:
         raise CommandError(describe_os_error(error, shown_name(name))) from None
     for line in source.lines():
         ctx.budget.step()
-        text = decode(line[:-1] if line.endswith(b"\n") else line)
+        text = decode(line.rstrip(b"\n").partition(b"\0")[0])
         try:
             _show(ctx, _parse(ctx, text, zone), format, zone)
         except CommandError as error:

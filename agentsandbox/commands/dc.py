@@ -41,21 +41,24 @@ def dc(ctx: CommandContext, args: Arguments) -> int:
                 try:
                     data = ctx.open_input(value).read()
                 except InputError as error:
-                    machine.output.flush()
+                    machine.flush()
                     raise CommandError(f"error reading input: {error.strerror}") from None
+                except IsADirectoryError:
+                    ctx.warn(f"Will not attempt to process directory {value}", 0)
+                    continue
                 except OSError as error:
-                    machine.output.flush()
+                    machine.flush()
                     ctx.warn(f"Could not open file {value}" if error.errno == 2 else f"{value}: {os.strerror(error.errno or 5)}", 0)
                     continue
                 ctx.budget.charge(len(data))
                 text = decode(data)
             if not machine.run(text):
-                machine.output.flush()
+                machine.flush()
                 return 1  # so does GNU dc after `q`
-        machine.output.flush()
+        machine.flush()
     except PipeClosed:
         raise
     except Unwind:
-        machine.output.flush()
+        machine.flush()
         raise
     return ctx.status

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+
 from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
 from agentsandbox.commands._diff_usage import with_hint
 from agentsandbox.errors import CommandError, UsageError
@@ -62,7 +64,7 @@ def _diff3(ctx: CommandContext, args: Arguments, words: list[str]) -> int:
         raise UsageError(f"missing operand after '{words[-1] if words else 'diff3'}'", _TROUBLE)
     if len(names) > 3:
         raise UsageError(f"extra operand '{names[3]}'", _TROUBLE)
-    files = [_read(ctx, args, name) for name in names]
+    files = [_read(ctx, args, name, names[2] if place < 2 else names[1]) for place, name in enumerate(names)]
     labels = [encode(label) for label in (args.values("label") + names[len(args.values("label")) :])[:3]]
     if len(args.values("label")) > 3:
         raise CommandError("too many file label options", _TROUBLE)
@@ -85,7 +87,7 @@ def _diff3(ctx: CommandContext, args: Arguments, words: list[str]) -> int:
     return int(conflicts)
 
 
-def _read(ctx: CommandContext, args: Arguments, name: str) -> list[bytes]:
+def _read(ctx: CommandContext, args: Arguments, name: str, other: str) -> list[bytes]:
     try:
         data = ctx.stdin.read() if name == "-" else ctx.fs.read_bytes(ctx.path(name))
     except InputError as error:
@@ -93,10 +95,14 @@ def _read(ctx: CommandContext, args: Arguments, name: str) -> list[bytes]:
         ctx.stderr.write(encode(f"{problem}\ndiff3: subsidiary program 'diff' failed (exit status 2)\n"))
         raise CommandError("", _TROUBLE) from None
     except OSError as error:
-        raise CommandError(describe_os_error(error, name), _TROUBLE) from None
+        problem = describe_os_error(error, name)
+        if error.errno == errno.EACCES:
+            ctx.stderr.write(encode(f"diff: {problem}\n"))
+            problem = "subsidiary program 'diff' failed (exit status 2)"
+        raise CommandError(problem, _TROUBLE) from None
     ctx.budget.charge(len(data))
     if args.flag("strip-trailing-cr"):
         data = data.replace(b"\r\n", b"\n")
     if is_binary(data) and not args.flag("text"):
-        raise CommandError("diff failed: Binary files differ", _TROUBLE)
+        raise CommandError(f"diff failed: Binary files {name} and {other} differ", _TROUBLE)
     return split_lines(data, ctx.budget)

@@ -65,6 +65,8 @@ class _Counter:
         self.total = 0
         self.latest = 0.0
         self._seen: set[int] = set()
+        self.many = False
+        """Whether there are several operands: then no file counts twice."""
 
     def count(self, operand: str) -> None:
         """One operand: print what is asked for, and add it to the total."""
@@ -90,7 +92,8 @@ class _Counter:
         except OSError as error:
             self._complain(name, error, dangling=follow and depth > 0)
             return
-        if (info.is_dir or (info.nlink > 1 and not self.count_links) or self.follow == "dereference") and info.ino:
+        linked = (info.nlink > 1 or self.many) and not self.count_links
+        if (info.is_dir or linked or self.follow == "dereference") and info.ino:
             if info.ino in self._seen:
                 return
             self._seen.add(info.ino)
@@ -275,7 +278,9 @@ def du(ctx: CommandContext, args: Arguments) -> int:
     if args.flag("H"):
         args.given.append(("dereference-args", None))
     counter = _Counter(ctx, args)
-    for name in _read_operands(ctx, args):
+    operands = _read_operands(ctx, args)
+    counter.many = len(operands) > 1
+    for name in operands:
         counter.count(name)
     if args.flag("total"):
         counter.print("total", counter.total, counter.latest)

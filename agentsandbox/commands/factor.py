@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from agentsandbox.limits import Budget
 
 _NUMBER = re.compile(r"\s*\+?([0-9]+)\Z", re.ASCII)
+_TOKEN = re.compile(r"[^ \t\n]+")
 _LARGEST = 2**127
 _WITNESSES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53)
 _WHEEL = (4, 2, 4, 2, 4, 6, 2, 6)
@@ -117,6 +118,7 @@ def _print_factors(ctx: CommandContext, text: str) -> None:
 
 @command(
     "factor",
+    late=True,
     usage="""
     Usage: factor [NUMBER]...
     Print the prime factors of each NUMBER, or of the numbers in standard input.
@@ -129,6 +131,6 @@ def factor(ctx: CommandContext, args: Arguments) -> int:
         _print_factors(ctx, word)
     if not args.operands:
         for line in lines(ctx.budget, ctx.stdin):
-            for word in decode(line).split():
-                _print_factors(ctx, word)
+            for word in _TOKEN.findall(decode(line)):
+                _print_factors(ctx, word.partition("\0")[0])
     return ctx.status

@@ -146,6 +146,8 @@ def _answer(ctx: CommandContext, args: Arguments, look: _Look, name: str) -> str
             ctx.status = 1
             return f"ERROR: cannot stat `{name}' ({describe_os_error(error, '')})"
         return f"cannot open `{name}' ({describe_os_error(error, '')})"
+    if kind.mime == "application/x-unreadable" and args.last("mime", "mime-type", "mime-encoding"):
+        return kind.words
     if args.flag("extension"):
         return extensions_of(kind.words, kind.mime)
     if args.flag("apple"):

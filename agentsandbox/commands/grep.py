@@ -552,6 +552,7 @@ def grep(ctx: CommandContext, args: Arguments) -> int:
 def _variant(name: str, matcher: str) -> Command:
     @command(name, usage=_USAGE.replace("Usage: grep", f"Usage: {name}", 1), raw=True, usage_status=2)
     def run(ctx: CommandContext, args: Arguments) -> int:
+        ctx.name = "grep"
         return run_grep(ctx, args.operands, matcher)
 
     return run

@@ -175,6 +175,8 @@ def head(ctx: CommandContext, args: Arguments) -> int:
         if headers:
             ctx.stdout.write(encode(f"{separator}==> {'standard input' if name == '-' else name} <==\n"))
             separator = "\n"
+        if source is None and not count and not all_but:
+            continue
         if source is None:
             ctx.warn(f"error reading {quote_always('standard input' if name == '-' else name)}: Is a directory")
         elif unit == "lines":

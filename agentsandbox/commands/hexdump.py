@@ -97,6 +97,7 @@ def _canonical(data: bytes, position: int) -> str:
 
 @command(
     "hexdump",
+    late=True,
     usage="""
     Usage: hexdump [OPTION]... [FILE]...
     Show the bytes of all FILEs in hexadecimal, decimal, octal or as characters.

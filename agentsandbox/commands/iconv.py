@@ -179,8 +179,12 @@ def iconv(ctx: CommandContext, args: Arguments) -> int:
         except InputError:
             raise
         except OSError as error:
+            if isinstance(error, IsADirectoryError):
+                ctx.warn(f"error while reading the input: {error.strerror}")
+                break
             ctx.warn(f"cannot open input file `{operand}': {error.strerror}")
             continue
+        conversion.position = 0
         for block in reader.blocks():
             ctx.budget.step()
             conversion.feed(block)

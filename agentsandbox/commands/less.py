@@ -36,6 +36,8 @@ def less(ctx: CommandContext, args: Arguments) -> int:
                 ctx.stdout.write(block)
         except InputError:
             ctx.stdout.write(b"read error\n")
+        except IsADirectoryError:
+            ctx.stdout.write(encode(f"{name} is a directory\n"))
         except OSError as error:
             ctx.stdout.write(encode(f"{describe_os_error(error, name)}\n"))
     return 0

@@ -50,6 +50,9 @@ def look(ctx: CommandContext, args: Arguments) -> int:
     except OSError as error:
         raise CommandError(f"{name}: {describe_os_error(error, '')}") from None
 
+    if not found:
+        raise CommandError(f"{name}: Invalid argument")
+
     def key(line: bytes) -> bytes:
         ctx.budget.step()
         shown = line.translate(None, _NOT_ALPHANUMERIC) if alphanumeric else line

@@ -63,6 +63,8 @@ class _Mover:
         """Whether to go on although there is something at the target."""
         ctx = self.ctx
         shown_source, shown = quote_always(source), quote_always(target)
+        if self.interactive == "no-clobber" and not info.is_dir:
+            return False
         if self._is_same(source, target, info, existing):
             ctx.warn(f"{shown_source} and {shown} are the same file")
             return False

@@ -283,6 +283,8 @@ class _Converter:
     def line(self, text: str, end: str | None = None) -> None:
         """One line: the chosen fields are converted."""
         options, parts = self.options, self.parts
+        if "\0" in text:
+            text = text.partition("\0")[0]
         for number, (field, delimiter) in enumerate(_fields(text, options.delimiter), 1):
             self.ctx.budget.step()
             if any(low <= number <= high for low, high in options.fields):

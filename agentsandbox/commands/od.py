@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 
 from agentsandbox.command import Arguments, CommandContext, command
@@ -278,7 +279,7 @@ def od(ctx: CommandContext, args: Arguments) -> int:
         ctx.status
         and position == dump.skip
         and names
-        and not any(name == "-" or (name and ctx.fs.exists(ctx.path(name))) for name in names)
+        and not any(name == "-" or (name and ctx.fs.access(ctx.path(name), os.R_OK)) for name in names)
     ):
         return ctx.status  # nothing could be opened: not even a final address
     final = dump.addresses(position)

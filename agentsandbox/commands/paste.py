@@ -6,7 +6,7 @@ import errno
 from itertools import cycle, islice, zip_longest
 
 from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
-from agentsandbox.commands._lines import inputs, lines, shown_name
+from agentsandbox.commands._lines import lines, shown_name
 from agentsandbox.errors import CommandError
 from agentsandbox.streams import encode
 
@@ -37,7 +37,17 @@ def _delimiters(text: str) -> list[bytes]:
 
 
 def _serial(ctx: CommandContext, names: Sequence[str], delimiters: list[bytes], end: bytes) -> int:
-    for _name, source in inputs(ctx, names):
+    for name in names:
+        try:
+            source = ctx.open_input(name)
+        except OSError as error:
+            ctx.warn_os(error, shown_name(name))
+            if error.errno == errno.EISDIR:
+                ctx.stdout.write(end)  # it is opened; only its reading fails
+            continue
+        if source.unreadable:
+            ctx.stdout.write(end)
+            raise source.input_error()
         if len(delimiters) == 1:
             _join_lines(ctx, lines(ctx.budget, source, end), delimiters[0])
         else:
@@ -73,6 +83,9 @@ def _parallel(ctx: CommandContext, names: Sequence[str], delimiters: list[bytes]
             continue
         try:
             columns.append(lines(ctx.budget, ctx.open_input(name), end))
+        except IsADirectoryError as error:
+            ctx.warn_os(error, shown_name(name))
+            columns.append(iter(()))
         except OSError as error:
             raise CommandError(describe_os_error(error, shown_name(name))) from None
     if closed:

@@ -152,7 +152,14 @@ def printf(ctx: CommandContext, args: Arguments) -> int:
     text, wrong = _usable(text, ctx.budget)
     compiled = compile_format(text, ctx.budget)
     usable = arguments[: compiled.directives] if stop is not None else arguments if compiled.directives else ()
-    rendering = _Rendering(compiled, usable, _complain(ctx), ctx.budget, zone=ctx.env.get("TZ", ""))
+    complain = _complain(ctx)
+
+    def warn(message: str) -> None:
+        ctx.stdout.write(b"".join(rendering.output))  # what was printed comes before the message
+        rendering.output.clear()
+        complain(message)
+
+    rendering = _Rendering(compiled, usable, warn, ctx.budget, zone=ctx.env.get("TZ", ""))
     rendering.wrong = wrong
     rendering.bytewise = ctx.is_bytewise()
     try:

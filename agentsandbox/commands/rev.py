@@ -15,6 +15,7 @@ _INVALID = re.compile("[\udc80-\udcff]")
 
 @command(
     "rev",
+    late=True,
     usage="""
     Usage: rev [OPTION]... [FILE]...
     Write each line with its characters in reverse.

@@ -70,7 +70,7 @@ def sed(ctx: CommandContext, args: Arguments) -> int:
     try:
         script = _parse(ctx, args)
         settings = _settings(args, quiet=script.quiet, bytewise=ctx.is_bytewise())
-        files = Files(ctx, settings)
+        files = Files(ctx, settings, late=bool(args.operands) and not settings.unbuffered)
         files.open_outputs(script)
         if args.flag("in-place"):
             return _edit_in_place(ctx, args, script, settings, files)
@@ -111,7 +111,8 @@ def _parse(ctx: CommandContext, args: Arguments) -> Script:
         if key == "expression":
             parser.feed(as_is(value or ""))
         elif key == "file":
-            parser.feed(as_is(_read_script(ctx, value or "")), value)
+            text = as_is(_read_script(ctx, value or ""))
+            parser.feed(text.removesuffix("\n"), value, ended=text.endswith("\n"))
     return parser.finish()
 
 
@@ -137,9 +138,11 @@ def _read_script(ctx: CommandContext, name: str) -> str:
         while block := source.read(65536):
             pieces.append(block)
             ctx.budget.charge(len(pieces) * 65536)
+    except IsADirectoryError:
+        return ""
     except OSError as error:
         raise SedError(f"couldn't open file {describe_os_error(error, name)}", 4) from None
-    return decode(b"".join(pieces)).removesuffix("\n")
+    return decode(b"".join(pieces))
 
 
 def _edit(ctx: CommandContext, args: Arguments, script: Script, settings: Settings, files: Files) -> int:

@@ -132,7 +132,7 @@ def _chance(ctx: CommandContext, args: Arguments) -> Chance:
 def shuf(ctx: CommandContext, args: Arguments) -> int:
     end = b"\0" if args.flag("zero-terminated") else b"\n"
     count = _count(args)
-    items = _items(ctx, args, end)
+    items = _items(ctx, args, end) if count != 0 or len(args.operands) != 1 or args.flag("echo") else []
     if args.flag("repeat") and not len(items) and count != 0:
         raise CommandError("no lines to repeat")
     outputs = args.values("output")

@@ -238,7 +238,8 @@ def split(ctx: CommandContext, args: Arguments) -> int:
     try:
         source = ctx.open_input(name)
     except IsADirectoryError as error:
-        raise CommandError(f"{shown_name(name)}: {error.strerror}") from None
+        unknown = "cannot determine file size: " if chunks is not None and chunks.kind != "r" else ""
+        raise CommandError(f"{shown_name(name)}: {unknown}{error.strerror}") from None
     except OSError as error:
         raise CommandError(f"cannot open {quote_always(name)} for reading: {error.strerror}") from None
     if chunks is not None and chunks.kind != "r" and not is_regular(source):

@@ -116,6 +116,7 @@ def _by_pattern(ctx: CommandContext, text: str, pattern: PosixRegex, *, before: 
 
 @command(
     "tac",
+    late=True,
     usage="""
     Usage: tac [OPTION]... [FILE]...
     Write each FILE to standard output, last line first.

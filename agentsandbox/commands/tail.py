@@ -326,6 +326,8 @@ def tail(ctx: CommandContext, args: Arguments) -> int:
     retry = args.flag("retry") or args.flag("F")
     if retry and follow is None:
         ctx.stderr.write(b"tail: warning: --retry ignored; --retry is useful only when following\n")
+    if not part.count and not part.from_start and follow is None:
+        return 0
     names = args.operands or ["-"]
     last_flag = args.last("quiet", "verbose")
     headers = last_flag == "verbose" or (last_flag is None and len(names) > 1)
@@ -346,6 +348,8 @@ def tail(ctx: CommandContext, args: Arguments) -> int:
             separator = "\n"
         if source is None:
             ctx.warn(f"error reading {quote_always(_shown(name))}: Is a directory")
+            if follow is not None:
+                ctx.warn(f"{_shown(name)}: cannot follow end of this type of file; giving up on this name")
             continue
         _print_part(ctx, source, part)
         last = name

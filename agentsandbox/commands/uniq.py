@@ -263,6 +263,8 @@ def uniq(ctx: CommandContext, args: Arguments) -> int:
     try:
         source = ctx.open_input(names[0])
     except IsADirectoryError:
+        if names[1] != "-":
+            ctx.fs.open(ctx.path(names[1]), "w", permissions=0o666 & ~ctx.umask).release()
         raise CommandError(f"error reading {quote_always(names[0])}") from None
     except OSError as error:
         raise CommandError(describe_os_error(error, shown_name(names[0]))) from None

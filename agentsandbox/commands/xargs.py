@@ -320,7 +320,7 @@ def xargs(ctx: CommandContext, args: Arguments) -> int:
     child_stdin: ByteReader = Null()
     if name is not None and name != "-":
         try:
-            source = ctx.open_input(name)
+            source = Null() if name != "-" and ctx.fs.is_dir(ctx.path(name)) else ctx.open_input(name)
         except OSError as error:
             raise CommandError(f"Cannot open input file {quote(name)}: {error.strerror}") from None
         child_stdin = ctx.stdin

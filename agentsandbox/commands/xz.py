@@ -115,6 +115,10 @@ class _Xz:
             self.error("--list does not support reading from standard input")
             return None
         try:
+            info = self.ctx.fs.stat(self.ctx.path(name))
+            if info.is_dir:
+                self.caution(f"{name}: Is a directory, skipping")
+                return None
             return read_facts(self.ctx.fs.read_bytes(self.ctx.path(name)), self.ctx.budget)
         except ListError as error:
             self.error(f"{name}: {error.message}")

@@ -92,7 +92,10 @@ def _search(ctx: CommandContext, options: list[str], name: str, *, labelled: boo
     except OSError as error:
         if name == "-":
             return _refuse_input(ctx, error)
-        ctx.warn_os(error, name)
+        if error.errno == 21:
+            return 1
+        shown = f"{name}.gz" if error.errno == 2 and not name.endswith(".gz") else name
+        ctx.stderr.write(encode(f"gzip: {shown}: {error.strerror}\n"))
         return 2
     if source.unreadable:
         return _refuse_input(ctx, source.input_error())

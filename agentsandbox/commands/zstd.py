@@ -77,7 +77,11 @@ class _Zstd:
         target = None if self.test or self.stdout else self.target_name(name)
         if target is None and not (self.test or self.stdout):
             return None
-        source = fs.open(path, "r")
+        try:
+            source = fs.open(path, "r")
+        except OSError as error:
+            self.warn(f"zstd: {name}: {error.strerror} ")
+            return None
         try:
             if target is None:
                 return self.stream(source, None if self.test else self.ctx.stdout, name, "stdout", alone=alone and self.test)

@@ -103,7 +103,8 @@ class Machine:
                     code = parser.item()
                 except BcSyntaxError:
                     parser.spoiled = False
-                    self.complain(f"{line} {1 if parser.kind == 'EOF' else parser.line}: syntax error")
+                    at_end = parser.kind == "EOF"  # of a file: standard input comes next
+                    self.complain(f"{'(standard_in)' if at_end else line} {1 if at_end else parser.line}: syntax error")
                     parser.skip_line()
                     if parser.kind == "EOF":
                         return True

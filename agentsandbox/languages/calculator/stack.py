@@ -54,6 +54,8 @@ class StackMachine:
         self.input_base = 10
         self.output_base = 10
         self.strings: list[tuple[str, int]] = []
+        self.unknown: list[str] = []
+        """What was said of unknown commands since something was printed last."""
         self.text = ""
         self.position = 0
         self.output = Output(ctx.stdout)
@@ -91,15 +93,29 @@ class StackMachine:
         try:
             if method is not None:
                 method(self)
-            elif character not in " \t\n\r\f\v":
+            elif character not in " \t\n":
                 # GNU dc writes the first half of this message to one stream and the second to the other
                 self.output.flush()
-                self.ctx.stderr.write(encode(f"{self.ctx.name}: "))
-                self.output.write(f"{_shown(character)} unimplemented\n")
+                for code in encode(character):
+                    self.ctx.stderr.write(encode(f"{self.ctx.name}: "))
+                    shown = f"'{chr(code)}' (0{code:o})" if 32 < code < 127 else f"0{code:o}" if code else "0"
+                    self.unknown.append(f"{shown} unimplemented\n")
         except _Trouble as trouble:
             self.complain(str(trouble))
         except CalculationError as error:
             self.complain(error.message)
+
+    def print_text(self, text: str) -> None:
+        """Print what a command prints, which GNU dc flushes, unlike the second half of its message about unknown commands."""
+        if self.unknown:
+            text = "".join([*self.unknown, text])
+            self.unknown.clear()
+        self.output.write(text)
+
+    def flush(self) -> None:
+        """Write what is held back."""
+        self.print_text("")
+        self.output.flush()
 
     def complain(self, message: str) -> None:
         """A message; the program goes on."""
@@ -167,7 +183,7 @@ class StackMachine:
     def show(self, item: Item) -> None:
         """An item as `p` shows it."""
         if isinstance(item, str):
-            self.output.write(item)
+            self.print_text(item)
             return
         pieces: list[str] = []
         format_number(self.arithmetic, item, self.output_base, pieces.append)
@@ -175,13 +191,13 @@ class StackMachine:
         room = self.line_length - 1
         if self.line_length:
             while len(text) > room:
-                self.output.write(text[:room] + "\\\n")
+                self.print_text(text[:room] + "\\\n")
                 text = text[room:]
-        self.output.write(text)
+        self.print_text(text)
 
     def print_top(self) -> None:
         self.show(self.top())
-        self.output.write("\n")
+        self.print_text("\n")
 
     def print_and_drop(self) -> None:
         self.show(self.pop())
@@ -190,17 +206,17 @@ class StackMachine:
         for item in reversed(self.items):
             self.ctx.budget.step()
             self.show(item)
-            self.output.write("\n")
+            self.print_text("\n")
 
     def print_bytes(self) -> None:
         """A string as it is; a number as the bytes it is made of."""
         item = self.pop()
         if isinstance(item, str):
-            self.output.write(item)
+            self.print_text(item)
             return
         self.arithmetic.check(abs(item.adjusted()) + 1, 20_000)
         number = abs(int(item))
-        self.output.write(decode(number.to_bytes(max((number.bit_length() + 7) // 8, 1), "big")))
+        self.print_text(decode(number.to_bytes(max((number.bit_length() + 7) // 8, 1), "big")))
 
     # arithmetic
 

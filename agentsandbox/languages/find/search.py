@@ -149,6 +149,7 @@ class Search:
 
     def warn(self, message: str) -> None:
         """Report an error, and go on."""
+        self.stdout.flush()
         self.ctx.warn(message)
 
     def flush(self) -> None:

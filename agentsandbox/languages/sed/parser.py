@@ -5,6 +5,7 @@ from __future__ import annotations
 from agentsandbox.languages.sed.escapes import unescape
 from agentsandbox.languages.sed.nodes import Address, Command, Replacement, Script, SedError, Substitution
 from agentsandbox.regexps import PosixRegex, RegexError, compile_posix
+from agentsandbox.streams import decode, encode
 
 __all__ = ["Parser"]
 
@@ -34,10 +35,12 @@ class Parser:
         self.position = 0
         self.where = ""
         self.file: str | None = None
+        self.ended = False
 
-    def feed(self, text: str, file: str | None = None) -> None:
-        """Read one piece: the argument of -e, or a file's content."""
+    def feed(self, text: str, file: str | None = None, *, ended: bool = False) -> None:
+        """Read one piece: the argument of -e, or a file's content; `ended` if a newline was cut off."""
         self.file = file
+        self.ended = ended
         if file is None:
             self.pieces += 1
         self.text = text
@@ -141,17 +144,27 @@ class Parser:
             if character == "!":
                 raise self._error("multiple `!'s")
         if not character:
+            if self.ended:
+                raise self._unknown("\n")
             raise self._error("missing command")
         if character not in _COMMANDS or character == "I":
             if character == "L":
                 raise SedError("INTERNAL ERROR: Bad cmd L", 4)
-            raise self._error(f"unknown command: `{character}'")
+            raise self._unknown(character)
         command = Command(character, first, second, negated=negated)
         self._check_addresses(command)
         if self.sandbox and character in "erRwW":
             raise self._error("e/r/w commands disabled in sandbox mode")
         self._arguments(command)
         return True
+
+    def _unknown(self, character: str) -> SedError:
+        """What is no command: its first byte; a line's end was read already."""
+        where = self._place()
+        if character == "\n" and self.file is not None:
+            at_end = self.position >= len(self.text) and self.ended
+            where = f"file {self.file} line {self.text.count(character, 0, self.position) + 1 + at_end}"
+        return SedError(f"{where}: unknown command: `{decode(encode(character)[:1])}'")
 
     def _comment(self) -> None:
         end = self.text.find("\n", self.position)
