@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import re
+import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from agentsandbox import Sandbox
+from agentsandbox.cli import make_parser
 from agentsandbox.limits import Limits
 from agentsandbox.settings import DEFAULTS
 
@@ -18,6 +22,10 @@ ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", ROOT / "DESIGN.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]
 RUN = ["README.md", "docs/getting-started.md", "docs/embedding.md", "docs/limits-and-security.md"]
 """Pages whose programs run; the text that follows a program is what it prints."""
+CONTINUED = ["docs/filesystem.md", "docs/skills.md"]
+"""Pages whose programs go on from one another, in a folder with the skills of this repository and a project."""
+NETWORK = "https://"
+"""What a program that is not run has in it: its names are looked up, that is all."""
 SESSIONS = ["docs/shell.md"]
 """Pages with sessions in a sandbox: a line after "$ " is a command, what follows is its output."""
 
@@ -49,6 +57,49 @@ def test_programs_run(page: str, number: int, text: str, output: str) -> None:
     assert (ran.returncode, ran.stderr, ran.stdout) == (0, "", output)
 
 
+@pytest.mark.parametrize("page", CONTINUED)
+def test_programs_that_go_on(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    shutil.copytree(ROOT / "skills_embedded", tmp_path / "skills_embedded")
+    (tmp_path / "path" / "to" / "project").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    names: dict[str, object] = {"__name__": "docs"}
+    shown, printed = [], []
+    for language, text, output in blocks(ROOT / page):
+        if language == "python" and NETWORK not in text:
+            exec(compile(text, page, "exec"), names)
+            shown.append(output)
+            printed.append(capsys.readouterr().out)
+    assert len(shown) > 1
+    assert printed == shown
+
+
+def commands() -> list[str]:
+    """The command lines of ours that are shown."""
+    found = []
+    for page in PAGES:
+        for line in page.read_text(encoding="utf-8").splitlines():
+            words = line.removeprefix("    ").split("#")[0].strip()
+            if re.match(r"agentsandbox (run|shell|mcp|skills [a-z]+) ", words) and not re.search(r"[|…]", words):
+                found.append(words)
+    return found
+
+
+@pytest.mark.parametrize("line", commands())
+def test_command_lines_are_understood(line: str) -> None:
+    options = make_parser().parse_args(shlex.split(line)[1:])
+    assert callable(options.start)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_names_in_programs_exist(page: Path) -> None:
+    for language, text, _ in blocks(page):
+        for node in ast.walk(ast.parse(text)) if language == "python" else ():
+            if isinstance(node, ast.ImportFrom) and node.module:
+                module = importlib.import_module(node.module)
+                assert not {alias.name for alias in node.names if not hasattr(module, alias.name)}
+
+
 @pytest.mark.parametrize("page", SESSIONS)
 def test_sessions(page: str) -> None:
     shown, happened = [], []
@@ -67,13 +118,6 @@ def test_sessions(page: str) -> None:
                 happened.append((script, (result.stdout + result.stderr).strip("\n")))
     assert shown
     assert shown == happened
-
-
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_programs_are_python(page: Path) -> None:
-    for language, text, _ in blocks(page):
-        if language == "python":
-            ast.parse(text)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

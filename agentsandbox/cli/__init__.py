@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-__all__ = ["main"]
+__all__ = ["main", "make_parser"]
 
 EXAMPLES = """\
 examples:
@@ -24,7 +24,7 @@ examples:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return the exit status."""
-    parser = _parser()
+    parser = make_parser()
     options = parser.parse_args(arguments)
     if options.command is None:
         parser.print_help(sys.stderr)
@@ -51,7 +51,8 @@ class _Version(argparse.Action):
         parser.exit()
 
 
-def _parser() -> argparse.ArgumentParser:
+def make_parser() -> argparse.ArgumentParser:
+    """The parser; the options that it gives have `start`, which runs the chosen command."""
     parser = argparse.ArgumentParser(
         prog="agentsandbox",
         description="An isolated shell with mounted skills, inside this process.",
