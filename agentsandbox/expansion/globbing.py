@@ -63,47 +63,55 @@ def glob_paths(
     skipdots: bool = True,
 ) -> list[str]:
     """Every path that the pattern matches, as it would be written from `cwd`; `.` and `..` only without `skipdots`."""
-    absolute = pattern.startswith("/")
-    components = _components(pattern)
-    found = [("/" if absolute else "", "/" if absolute else cwd)]
-    for number, component in enumerate(components):
+    root = pattern[: len(pattern) - len(pattern.lstrip("/"))]
+    found = [(root, "/" if root else cwd)]
+    matched = False
+    """Whether a component before was a pattern: from there on paths are written anew, with one slash between names."""
+    components = _components(pattern[len(root) :])
+    for number, (component, slashes) in enumerate(components):
         last = number == len(components) - 1
+        separator = "/" if slashes and matched else slashes
         if not found:
             return []
-        if component == "":
-            if last:
-                found = [(shown if shown.endswith("/") else shown + "/", real) for shown, real in found if shown and fs.is_dir(real)]
-            continue
         if globstar and component == "**":
-            found = _descend(found, fs, budget, dotglob, last)
+            if not last and components[number + 1][0] == "**":
+                matched = True
+                continue  # the next one means the same
+            found = _descend(found, fs, budget, dotglob, "/" if slashes else "", bare=matched)
+            matched = True
         elif _MAGIC.search(component):
-            found = _match_component(component, found, fs, budget, dotglob, ignore_case, last, skipdots)
+            found = _match_component(component, found, fs, budget, dotglob, ignore_case, "/" if slashes else "", skipdots)
+            matched = True
         else:
             name = _ESCAPE.sub(r"\1", component)
             found = [
-                (shown + name + ("" if last else "/"), f"{real.rstrip('/')}/{name}")
+                (shown + name + separator, f"{real.rstrip('/')}/{name}")
                 for shown, real in found
-                if (fs.exists(f"{real.rstrip('/')}/{name}", follow=False) if last else fs.is_dir(f"{real.rstrip('/')}/{name}"))
+                if (fs.is_dir(f"{real.rstrip('/')}/{name}") if slashes else fs.exists(f"{real.rstrip('/')}/{name}", follow=False))
             ]
-    return sorted({shown for shown, _ in found}) if globstar else sorted(shown for shown, _ in found)
+    return sorted({shown for shown, _ in found if shown}) if globstar else sorted(shown for shown, _ in found)
 
 
-def _components(pattern: str) -> list[str]:
-    """Split at slashes that no bracket expression or extended pattern holds."""
+def _components(pattern: str) -> list[tuple[str, str]]:
+    """The names and the slashes behind each, which no bracket expression or extended pattern holds."""
     if "(" not in pattern:
-        return pattern.lstrip("/").split("/") if pattern.startswith("/") else re.split(r"/+", pattern)
-    parts: list[str] = []
+        return re.findall(r"([^/]+)(/*)", pattern)
+    parts: list[tuple[str, str]] = []
     depth = 0
-    current: list[str] = []
-    for position, char in enumerate(pattern):
+    start = position = 0
+    while position < len(pattern):
+        char = pattern[position]
         depth += (char == "(" and position > 0 and pattern[position - 1] in "?*+@!") - (char == ")" and depth > 0)
+        end = position
+        position += 1
         if char == "/" and not depth:
-            parts.append("".join(current))
-            current = []
-        else:
-            current.append(char)
-    parts.append("".join(current))
-    return parts[1:] if pattern.startswith("/") else parts
+            while pattern.startswith("/", position):
+                position += 1
+            parts.append((pattern[start:end], pattern[end:position]))
+            start = position
+    if start < len(pattern):
+        parts.append((pattern[start:], ""))
+    return parts
 
 
 def _match_component(
@@ -113,9 +121,10 @@ def _match_component(
     budget: Budget,
     dotglob: bool,
     ignore_case: bool,
-    last: bool,
+    separator: str,
     skipdots: bool,
 ) -> list[tuple[str, str]]:
+    """The names in the directories found so far that match; with a separator behind them, directories only."""
     fullmatch = compile_glob(component, ignore_case=ignore_case).fullmatch
     dots = component.startswith((".", "\\."))
     matched: list[tuple[str, str]] = []
@@ -130,20 +139,22 @@ def _match_component(
             if name.startswith(".") and not dots and not dotglob:
                 continue
             if fullmatch(name):
-                if last:
-                    matched.append((shown + name, f"{base}/{name}"))
-                elif fs.is_dir(f"{base}/{name}"):
-                    matched.append((f"{shown}{name}/", f"{base}/{name}"))
+                if not separator or fs.is_dir(f"{base}/{name}"):
+                    matched.append((shown + name + separator, f"{base}/{name}"))
     return matched
 
 
-def _descend(found: list[tuple[str, str]], fs: FileSystem, budget: Budget, dotglob: bool, last: bool) -> list[tuple[str, str]]:
-    """`**`: every directory below, and every file too when it comes last."""
+def _descend(
+    found: list[tuple[str, str]], fs: FileSystem, budget: Budget, dotglob: bool, separator: str, *, bare: bool
+) -> list[tuple[str, str]]:
+    """`**`: every directory below, and every file too without a separator. The directory itself comes `bare` of its slash or with it."""
     reached: list[tuple[str, str]] = []
     for shown, real in found:
         pending = [(shown, real)]
-        if not last or shown:
+        if separator:
             reached.append((shown, real))
+        elif shown:
+            reached.append((shown.rstrip("/") if bare else shown, real))
         while pending:
             prefix, directory = pending.pop()
             try:
@@ -158,7 +169,7 @@ def _descend(found: list[tuple[str, str]], fs: FileSystem, budget: Budget, dotgl
                 info = fs.stat(path, follow=False)
                 if info.is_dir:
                     pending.append((f"{prefix}{name}/", path))
-                    reached.append((prefix + name + ("" if last else "/"), path))
-                elif last:
+                    reached.append((prefix + name + separator, path))
+                elif not separator:
                     reached.append((prefix + name, path))
     return reached

@@ -11,10 +11,17 @@ from agentsandbox.syntax.nodes import ArithmeticSubstitution, ArrayElement, Arra
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Protocol
 
     from agentsandbox.interpreter.shell import Shell
 
     Element = tuple[str | None, bool, str]
+
+    class Binder(Protocol):
+        """Expands the words of an assignment; `associative` says that its array will be, whatever it is now."""
+
+        def __call__(self, shell: Shell, associative: bool = False, /) -> BoundAssignment: ...
+
 
 __all__ = ["BoundAssignment", "assign_array", "bind_assignment", "compile_assignment"]
 
@@ -158,30 +165,33 @@ def _assign_associative(shell: Shell, name: str, elements: list[Element], append
             array.set(key, text)
 
 
-def _compile_elements(literal: ArrayLiteral) -> Callable[[Shell], list[Element]]:
-    def compile_one(element: ArrayElement) -> Callable[[Shell, list[Element]], None]:
+def _compile_elements(literal: ArrayLiteral) -> Callable[[Shell, bool], list[Element]]:
+    def compile_one(element: ArrayElement) -> Callable[[Shell, bool, list[Element]], None]:
         if element.subscript is not None:
             key, text, append = WORDS.subscript(element.subscript), WORDS.string(element.value, assignment=True), element.append
 
-            def keyed(shell: Shell, out: list[Element]) -> None:
+            def keyed(shell: Shell, associative: bool, out: list[Element]) -> None:
                 out.append((key(shell), append, text(shell)))
 
             return keyed
-        fields = WORDS.fields(element.value)
+        fields, whole = WORDS.fields(element.value), WORDS.string(element.value)
 
-        def bare(shell: Shell, out: list[Element]) -> None:
+        def bare(shell: Shell, associative: bool, out: list[Element]) -> None:
             found: list[str] = []
-            fields(shell, found)
+            if associative:  # a key or a value, which is not split
+                found.append(whole(shell))
+            else:
+                fields(shell, found)
             out.extend([(None, False, text) for text in found])
 
         return bare
 
     compiled = [compile_one(element) for element in literal.elements]
 
-    def elements(shell: Shell) -> list[Element]:
+    def elements(shell: Shell, associative: bool) -> list[Element]:
         out: list[Element] = []
         for each in compiled:
-            each(shell, out)
+            each(shell, associative, out)
         return out
 
     return elements
@@ -199,14 +209,14 @@ def written_literal(node: Assignment) -> str:
     return f"{node.name}{'+' if node.append else ''}=({' '.join(_written(element) for element in node.value.elements)})"
 
 
-def _refuse_list(shown: str) -> Callable[[Shell], BoundAssignment]:
-    def refuse(shell: Shell) -> BoundAssignment:
+def _refuse_list(shown: str) -> Binder:
+    def refuse(shell: Shell, associative: bool = False) -> BoundAssignment:
         raise ExpansionError(f"{shown}: cannot assign list to array member")
 
     return refuse
 
 
-def bind_assignment(node: Assignment, *, argument: bool = False) -> Callable[[Shell], BoundAssignment]:
+def bind_assignment(node: Assignment, *, argument: bool = False) -> Binder:
     """Expands the words of an assignment without making it. As an argument of `declare` and its kin it loses all quotes."""
     name, append, source = node.name, node.append, node.source
     if isinstance(node.value, ArrayLiteral):
@@ -214,14 +224,18 @@ def bind_assignment(node: Assignment, *, argument: bool = False) -> Callable[[Sh
             return _refuse_list(f"{name}[{node.subscript.source}]")
         elements = _compile_elements(node.value)
         source = written_literal(node)
-        return lambda shell: BoundAssignment(name, elements(shell), None, append, source)
+
+        def bind_list(shell: Shell, associative: bool = False) -> BoundAssignment:
+            return BoundAssignment(name, elements(shell, associative or shell.variables.is_associative(name)), None, append, source)
+
+        return bind_list
     text = WORDS.string(node.value, assignment=True)
     if node.subscript is None:
-        return lambda shell: BoundAssignment(name, text(shell), None, append, source)
+        return lambda shell, associative=False: BoundAssignment(name, text(shell), None, append, source)
     subscript, index = WORDS.subscript(node.subscript), WORDS.index(node.subscript)
     raw = node.subscript.source
 
-    def bind(shell: Shell) -> BoundAssignment:
+    def bind(shell: Shell, associative: bool = False) -> BoundAssignment:
         key = (subscript if argument or shell.variables.is_associative(name) else index)(shell)
         if (not key.strip() and not isinstance(shell.variables.lookup(name), AssociativeArray)) or not key:
             raise ExpansionError(f"{name}[{raw}]: bad array subscript")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from time import monotonic, process_time
 
 from agentsandbox.errors import Killed, PipeClosed
@@ -164,7 +165,10 @@ def _stages(node: Pipeline) -> Run:
         if shell.slow and "DEBUG" in shell.traps:
             _announce(shell, node)
         pipeline = _Run(shell, node, stages, children, in_place)
+        last_argument = shell.last_argument
         pipeline.run(0, None, started=False)
+        if not shell.shopt["lastpipe"]:
+            shell.last_argument = last_argument
         statuses = pipeline.statuses
         code = statuses[-1]
         if shell.pipefail and not code:
@@ -242,6 +246,10 @@ def report(shell: Shell, form: str, real: float, user: float) -> None:
         shell.show(f"\nreal\t{_minutes(real)}\nuser\t{_minutes(user)}\nsys\t{_minutes(0.0)}\n")
         return
     if template:
+        wrong = re.sub(r"%(?:%|[0-9]?l?[RUS]|P)", "", template).partition("%")[2].lstrip("0123456789l")[:1]
+        if wrong:
+            shell.complain(f"TIMEFORMAT: `{wrong}': invalid format character")
+            return
         shell.show(_format(template, real, user) + "\n")
 
 
@@ -250,8 +258,6 @@ def _minutes(seconds: float) -> str:
 
 
 def _format(template: str, real: float, user: float) -> str:
-    import re
-
     values = {"R": real, "U": user, "S": 0.0}
 
     def replace(match: re.Match[str]) -> str:

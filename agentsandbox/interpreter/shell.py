@@ -278,7 +278,7 @@ class Shell:
         self.getopts_position = 0
         self.expressions = 0
         """Nesting of arithmetic expressions that are values of variables."""
-        self.last_argument = ""
+        self.last_argument = name
         self.keeps_fds = False
         self.command_text = ""
         self.completions: dict[str, str] = {}

@@ -36,7 +36,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from agentsandbox.interpreter.assignments import BoundAssignment
+    from agentsandbox.interpreter.assignments import Binder, BoundAssignment
     from agentsandbox.interpreter.shell import Shell
     from agentsandbox.streams import Stream
 
@@ -219,7 +219,7 @@ def _one_assignment(assign: Callable[[Shell], None], line: int, general: Run) ->
     return run
 
 
-def _assign_traced(shell: Shell, bound: list[Callable[[Shell], BoundAssignment]], literals: list[str]) -> None:
+def _assign_traced(shell: Shell, bound: list[Binder], literals: list[str]) -> None:
     from agentsandbox.interpreter.tracing import trace_text
 
     for bind, literal in zip(bound, literals, strict=True):
@@ -249,7 +249,7 @@ def _general(node: SimpleCommand) -> Run:
     from agentsandbox.interpreter.assignments import bind_assignment
 
     words: list[Callable[[Shell, list[str]], None]] = []
-    order: list[Callable[[Shell], BoundAssignment] | None] = []
+    order: list[Binder | None] = []
     for word in node.words:
         if isinstance(word, Assignment):
             order.extend([bind_assignment(assignment, argument=True) for assignment in _alternatives(word)])
@@ -361,7 +361,7 @@ def _alternatives(node: Assignment) -> list[Assignment]:
     ]
 
 
-def _bind_in_turn(shell: Shell, binders: list[Callable[[Shell], BoundAssignment]]) -> list[BoundAssignment]:
+def _bind_in_turn(shell: Shell, binders: list[Binder]) -> list[BoundAssignment]:
     """Expand the assignments in front of a command: each sees those before it."""
     if len(binders) == 1:
         return [binders[0](shell)]
@@ -384,14 +384,14 @@ def _bind_in_turn(shell: Shell, binders: list[Callable[[Shell], BoundAssignment]
 
 
 def _declared_words(
-    shell: Shell, order: list[Callable[[Shell], BoundAssignment] | None], words: list[Callable[[Shell, list[str]], None]]
+    shell: Shell, order: list[Binder | None], words: list[Callable[[Shell, list[str]], None]]
 ) -> list[str | BoundAssignment]:
     """The words of `declare` and its kin: assignments stay whole, other words expand to fields."""
     declared: list[str | BoundAssignment] = []
     plain = iter(words)
     for number, bind in enumerate(order):
         if bind is not None:
-            assignment = bind(shell)
+            assignment = bind(shell, any(isinstance(word, str) and word[0] == "-" and "A" in word for word in declared[1:] if word))
             if isinstance(assignment.value, list):
                 _check_readonly(shell, assignment.name)
             early = isinstance(assignment.value, list) and any(order[number + 1 :]) and not shell.xtrace
@@ -497,7 +497,7 @@ def _with_assignments(shell: Shell, assignments: Sequence[BoundAssignment], run:
         variables.hide_array(assignment.name)
         if isinstance(shell.values.get(assignment.name), NameReference):
             variables.save_in(scope, variables.resolve(assignment.name))
-        if shell.attributes.get(assignment.name, 0) & CONVERTING:
+        if shell.attributes.get(assignment.name, 0) & CONVERTING and not assignment.append:
             variables.drop(assignment.name, CONVERTING)
         try:
             assignment.apply(shell)
@@ -516,6 +516,18 @@ def _with_assignments(shell: Shell, assignments: Sequence[BoundAssignment], run:
         variables.restore(scope)
 
 
+def _temporary_value(shell: Shell, assignment: BoundAssignment, before: str | None) -> str:
+    """What a command sees of an assignment in front of it; `before` it may stand another one of the name."""
+    if not assignment.append:
+        return str(assignment.value)
+    from agentsandbox.expansion.variables import INTEGER
+
+    current = before or shell.variables.get(assignment.name) or ""
+    if shell.attributes.get(assignment.name, 0) & INTEGER:
+        return str(shell.arithmetic(f"({current or 0})+({assignment.value})"))
+    return f"{current}{assignment.value}"
+
+
 def _run_external(shell: Shell, argv: list[str], assignments: Sequence[BoundAssignment]) -> int:
     environment = shell.variables.environment()
     if argv[0] in ("env", "printenv"):  # the two that show it
@@ -530,8 +542,7 @@ def _run_external(shell: Shell, argv: list[str], assignments: Sequence[BoundAssi
             elif assignment.subscript is not None:
                 shell.complain(f"`{assignment.name}[{assignment.subscript}]': not a valid identifier")
             elif not isinstance(assignment.value, list):
-                before = temporary.get(assignment.name) or shell.variables.get(assignment.name) or ""
-                temporary[assignment.name] = f"{before}{assignment.value}" if assignment.append else str(assignment.value)
+                temporary[assignment.name] = _temporary_value(shell, assignment, temporary.get(assignment.name))
         environment = {**temporary, **environment, **temporary}
     try:
         return run_external(shell, argv, environment, path=environment.get("PATH") if assignments else None)

@@ -147,7 +147,8 @@ def _command_substitution(body: Command | None) -> Callable[[Shell], str]:
     def expand(shell: Shell) -> str:
         return substitute(shell, run, in_place=pure and name not in shell.functions and not shell.aliases)
 
-    return _echoed(body, expand) if name == "echo" else expand
+    tells = pure and any("BASH_COMMAND" in word.source for word in body.words)  # type: ignore[attr-defined]
+    return _echoed(body, expand) if name == "echo" and not tells else expand
 
 
 def _echoed(body: Command, general: Callable[[Shell], str]) -> Callable[[Shell], str]:

@@ -21,6 +21,7 @@ MAX_NESTING = 300
 _BLANKS = re.compile(r"[ \t]*(?:(?:\\\n)+[ \t]*)*")
 
 
+_SPLIT_OPERATOR = re.compile(r"([&|;<>(]+)((?:\\\n)+)(?=[&|;<>(!-])")
 _SKIPPED = frozenset((" ", "\t", "\\", "#"))
 """What blanks, a joined line or a comment can begin with."""
 
@@ -36,6 +37,7 @@ class Lexer:
         self.pending: list[tuple[HereDocument, bool]] = []
         self.warnings: list[tuple[int, str]] = []
         self.nesting = 0
+        self.joins = "\\\n" in text and _SPLIT_OPERATOR.search(text) is not None
         self.meter: Budget | None = None
         """Drawn on by each word and part of a word, where the text may be long."""
         self.scanned = 0
@@ -99,6 +101,17 @@ class Lexer:
 
     def skip_blanks(self) -> None:
         """Pass over blanks, joined lines and a comment."""
+        self._skip_blanks()
+        if self.joins:
+            self._join_operator()
+
+    def _join_operator(self) -> None:
+        """Where lines are joined inside an operator, put the joint in front of it: && may be written over two lines."""
+        while match := _SPLIT_OPERATOR.match(self.text, self.position):
+            self.text = self.text[: self.position] + match[2] + match[1] + self.text[match.end() :]
+            self.position += len(match[2])
+
+    def _skip_blanks(self) -> None:
         text = self.text
         position = self.position
         if text[position : position + 1] not in _SKIPPED:
@@ -120,10 +133,9 @@ class Lexer:
 
     def skip_newlines(self) -> None:
         """Pass over blanks, comments and newlines."""
-        text = self.text
         while True:
             self.skip_blanks()
-            if text[self.position : self.position + 1] != "\n":
+            if self.text[self.position : self.position + 1] != "\n":
                 return
             if self.meter is not None:
                 self.meter.step()

@@ -81,12 +81,11 @@ class Parser(WordReader):
     def command_list(self, *, until_newline: bool) -> Command:
         """and-or lists with ; & or newlines between them."""
         commands: list[Command] = []
-        text = self.text
         while True:
             start = self.position
             command = self._and_or()
-            text = self.text
             self.skip_blanks()
+            text = self.text
             char = text[self.position : self.position + 1]
             if char == "&" and text[self.position + 1 : self.position + 2] != "&":
                 self.position += 1
@@ -167,15 +166,13 @@ class Parser(WordReader):
                 self.position += 1
                 negated = not negated
                 prefixed = True
-            elif word == "time" and not timed:
+            elif word == "time":
                 self.position += 4
                 self.skip_blanks()
-                timed = "time"
-                if re.compile(r"-p(?=[ \t\n;]|\Z)").match(self.text, self.position):
-                    self.position += 2
+                timed = timed or "time"
+                while option := _TIME_OPTION.match(self.text, self.position):
+                    self.position = option.end()
                     timed = "time -p"
-                if re.compile(r"--(?=[ \t\n;]|\Z)").match(self.text, self.position + 1):
-                    self.position += 3
             else:
                 break
             self.skip_blanks()
@@ -592,6 +589,8 @@ def _delimiter(source: str) -> tuple[str, bool]:
     return _DELIMITER.sub(unquote, source), quoted
 
 
+_TIME_OPTION = re.compile(r"(?:-p|--)(?=[ \t\n;]|\Z)[ \t]*")
+"""Options of `time`: bash takes the end of options for -p too."""
 _DELIMITER = re.compile(
     r"""\\(.)|'([^']*)'|\$?"((?:[^"\\]|\\.)*)"|\$'((?:[^'\\]|\\.)*)'|(\$\((?:[^()]|\([^()]*\))*\)|\$\{[^}]*\}|`[^`]*`)""", re.DOTALL
 )

@@ -546,6 +546,7 @@ class WordReader(Lexer):
     def _braced_parameter(self, start: int, mode: int) -> Parameter | None:
         text = self.text
         prefix = ""
+        self._skip_joints()
         char = text[self.position : self.position + 1]
         following = text[self.position + 1 : self.position + 2]
         if char == "#" and following != "}" and (following in _SPECIAL or NAME.match(following)):
@@ -556,9 +557,11 @@ class WordReader(Lexer):
             if not (following in "-?" and text[self.position + 2 : self.position + 3] != "}"):
                 prefix = "!"
                 self.position += 1
+        self._skip_joints()
         name = self._parameter_name()
         if name is None:
             return None
+        self._skip_joints()
         subscript: Word | None = None
         if text[self.position : self.position + 1] == "[" and (NAME.match(name) is not None):
             try:
@@ -572,6 +575,11 @@ class WordReader(Lexer):
             self.position += 2
             return Parameter(name, None, "!", operator)
         return self._operation(start, mode, name, subscript, prefix)
+
+    def _skip_joints(self) -> None:
+        """Pass over joined lines."""
+        while self.text.startswith("\\\n", self.position):
+            self.position += 2
 
     def _operation(self, start: int, mode: int, name: str, subscript: Word | None, prefix: str) -> Parameter | None:
         text = self.text

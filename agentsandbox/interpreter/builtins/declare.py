@@ -87,7 +87,7 @@ def array_from_text(shell: Shell, name: str, value: str, append: bool, on: int, 
         return None
     node = commands[0] if len(commands) == 1 else None
     if isinstance(node, SimpleCommand) and len(node.assignments) == 1 and not node.words:
-        return bind_assignment(node.assignments[0])(shell)
+        return bind_assignment(node.assignments[0])(shell, on & ASSOCIATIVE != 0)
     return None
 
 
