@@ -8,7 +8,8 @@ that is suspended in the middle cannot be disturbed.
 
 from __future__ import annotations
 
-from agentsandbox.languages.jq.values import JqError, describe, truncated
+from agentsandbox.languages.jq.operations import describe, truncated
+from agentsandbox.languages.jq.values import JqError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

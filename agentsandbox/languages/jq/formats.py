@@ -8,7 +8,8 @@ import re
 
 from agentsandbox.errors import LimitReached
 from agentsandbox.languages.jq.json_text import dump, number_text
-from agentsandbox.languages.jq.values import JqError, describe, is_number
+from agentsandbox.languages.jq.operations import describe
+from agentsandbox.languages.jq.values import JqError, is_number
 from agentsandbox.streams import encode
 
 TYPE_CHECKING = False

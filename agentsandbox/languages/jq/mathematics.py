@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 import struct
 
-from agentsandbox.languages.jq.values import JqError, describe, is_number, number, to_float
+from agentsandbox.languages.jq.operations import describe
+from agentsandbox.languages.jq.values import JqError, is_number, number, to_float
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

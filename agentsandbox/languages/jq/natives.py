@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import re
 
-from agentsandbox.languages.jq import values
+from agentsandbox.languages.jq import operations
 from agentsandbox.languages.jq.code import members
 from agentsandbox.languages.jq.dates import DATES
 from agentsandbox.languages.jq.formats import find_format, text_of
 from agentsandbox.languages.jq.json_text import JsonError, dump, parse_number, parse_one
 from agentsandbox.languages.jq.machine import Halt, Machine
 from agentsandbox.languages.jq.mathematics import MATHEMATICS
+from agentsandbox.languages.jq.operations import describe
 from agentsandbox.languages.jq.paths import delete_paths, get, occurrences, put_path
 from agentsandbox.languages.jq.regexes import REGEXES
-from agentsandbox.languages.jq.values import KINDS, JqError, describe, is_number
+from agentsandbox.languages.jq.values import EXACT, KINDS, JqError, Literal, is_number
 from agentsandbox.streams import encode
 
 TYPE_CHECKING = False
@@ -49,9 +50,9 @@ def _abs(machine: Machine, value: Value) -> Value:
 def _absolute(machine: Machine, value: Value) -> Value:
     if not is_number(value):
         raise JqError(f"{describe(value)} has no absolute value")
-    if type(value) is values.Literal:
+    if type(value) is Literal:
         text = value.text
-        return values.Literal(abs(float(value)), text[1:]) if text.startswith("-") and value < 0 else value
+        return Literal(abs(float(value)), text[1:]) if text.startswith("-") and value < 0 else value
     return abs(value) if value < 0 else value
 
 
@@ -178,7 +179,7 @@ def _split(machine: Machine, value: Value, separator: Value) -> Value:
     if not (isinstance(value, str) and isinstance(separator, str)):
         raise JqError("split input and separator must be strings")
     machine.budget.charge(len(value) * 4)
-    return values.split(value, separator)
+    return operations.split(value, separator)
 
 
 def _explode(machine: Machine, value: Value) -> Value:
@@ -221,14 +222,14 @@ def _join(machine: Machine, value: Value, separator: Value) -> Value:
     for at, item in enumerate(items):
         if at:
             if not isinstance(separator, str):
-                values.add("".join(pieces), separator, machine.budget)
+                operations.add("".join(pieces), separator, machine.budget)
             pieces.append(separator or "")
         if isinstance(item, str):
             pieces.append(item)
         elif item is None:
             continue
         elif isinstance(item, (list, dict)):
-            values.add("".join(pieces), item, machine.budget)
+            operations.add("".join(pieces), item, machine.budget)
         else:
             pieces.append(dump(item))
     machine.charge_text(sum(map(len, pieces)))
@@ -286,12 +287,12 @@ def total(machine: Machine, value: Value) -> Value:
         return merged
     if kinds == {int}:
         machine.budget.step(len(items) // 16 + 1)
-        if sum(map(abs, items)) <= values.EXACT:
+        if sum(map(abs, items)) <= EXACT:
             return sum(items)
     result: Value = None
     for item in items:
         machine.budget.step()
-        result = values.add(result, item, machine.budget)
+        result = operations.add(result, item, machine.budget)
     return result
 
 
@@ -299,7 +300,7 @@ def _sort(machine: Machine, value: Value) -> Value:
     if not isinstance(value, list):
         raise JqError(f"{describe(value)} cannot be sorted, as it is not an array")
     machine.budget.step(len(value) // 4 + 1)
-    return values.sorted_values(value, value, machine.budget)
+    return operations.sorted_values(value, value, machine.budget)
 
 
 def _extreme(largest: bool) -> Native:
@@ -309,7 +310,7 @@ def _extreme(largest: bool) -> Native:
         best: Value = None
         for at, item in enumerate(value):
             machine.budget.step()
-            order = values.compare(item, best) if at else 1
+            order = operations.compare(item, best) if at else 1
             if not at or (order >= 0 if largest else order < 0):
                 best = item
         return best
@@ -376,7 +377,7 @@ def _bsearch(machine: Machine, value: Value, wanted: Value) -> Value:
     low, high = 0, len(value)
     while low < high:
         middle = (low + high) // 2
-        order = values.compare(value[middle], wanted)
+        order = operations.compare(value[middle], wanted)
         if order == 0:
             return middle
         if order < 0:
@@ -424,7 +425,7 @@ NATIVES: dict[str, Native] = {
     "keys/0": _keys,
     "keys_unsorted/0": _keys_unsorted,
     "has/1": _has,
-    "contains/1": lambda machine, value, other: values.contains(value, other, machine.budget),
+    "contains/1": lambda machine, value, other: operations.contains(value, other, machine.budget),
     "setpath/2": _setpath,
     "delpaths/1": lambda machine, value, paths: delete_paths(value, paths, machine.budget),
     "tostring/0": _tostring,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from agentsandbox.languages.jq import nodes
 from agentsandbox.languages.jq.json_text import parse_number
 from agentsandbox.languages.jq.lexer import JqSyntaxError, Token, tokenize
+from agentsandbox.languages.jq.operations import describe
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -612,7 +613,7 @@ class _Parser:
 
     def check_key(self, key: Node, token: Token) -> None:
         if isinstance(key, nodes.Constant) and not isinstance(key.value, str):
-            from agentsandbox.languages.jq.values import describe
+            from agentsandbox.languages.jq.operations import describe
 
             first = self.tokens[self.tokens.index(token) + 1]
             raise JqSyntaxError(f"Cannot use {describe(key.value)} as object key", first.position, first.end - first.position)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 
-from agentsandbox.languages.jq.values import KINDS, JqError, equals, is_number, sort_key
+from agentsandbox.languages.jq.operations import equals, sort_key
+from agentsandbox.languages.jq.values import KINDS, JqError, is_number
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

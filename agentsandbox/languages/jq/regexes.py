@@ -6,7 +6,8 @@ import re
 from functools import lru_cache
 
 from agentsandbox.errors import LimitReached
-from agentsandbox.languages.jq.values import KINDS, JqError, describe
+from agentsandbox.languages.jq.operations import describe
+from agentsandbox.languages.jq.values import KINDS, JqError
 from agentsandbox.regexps.perl_tree import read_perl
 
 TYPE_CHECKING = False

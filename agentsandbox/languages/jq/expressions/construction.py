@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from agentsandbox.languages.jq import nodes
 from agentsandbox.languages.jq.code import EMPTY, Code
-from agentsandbox.languages.jq.values import JqError, describe
+from agentsandbox.languages.jq.operations import describe
+from agentsandbox.languages.jq.values import JqError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

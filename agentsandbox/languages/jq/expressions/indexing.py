@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from agentsandbox.languages.jq import nodes
 from agentsandbox.languages.jq.code import EMPTY, Code, members
+from agentsandbox.languages.jq.operations import truncated
 from agentsandbox.languages.jq.paths import get, occurrences, slice_of
-from agentsandbox.languages.jq.values import JqError, truncated
+from agentsandbox.languages.jq.values import JqError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

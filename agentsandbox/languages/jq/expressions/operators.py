@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import operator
 
-from agentsandbox.languages.jq import nodes, values
+from agentsandbox.languages.jq import nodes, operations
 from agentsandbox.languages.jq.code import EMPTY, Code
-from agentsandbox.languages.jq.values import EXACT, JqError, Literal, describe, number
+from agentsandbox.languages.jq.operations import describe
+from agentsandbox.languages.jq.values import EXACT, JqError, Literal, number
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,23 +23,23 @@ __all__ = ["compile_alternative", "compile_binary", "compile_logical", "compile_
 
 
 def _is_same(left: Value, right: Value) -> bool:
-    return bool(left == right) if type(left) is str and type(right) is str else values.equals(left, right)
+    return bool(left == right) if type(left) is str and type(right) is str else operations.equals(left, right)
 
 
 _ARITHMETIC = {
-    "+": values.add,
-    "-": values.subtract,
-    "*": values.multiply,
-    "/": values.divide,
-    "%": values.remainder,
+    "+": operations.add,
+    "-": operations.subtract,
+    "*": operations.multiply,
+    "/": operations.divide,
+    "%": operations.remainder,
 }
 _COMPARISONS: dict[str, Callable[[Value, Value], bool]] = {
     "==": _is_same,
     "!=": lambda left, right: not _is_same(left, right),
-    "<": lambda left, right: left < right if type(left) is int and type(right) is int else values.compare(left, right) < 0,
-    "<=": lambda left, right: values.compare(left, right) <= 0,
-    ">": lambda left, right: left > right if type(left) is int and type(right) is int else values.compare(left, right) > 0,
-    ">=": lambda left, right: values.compare(left, right) >= 0,
+    "<": lambda left, right: left < right if type(left) is int and type(right) is int else operations.compare(left, right) < 0,
+    "<=": lambda left, right: operations.compare(left, right) <= 0,
+    ">": lambda left, right: left > right if type(left) is int and type(right) is int else operations.compare(left, right) > 0,
+    ">=": lambda left, right: operations.compare(left, right) >= 0,
 }
 _SMALL = 1 << 26
 """Sums of two such numbers need no second look: they are exact."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from agentsandbox.languages.jq import nodes
+from agentsandbox.languages.jq.operations import describe
 from agentsandbox.languages.jq.paths import get
-from agentsandbox.languages.jq.values import JqError, describe
+from agentsandbox.languages.jq.values import JqError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

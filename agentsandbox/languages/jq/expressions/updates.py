@@ -8,8 +8,8 @@ from __future__ import annotations
 from agentsandbox.languages.jq import nodes
 from agentsandbox.languages.jq.code import members
 from agentsandbox.languages.jq.expressions.operators import operation
+from agentsandbox.languages.jq.operations import add
 from agentsandbox.languages.jq.paths import get, get_path, put, put_path_owned
-from agentsandbox.languages.jq.values import add
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

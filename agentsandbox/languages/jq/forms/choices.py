@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from agentsandbox.languages.jq.code import EMPTY, NOTHING, Code, members
-from agentsandbox.languages.jq.values import JqError, is_number, subtract
+from agentsandbox.languages.jq.operations import subtract
+from agentsandbox.languages.jq.values import JqError, is_number
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

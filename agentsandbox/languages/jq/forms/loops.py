@@ -6,7 +6,8 @@ from agentsandbox.languages.jq.code import EMPTY, Code
 from agentsandbox.languages.jq.definitions import call_definition
 from agentsandbox.languages.jq.expressions.flow import piped
 from agentsandbox.languages.jq.forms.choices import select
-from agentsandbox.languages.jq.values import EXACT, JqError, add, compare, is_number, number, to_float
+from agentsandbox.languages.jq.operations import add, compare
+from agentsandbox.languages.jq.values import EXACT, JqError, is_number, number, to_float
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from agentsandbox.languages.jq.code import EMPTY, Code, members
-from agentsandbox.languages.jq.values import JqError, compare, describe, equals, sorted_values
+from agentsandbox.languages.jq.operations import compare, describe, equals, sorted_values
+from agentsandbox.languages.jq.values import JqError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agentsandbox.languages.jq.code import Code
-from agentsandbox.languages.jq.values import add
+from agentsandbox.languages.jq.operations import add
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
