@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 
 from agentsandbox.commands._sqlite_output import sql_literal
+from agentsandbox.commands._sqlite_words import DotError
 from agentsandbox.streams import decode, encode
 
 TYPE_CHECKING = False
@@ -66,16 +67,12 @@ class _Options:
 
 
 def _refuse(shell: Shell, what: str) -> None:
-    from agentsandbox.commands._sqlite_shell import DotError
-
     shell.write(f"ERROR: {what} Usage:\n{_HELP}")
     raise DotError("")
 
 
 def import_file(shell: Shell, words: list[str]) -> None:
     """Run `.import` with these words. Raises `DotError` and `SqlError`."""
-    from agentsandbox.commands._sqlite_shell import DotError
-
     options = _Options(shell, words)
     file, table = options.names
     try:
@@ -95,8 +92,6 @@ def import_file(shell: Shell, words: list[str]) -> None:
 
 def _create_table(shell: Shell, options: _Options, rows: Iterator[tuple[int, list[str]]]) -> int:
     """Create the table with the columns that the first row names; how many there are."""
-    from agentsandbox.commands._sqlite_shell import DotError
-
     file, table = options.names
     _line, header = next(rows, (0, []))
     if not header:

@@ -15,7 +15,7 @@ from agentsandbox.commands._sqlite_schema import (
     print_full_schema,
     print_schema,
 )
-from agentsandbox.commands._sqlite_words import split_words
+from agentsandbox.commands._sqlite_words import DotError, split_words
 from agentsandbox.streams import decode, encode
 
 TYPE_CHECKING = False
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from agentsandbox.fs.base import File
 
-__all__ = ["DotError", "Quit", "Shell"]
+__all__ = ["Quit", "Shell"]
 
 _HELP = """\
 .backup ?DB? FILE        Write the database to a file
@@ -83,10 +83,6 @@ class Quit(Exception):
     def __init__(self, status: int) -> None:
         self.status = status
         super().__init__()
-
-
-class DotError(Exception):
-    """A dot command failed."""
 
 
 class Shell:

@@ -1,14 +1,18 @@
-"""The words of a dot command of `sqlite3`."""
+"""Dot commands of `sqlite3`: their words, and what cannot be done."""
 
 from __future__ import annotations
 
 import re
 
-__all__ = ["split_words"]
+__all__ = ["DotError", "split_words"]
 
 _WORD = re.compile(r"""'([^']*)'?|"((?:[^"\\]|\\.)*)\\?"?|([^\s'"]\S*)""", re.DOTALL)
 _ESCAPE = re.compile(r"\\([0-7]{1,3}|.)", re.DOTALL)
 _NAMED = {"a": "\a", "b": "\b", "t": "\t", "n": "\n", "v": "\v", "f": "\f", "r": "\r"}
+
+
+class DotError(Exception):
+    """A dot command failed."""
 
 
 def split_words(text: str) -> list[str]:

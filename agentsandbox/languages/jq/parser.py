@@ -613,8 +613,6 @@ class _Parser:
 
     def check_key(self, key: Node, token: Token) -> None:
         if isinstance(key, nodes.Constant) and not isinstance(key.value, str):
-            from agentsandbox.languages.jq.operations import describe
-
             first = self.tokens[self.tokens.index(token) + 1]
             raise JqSyntaxError(f"Cannot use {describe(key.value)} as object key", first.position, first.end - first.position)
 
