@@ -138,7 +138,7 @@ class _Human:
         assert isinstance(other, float)
         order = int(abs(other) // _HUMAN_BASE)
         number = round(abs(other) - order * _HUMAN_BASE, 2)  # there were no more digits
-        value = _value(b"-" if other < 0 else b"", *repr(number).encode().split(b"."))
+        value = _value(b"-" if other < 0 else b"", *repr(number).encode("ascii").split(b"."))
         return (-order if other < 0 else order), value
 
     def __lt__(self, other: object) -> bool:
