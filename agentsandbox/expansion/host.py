@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         default_ifs: bool
         plain_ifs: bool
         nounset: bool
+        posix: bool
         noglob: bool
         braceexpand: bool
         bytewise: bool

@@ -10,23 +10,26 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agentsandbox.expansion.host import ExpansionHost
 
-__all__ = ["Home", "split_tildes"]
+__all__ = ["Home", "assigned_name", "split_tildes"]
 
-_ASSIGNED_TILDE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\+?=(?=~)")
+_ASSIGNED = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:\[[^\]]*\])?\+?=")
 _TILDE = re.compile(r"~[^/:\\\"'$`]*")
 
 
 class Home(Part):
-    """A tilde prefix."""
+    """A tilde prefix; `in_word`: of a word that only looks like an assignment, which counts for nothing in POSIX mode."""
 
-    __slots__ = ("prefix",)
+    __slots__ = ("in_word", "prefix")
 
-    def __init__(self, prefix: str) -> None:
+    def __init__(self, prefix: str, in_word: bool) -> None:
         self.prefix = prefix
+        self.in_word = in_word
 
     def text(self, host: ExpansionHost) -> str:
         """The directory it stands for, or itself."""
         prefix = self.prefix
+        if self.in_word and host.posix:
+            return prefix
         if prefix == "~":
             home = host.variables.get("HOME")
             return home if home is not None else (host.home_of("") or prefix)
@@ -38,15 +41,25 @@ class Home(Part):
         return host.home_of(rest) or prefix
 
 
-def split_tildes(text: str, first: bool, last: bool, assignment: bool) -> list[Part]:
-    """Unquoted text as literals and tilde prefixes. `first`, `last`: whether it begins or ends the word."""
+def assigned_name(part: Part) -> int:
+    """Where the value begins in a word such as `x=~`, 0 if it looks like no assignment."""
+    match = _ASSIGNED.match(part.text) if isinstance(part, Literal) else None
+    return match.end() if match is not None else 0
+
+
+def split_tildes(text: str, first: bool, last: bool, assignment: bool, value: int, in_word: bool) -> list[Part]:
+    """Unquoted text as literals and tilde prefixes.
+
+    first, last  whether it begins or ends the word
+    assignment   a tilde may stand behind each ":"
+    value        where one may stand because the value of a word like an assignment begins there, 0 for nowhere
+    in_word      that the word only looks like an assignment
+    """
     parts: list[Part] = []
     position = 0
     starts = [0] if first else []
-    looks_assigned = _ASSIGNED_TILDE.match(text) if first and not assignment else None
-    if looks_assigned is not None:  # `echo x=~` is expanded as an assignment would be
-        starts.append(looks_assigned.end())
-        assignment = True
+    if value:
+        starts.append(value)
     if assignment:
         starts.extend(match.end() for match in re.finditer(":", text))
     for start in starts:
@@ -60,7 +73,7 @@ def split_tildes(text: str, first: bool, last: bool, assignment: bool) -> list[P
             continue
         if start > position:
             parts.append(Literal(text[position:start]))
-        parts.append(Home(match[0]))
+        parts.append(Home(match[0], in_word and start > 0))
         position = end
     if position < len(text):
         parts.append(Literal(text[position:]))

@@ -9,7 +9,7 @@ import re
 
 from agentsandbox.expansion.errors import unbound
 from agentsandbox.expansion.splitting import FieldBuilder, split_fields
-from agentsandbox.expansion.tildes import Home, split_tildes
+from agentsandbox.expansion.tildes import Home, assigned_name, split_tildes
 from agentsandbox.limits import SLICE
 from agentsandbox.quoting import quote_glob
 from agentsandbox.syntax.nodes import (
@@ -60,12 +60,12 @@ class WordCompiler:
 
     # one text
 
-    def string(self, word: Word, *, assignment: bool = False) -> Text:
+    def string(self, word: Word, *, assignment: bool = False, in_word: bool = False) -> Text:
         """The word as one text: no splitting, no pathname or brace expansion. An assignment's value expands ~ after ":"."""
         if _is_plain(word.parts):
             plain: str = word.parts[0].text  # type: ignore[attr-defined]
             return lambda host: plain
-        parts = self.tildes(word.parts, assignment)
+        parts = self.tildes(word.parts, assignment, in_word=in_word)
         return self.joined([self.text(part, assignment) for part in parts], parts)
 
     def subscript(self, word: Word) -> Text:
@@ -189,8 +189,8 @@ class WordCompiler:
 
     # fields
 
-    def fields(self, word: Word) -> Fields:
-        """The word as the fields it expands to, appended to a list."""
+    def fields(self, word: Word, *, in_list: bool = False) -> Fields:
+        """The word as the fields it expands to, appended to a list; `in_list`: of an element of an array literal."""
         if _is_plain(word.parts):
             plain: str = word.parts[0].text  # type: ignore[attr-defined]
             return lambda host, out: out.append(plain)
@@ -198,10 +198,10 @@ class WordCompiler:
             quoted: str = word.parts[0].text
             return lambda host, out: out.append(quoted)
         if not has_braces(word.parts):
-            return self.fields_of(word.parts)
+            return self.fields_of(word.parts, in_word=not in_list)
         from agentsandbox.expansion.braces import brace_fields
 
-        expanded, unexpanded = brace_fields(word.parts, self), self.fields_of(word.parts)
+        expanded, unexpanded = brace_fields(word.parts, self), self.fields_of(word.parts, in_word=not in_list)
 
         return lambda host, out: (expanded if host.braceexpand else unexpanded)(host, out)
 
@@ -213,9 +213,9 @@ class WordCompiler:
             return None
         return constant
 
-    def fields_of(self, parts: tuple[Part, ...]) -> Fields:
+    def fields_of(self, parts: tuple[Part, ...], *, in_word: bool = False) -> Fields:
         """As `fields`, for parts that hold no brace expansion."""
-        parts = self.tildes(parts, False)
+        parts = self.tildes(parts, False, in_word=in_word)
         constant = self.constant_field(parts)
         if constant is not None:
             if constant or any(not isinstance(part, Literal) for part in parts):
@@ -341,6 +341,14 @@ class WordCompiler:
 
     def emit_quoted(self, part: Part) -> Emit:
         """A part inside double quotes: "$@" makes a field of each element."""
+        if isinstance(part, DoubleQuoted) and _has_list(part):
+            emitters = [self.emit_quoted(piece) for piece in part.parts]
+
+            def emit(host: ExpansionHost, builder: FieldBuilder) -> None:
+                for each in emitters:
+                    each(host, builder)
+
+            return emit
         if not isinstance(part, Parameter) or not _is_list(part):
             text = self.text(part)
             return lambda host, builder: builder.quoted(text(host))
@@ -416,20 +424,24 @@ class WordCompiler:
 
     # tildes
 
-    def tildes(self, parts: tuple[Part, ...], assignment: bool) -> tuple[Part, ...]:
-        """Replace ~ prefixes of unquoted text by parts that expand to a home directory."""
+    def tildes(self, parts: tuple[Part, ...], assignment: bool, *, in_word: bool = False) -> tuple[Part, ...]:
+        """Replace ~ prefixes of unquoted text by parts that expand to a home directory.
+
+        The words of commands (`in_word`) that look like assignments are expanded as these are.
+        """
         for part in parts:
             if type(part) is Literal and "~" in part.text:
                 break
         else:
             return parts
         replaced: list[Part] = []
+        value = assigned_name(parts[0]) if in_word else 0
         for number, part in enumerate(parts):
             if not isinstance(part, Literal):
                 replaced.append(part)
                 continue
-            last = number == len(parts) - 1
-            replaced.extend(split_tildes(part.text, number == 0, last, assignment))
+            first, last = number == 0, number == len(parts) - 1
+            replaced.extend(split_tildes(part.text, first, last, assignment or value > 0, value if first else 0, value > 0))
         return tuple(replaced)
 
 

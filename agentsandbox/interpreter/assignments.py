@@ -174,7 +174,7 @@ def _compile_elements(literal: ArrayLiteral) -> Callable[[Shell, bool], list[Ele
                 out.append((key(shell), append, text(shell)))
 
             return keyed
-        fields, whole = WORDS.fields(element.value), WORDS.string(element.value)
+        fields, whole = WORDS.fields(element.value, in_list=True), WORDS.string(element.value)
 
         def bare(shell: Shell, associative: bool, out: list[Element]) -> None:
             found: list[str] = []
@@ -236,10 +236,11 @@ def bind_assignment(node: Assignment, *, argument: bool = False) -> Binder:
     raw = node.subscript.source
 
     def bind(shell: Shell, associative: bool = False) -> BoundAssignment:
+        value = text(shell)
         key = (subscript if argument or shell.variables.is_associative(name) else index)(shell)
         if (not key.strip() and not isinstance(shell.variables.lookup(name), AssociativeArray)) or not key:
             raise ExpansionError(f"{name}[{raw}]: bad array subscript")
-        return BoundAssignment(name, text(shell), key, append, source, raw)
+        return BoundAssignment(name, value, key, append, source, raw)
 
     return bind
 

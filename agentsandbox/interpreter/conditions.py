@@ -206,7 +206,7 @@ def _unary(node: CondUnary, sign: Sign) -> Test:
 
 def _binary(node: CondBinary, sign: Sign) -> Test:
     operator = node.operator
-    left = WORDS.string(node.left)
+    left = WORDS.string(node.left, in_word=True)
     if operator in ("==", "=", "!="):
         return _matches(node, left, sign)
     if operator == "=~":

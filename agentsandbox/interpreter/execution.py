@@ -75,16 +75,18 @@ def run_external(shell: Shell, argv: Sequence[str], environment: Mapping[str, st
             return _run_tool(shell, own, argv, environment)
     located = locate(shell, name, path) if name else None
     if located is None:
-        return _not_found(shell, name, shell.variables.get("PATH") if path is None else path)
+        return _not_found(shell, argv, shell.variables.get("PATH") if path is None else path)
     return run_file(shell, located, argv, environment)
 
 
-def _not_found(shell: Shell, name: str, path: str | None) -> int:
+def _not_found(shell: Shell, argv: Sequence[str], path: str | None) -> int:
+    name = argv[0]
     handler = shell.functions.get("command_not_found_handle")
     if handler is not None:
         from agentsandbox.interpreter.functions import call_function
+        from agentsandbox.interpreter.subshells import run_subshell
 
-        return call_function(shell, handler, [name])
+        return run_subshell(shell, lambda child: call_function(child, handler, list(argv)), shell.fds)
     if name.startswith("%"):
         shell.complain("fg: no job control")
         return 1

@@ -17,10 +17,9 @@ def command_failed(shell: Shell, status: int, line: int | None = None) -> None:
     if shell.ignore or shell.own_depth == shell.budget.depth:
         return
     if "ERR" in shell.traps and shell.traps["ERR"] and not shell.in_trap:
-        frames = shell.frames
-        if shell.errtrace or -len(frames) in shell.function_traps or not any(frame.is_function for frame in frames):
-            from agentsandbox.interpreter.traps import run_trap
+        from agentsandbox.interpreter.traps import inherited, run_trap
 
+        if inherited(shell, "ERR"):
             run_trap(shell, "ERR", line)
     if shell.errexit:
         if shell.level and "EXIT" in shell.traps:  # in a subshell it still sees the locals

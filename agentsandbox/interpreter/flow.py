@@ -429,7 +429,7 @@ def _constant_pattern(word: Word) -> str | None:
 
 @compiles(Case)
 def _case(node: Case) -> Run:
-    subject = WORDS.string(node.word)
+    subject = WORDS.string(node.word, in_word=True)
     line = node.line
     clauses: list[tuple[list[Callable[[Shell], str]], Run | None, str]] = [
         (

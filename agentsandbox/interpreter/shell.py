@@ -149,6 +149,7 @@ class Shell:
         "errexit",
         "errexit_is_default",
         "errtrace",
+        "exit_status",
         "exported_functions",
         "expressions",
         "extglob",
@@ -244,6 +245,8 @@ class Shell:
         self.process_files: list[tuple[int, Stream, Process]] = []
         """Process substitutions in use: descriptor, our end of the pipe, process."""
         self.status = 0
+        self.exit_status: int | None = None
+        """What the shell ends with, while its EXIT trap runs."""
         self.substitution_status: int | None = None
         self.line = 1
         self.umask = 0o022

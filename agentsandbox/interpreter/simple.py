@@ -182,7 +182,8 @@ def _assignments_only(node: SimpleCommand) -> Run:
         from agentsandbox.interpreter.subshells import in_subshell
 
         return in_subshell(assign, line, node)  # `{fd}>file` alone: bash makes a child for it
-    if only is not None and redirections is None and _runs_no_command(node.assignments[0].value):
+    words = [word for assignment in node.assignments for word in (assignment.value, assignment.subscript) if word is not None]
+    if only is not None and redirections is None and all(map(_runs_no_command, words)):
         return _one_assignment(only, line, assign)
     return assign
 

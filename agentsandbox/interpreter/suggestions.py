@@ -28,5 +28,8 @@ def _near(shell: Shell, name: str) -> str | None:
         return None
     from difflib import get_close_matches
 
-    found = get_close_matches(name, shell.machine.host.commands(), 1, 0.75)
+    known = shell.machine.host.commands()
+    if name in known:
+        return None  # only the PATH does not lead to it
+    found = get_close_matches(name, known, 1, 0.75)
     return found[0] if found else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from agentsandbox.expansion.errors import ExpansionError
+from agentsandbox.expansion.variables import is_name
 from agentsandbox.quoting import trace_quote
 from agentsandbox.streams import encode
 
@@ -51,6 +52,9 @@ def trace_words(shell: Shell, assignments: Sequence[BoundAssignment], argv: Sequ
     for word in argv:
         if isinstance(word, str):
             words.append(trace_quote(word))
+            name, equals, value = word.partition("=")
+            if equals and is_name(name.removesuffix("+")):
+                scalars.append(f"{name}={trace_quote(value) if value else ''}")
         elif isinstance(word.value, list):
             arrays.append(word.elements_text())
             words.append(word.name)

@@ -9,7 +9,18 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agentsandbox.interpreter.shell import Shell
 
-__all__ = ["SignalHandler", "before_command", "run_exit_trap", "run_pending_traps", "run_trap"]
+__all__ = ["SignalHandler", "before_command", "inherited", "run_exit_trap", "run_pending_traps", "run_trap"]
+
+
+class _InProgress(str):
+    """What stands for the commands of a trap while they run."""
+
+    __slots__ = ()
+
+
+_IN_PROGRESS = _InProgress()
+_ORIGINS = {"DEBUG": "debug trap: ", "ERR": "error trap: ", "RETURN": "return trap: "}
+"""How a syntax error names the text of a trap."""
 
 
 def run_trap(shell: Shell, name: str, line: int | None = None) -> int:
@@ -23,26 +34,21 @@ def run_trap(shell: Shell, name: str, line: int | None = None) -> int:
     saved_line, saved_trap = shell.line, shell.trap_line
     shell.in_trap += 1
     shell.trace_level += 1
-    traps = shell.traps
     if name in ("DEBUG", "ERR"):  # a trap does not trap itself
-        shell.traps = {other: commands for other, commands in traps.items() if other != name}
+        shell.traps = {**shell.traps, name: _IN_PROGRESS}
         shell.update_flags()
-        during = shell.traps
     budget = shell.budget
     budget.deeper()
     try:
-        return run_commands(shell, text, first_line=saved_line if line is None else line)
+        return run_commands(shell, text, first_line=saved_line if line is None else line, origin=_ORIGINS.get(name, "trap: "))
     finally:
         budget.shallower()
         shell.in_trap -= 1
         shell.trace_level -= 1
         shell.line, shell.trap_line = saved_line, saved_trap
         shell.status = status
-        if name in ("DEBUG", "ERR"):
-            if shell.traps is during:
-                shell.traps = traps
-            elif name in traps:
-                shell.traps = {**shell.traps, name: shell.traps.get(name, traps[name])}
+        if shell.traps.get(name) is _IN_PROGRESS:
+            shell.traps = {**shell.traps, name: text}
             shell.update_flags()
 
 
@@ -58,15 +64,25 @@ def run_exit_trap(shell: Shell, status: int) -> int:
     from agentsandbox.interpreter.scripts import run_commands
 
     shell.in_trap += 1
+    shell.exit_status = status
     try:
-        run_commands(shell, text)
+        run_commands(shell, text, origin="exit trap: ")
     except Exit as end:
         return end.status
     except Return:
         return shell.status
     finally:
         shell.in_trap -= 1
+        shell.exit_status = None
     return status
+
+
+def inherited(shell: Shell, name: str) -> bool:
+    """Whether a trap counts where the shell is: functions have ERR, DEBUG and RETURN traps only if they inherit or set them."""
+    depth = len(shell.frames)
+    if name not in ("ERR", "DEBUG", "RETURN") or not any(frame.is_function for frame in shell.frames):
+        return True
+    return shell.errtrace or -depth in shell.function_traps if name == "ERR" else shell.functrace or depth in shell.function_traps
 
 
 def before_command(shell: Shell, text: str, line: int) -> bool:
@@ -79,7 +95,7 @@ def before_command(shell: Shell, text: str, line: int) -> bool:
     if shell.announced:  # the DEBUG trap of a stage of a pipeline has run before the stage was started
         shell.announced = False
         return False
-    if "DEBUG" not in shell.traps:
+    if not shell.traps.get("DEBUG"):
         return False
     shell.line = line
     status = run_trap(shell, "DEBUG", line)
@@ -117,4 +133,4 @@ def run_pending_traps(shell: Shell) -> None:
     """Run the traps of signals that have arrived."""
     while shell.pending_traps:
         name = shell.pending_traps.pop(0)
-        run_trap(shell, name)
+        run_trap(shell, name, 1)

@@ -365,8 +365,6 @@ class Parser(WordReader):
                 break
             if not words:
                 declaring = word.source in _ASSIGNING
-            elif not declaring and len(words) == 1 and word.source in _ASSIGNING and words[0].source in ("command", "builtin"):
-                declaring = True
             words.append(word)
             if self._alias_ends and self._after_blank_alias():
                 self._expand_alias()

@@ -389,7 +389,7 @@ class WordReader(Lexer):
             return CommandSubstitution(body, text[start : self.position])
         if following and following in _SPECIAL:
             self.position = start + 2
-            return Parameter(following, source="$" + following)
+            return Parameter("@" if following == "*" and mode == HERE else following, source="$" + following)
         if following == "'" and mode in (WORD, BRACE, BRACE_Q, SUBSCRIPT):
             return self._ansi_c(start)
         if following == "'" and mode == ARITHMETIC:
@@ -561,6 +561,8 @@ class WordReader(Lexer):
         name = self._parameter_name()
         if name is None:
             return None
+        if name == "*" and mode == BRACE_H:  # bash joins with blanks in a here-document, whatever IFS is
+            name = "@"
         self._skip_joints()
         subscript: Word | None = None
         if text[self.position : self.position + 1] == "[" and (NAME.match(name) is not None):

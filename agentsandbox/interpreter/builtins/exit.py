@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def exit(shell: Shell, words: list[str]) -> int:
     operands = words[2:] if words[1:2] == ["--"] else words[1:]
     if not operands:
-        raise _end(shell, int(shell.status))
+        raise _end(shell, int(shell.status) if shell.exit_status is None else shell.exit_status)
     number = parse_test_integer(operands[0])
     if number is None:
         shell.complain(f"exit: {operands[0]}: numeric argument required")

@@ -94,7 +94,9 @@ def _order(name: str) -> int:
 
 
 def _print(shell: Shell, operands: list[str]) -> int:
-    traps = {**shell.outer_traps, **shell.traps} if shell.outer_traps else shell.traps
+    from agentsandbox.interpreter.traps import inherited
+
+    traps = {name: text for name, text in {**shell.outer_traps, **shell.traps}.items() if inherited(shell, name)}
     status = 0
     names = sorted(traps, key=_order)
     if operands:

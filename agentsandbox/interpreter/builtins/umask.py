@@ -11,8 +11,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agentsandbox.interpreter.shell import Shell
 
-_CLAUSE = re.compile(r"([ugoa]*)([-+=])([rwxX]*)")
-_BITS = {"r": 4, "w": 2, "x": 1, "X": 1}
+_CLAUSE = re.compile(r"([ugoa]*)([-+=])([rwx]*)")
+_BITS = {"r": 4, "w": 2, "x": 1}
 _SHIFTS = {"u": 6, "g": 3, "o": 0}
 
 
@@ -46,7 +46,7 @@ def _symbolic(text: str, mask: int) -> int:
         if match is None:
             rest = clause.lstrip("ugoa")
             kind = "operator" if rest[:1] not in ("-", "+", "=") else "character"
-            bad = rest[:1] if kind == "operator" else rest[1:].lstrip("rwxX")[:1]
+            bad = rest[:1] if kind == "operator" else rest[1:].lstrip("rwx")[:1]
             raise CommandError(f"`{bad}': invalid symbolic mode {kind}", 1)
         who, operator, permissions = match.groups()
         who = "ugo" if not who or "a" in who else who
