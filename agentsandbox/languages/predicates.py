@@ -106,6 +106,12 @@ def _exists(name: str, env: TestEnvironment) -> bool:
     return _stat(env, name) is not None
 
 
+def _was_written(name: str, env: TestEnvironment) -> bool:
+    """`-N`: written since it was read last. Reading leaves no time here, so what has a content was written."""
+    info = _stat(env, name)
+    return info is not None and (info.mtime > info.atime or (info.mtime == info.atime and info.size > 0))
+
+
 def _is_link(name: str, env: TestEnvironment) -> bool:
     info = _stat(env, name, follow=False)
     return info is not None and info.is_link
@@ -141,7 +147,7 @@ _UNARY: dict[str, Callable[[str, TestEnvironment], bool]] = {
     "-s": _has_size,
     "-O": _exists,
     "-G": _exists,
-    "-N": _exists,
+    "-N": _was_written,
     "-t": _is_terminal,
     "-z": lambda text, _: not text,
     "-n": lambda text, _: bool(text),
