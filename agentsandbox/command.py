@@ -77,7 +77,7 @@ if TYPE_CHECKING:
         def __call__(self, ctx: CommandContext, args: Arguments, /) -> int | Awaitable[int]: ...
 
 
-__all__ = ["Arguments", "Command", "CommandContext", "Host", "command"]
+__all__ = ["Arguments", "Command", "CommandContext", "Host", "command", "describe_os_error", "normalize"]
 
 
 _HINT = "Try 'NAME --help' for more information."

@@ -34,6 +34,7 @@ __all__ = [
     "OutputError",
     "OutputLog",
     "Pipe",
+    "PipeReader",
     "Stream",
     "bytewise",
     "decode",

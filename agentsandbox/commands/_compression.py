@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CHECKS",
-    "FORMATS",
     "CompressionError",
     "GzipHeader",
     "Source",
@@ -43,8 +42,6 @@ _MEMORY = 128 * 1024 * 1024
 _MAGIC = {"gzip": b"\x1f\x8b", "bzip2": b"BZh", "xz": b"\xfd7zXZ\0", "lzma": b"\x5d\0\0", "zstd": b"\x28\xb5\x2f\xfd"}
 CHECKS = {"none": lzma.CHECK_NONE, "crc32": lzma.CHECK_CRC32, "crc64": lzma.CHECK_CRC64, "sha256": lzma.CHECK_SHA256}
 """The integrity checks of xz."""
-
-FORMATS = ("gzip", "bzip2", "xz", "lzma")
 
 
 class CompressionError(Exception):

@@ -10,7 +10,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agentsandbox.fs.base import FileSystem
 
-__all__ = ["IgnoreRules", "compile_rule", "read_rules"]
+__all__ = ["IgnoreRules", "Rule", "compile_rule", "read_rules"]
 
 _MAX_BYTES = 1_000_000
 _MAX_PATTERN = 1000

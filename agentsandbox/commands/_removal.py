@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from agentsandbox.command import CommandContext
     from agentsandbox.fs.base import Stat
 
-__all__ = ["Remover"]
+__all__ = ["Remover", "is_dot"]
 
 
 class _Open:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     Value = None | int | float | str | bytes
     Row = Sequence[Value]
 
-__all__ = ["MODES", "Printer", "insert_literal", "quote_name", "sql_literal"]
+__all__ = ["COLUMNAR", "MODES", "Printer", "insert_literal", "quote_name", "sql_literal"]
 
 MODES = "ascii box column csv html insert json line list markdown qbox quote table tabs tcl"
 COLUMNAR = frozenset(("column", "table", "box", "markdown"))

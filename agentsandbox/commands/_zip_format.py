@@ -16,7 +16,19 @@ if TYPE_CHECKING:
 
     from agentsandbox.limits import Budget
 
-__all__ = ["Entry", "ZipFormatError", "build_archive", "dos_time", "expand", "read_directory"]
+__all__ = [
+    "BLOCK",
+    "BZIPPED",
+    "DEFLATED",
+    "STORED",
+    "Entry",
+    "ZipFormatError",
+    "build_archive",
+    "dos_time",
+    "expand",
+    "raw_data",
+    "read_directory",
+]
 
 STORED, DEFLATED, BZIPPED = 0, 8, 12
 BLOCK = 262144

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     _Entry = tuple[str, int, bytes | None]
 
-__all__ = ["grep"]
+__all__ = ["egrep", "fgrep", "grep", "run_grep"]
 
 _USAGE = """
 Usage: grep [OPTION]... PATTERNS [FILE]...

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["sed"]
 
 _USAGE = """
-Usage: sed [OPTION]... {SCRIPT-IF-NO-OTHER} [FILE]...
+Usage: sed [OPTION]... {script-only-if-no-other-script} [input-file]...
 Edit the lines of each FILE, or of standard input, by a script.
 
   -b, --binary                 lines are not translated, as nowhere here
@@ -34,7 +34,7 @@ Edit the lines of each FILE, or of standard input, by a script.
       --follow-symlinks        with -i, edit the files that symbolic links lead to
   -i[SUFFIX], --in-place[=SUFFIX]  edit files in place; with SUFFIX, keep a backup
   -l, --line-length=N          columns at which the command l folds lines
-      --posix                  no line is printed when N finds no next one
+      --posix                  none of the GNU additions
   -E, -r, --regexp-extended    use extended regular expressions
   -s, --separate               take each file for a stream of its own
       --sandbox                refuse the commands e, r and w
@@ -101,7 +101,7 @@ def _settings(args: Arguments, *, quiet: bool, bytewise: bool) -> Settings:
 def _parse(ctx: CommandContext, args: Arguments) -> Script:
     as_bytes = ctx.is_bytewise()
     as_is: Callable[[str], str] = bytewise if as_bytes else str
-    dialect = (args.flag("regexp-extended"), args.flag("sandbox"), as_bytes, args.flag("null-data"))
+    dialect = (args.flag("regexp-extended"), args.flag("sandbox"), as_bytes, args.flag("null-data"), args.flag("posix"))
     if not args.flag("file"):
         texts = args.values("expression") or [args.operands.pop(0)]
         parse = _parse_cached if sum(map(len, texts)) < _SHORT else _parse_texts
@@ -116,12 +116,12 @@ def _parse(ctx: CommandContext, args: Arguments) -> Script:
     return parser.finish()
 
 
-def _parser(dialect: tuple[bool, bool, bool, bool]) -> Parser:
-    extended, sandbox, as_bytes, null_lines = dialect
-    return Parser(extended=extended, sandbox=sandbox, bytewise=as_bytes, null_lines=null_lines)
+def _parser(dialect: tuple[bool, bool, bool, bool, bool]) -> Parser:
+    extended, sandbox, as_bytes, null_lines, posix = dialect
+    return Parser(extended=extended, sandbox=sandbox, bytewise=as_bytes, null_lines=null_lines, posix=posix)
 
 
-def _parse_texts(texts: tuple[str, ...], dialect: tuple[bool, bool, bool, bool]) -> Script:
+def _parse_texts(texts: tuple[str, ...], dialect: tuple[bool, bool, bool, bool, bool]) -> Script:
     parser = _parser(dialect)
     for text in texts:
         parser.feed(text)

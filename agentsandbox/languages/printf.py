@@ -19,7 +19,17 @@ if TYPE_CHECKING:
 
     from agentsandbox.limits import Budget
 
-__all__ = ["Directive", "Format", "Rendering", "compile_format", "expand_escapes", "parse_integer"]
+__all__ = [
+    "Directive",
+    "Format",
+    "Rendering",
+    "character_code",
+    "compile_format",
+    "encode_code_point",
+    "expand_escapes",
+    "pad",
+    "parse_integer",
+]
 
 INT_MAX = 2**31 - 1
 _LOW, _HIGH, _WRAP = -(2**63), 2**63 - 1, 2**64

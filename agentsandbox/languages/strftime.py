@@ -14,7 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["MONTHS", "WEEKDAYS", "Moment", "format_date", "longest_width", "strftime"]
+__all__ = ["MONTHS", "NANO", "WEEKDAYS", "Moment", "format_date", "longest_width", "strftime"]
 
 WEEKDAYS = ("Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday")
 MONTHS = (

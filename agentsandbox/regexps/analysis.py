@@ -10,7 +10,7 @@ import math
 
 from agentsandbox.regexps.tree import Alternation, Assertion, BackReference, CharSet, Concatenation, Group, Node, Repeat
 
-__all__ = ["Analysis", "analyze"]
+__all__ = ["UNBOUNDED", "Analysis", "analyze"]
 
 _STEPS = 2e7
 """What a single search may cost: about a tenth of a second."""

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from agentsandbox.limits import Budget
 
-__all__ = ["ONE", "ZERO", "Arithmetic", "CalculationError", "digits_of", "format_number", "length_of", "scale_of", "truncate"]
+__all__ = ["EXACT", "ONE", "ZERO", "Arithmetic", "CalculationError", "digits_of", "format_number", "length_of", "scale_of", "truncate"]
 
 MAX_DIGITS = 1_000_000
 """Digits of a result: a product of that length takes less than a tenth of a second."""

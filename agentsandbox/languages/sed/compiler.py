@@ -274,8 +274,6 @@ def _next(_: Command, settings: Settings) -> Operation:
 
     def next_line(editor: Editor) -> int | None:
         if editor.input.is_last():
-            if settings.posix and not quiet:
-                return DELETE
             return END
         if not quiet:
             editor.print_space()

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from agentsandbox.languages.sed.escapes import unescape
-from agentsandbox.languages.sed.nodes import Address, Command, Replacement, Script, SedError, Substitution
+from agentsandbox.languages.sed.nodes import Address, Command, Script, SedError, Substitution
+from agentsandbox.languages.sed.posix import without_additions
+from agentsandbox.languages.sed.replacements import read_characters, read_replacement
 from agentsandbox.regexps import PosixRegex, RegexError, compile_posix
 from agentsandbox.streams import decode, encode
 
@@ -11,6 +13,8 @@ __all__ = ["Parser"]
 
 _SPACE = " \t\r\f\v"
 _COMMANDS = frozenset("{}=acdDeFghGHiIlnNpPqQrRsTtvwWxyzb:#")
+_ADDITIONS = frozenset("eFQRTvWz")
+"""Commands that --posix takes away."""
 _ONE_ADDRESS = frozenset("qQ")
 _MISSING_FILE = "missing filename in r/R/w/W commands"
 
@@ -18,12 +22,15 @@ _MISSING_FILE = "missing filename in r/R/w/W commands"
 class Parser:
     """Reads one piece after the other with `feed`, then `finish`."""
 
-    def __init__(self, *, extended: bool, sandbox: bool = False, bytewise: bool = False, null_lines: bool = False) -> None:
+    def __init__(
+        self, *, extended: bool, sandbox: bool = False, bytewise: bool = False, null_lines: bool = False, posix: bool = False
+    ) -> None:
         self.extended = extended
         self.bytewise = bytewise
         self.null_lines = null_lines
         """Whether lines end in NUL, so that M finds no lines inside a text."""
         self.sandbox = sandbox
+        self.posix = posix
         self.commands: list[Command] = []
         self.blocks: list[tuple[int, str]] = []
         """Open blocks: index of the command, where it was opened."""
@@ -55,8 +62,9 @@ class Parser:
 
     def finish(self) -> Script:
         """The whole script. Raises `SedError`."""
-        if self.pending is not None:
-            self.pending = None
+        if self.pending is not None and self.posix:
+            raise self._error("incomplete command")
+        self.pending = None
         if self.blocks:
             self.where = self.blocks[-1][1]
             raise SedError(f"{self.where}: unmatched `{{'")
@@ -147,8 +155,8 @@ class Parser:
             if self.ended:
                 raise self._unknown("\n")
             raise self._error("missing command")
-        if character not in _COMMANDS or character == "I":
-            if character == "L":
+        if character not in _COMMANDS or character == "I" or (self.posix and character in _ADDITIONS):
+            if character == "L" and not self.posix:
                 raise SedError("INTERNAL ERROR: Bad cmd L", 4)
             raise self._unknown(character)
         command = Command(character, first, second, negated=negated)
@@ -172,7 +180,7 @@ class Parser:
 
     def _check_zero(self, first: Address | None, second: Address | None) -> None:
         if first is not None and first.kind == "line" and first.number == 0:
-            if second is None or second.kind != "regex":
+            if second is None or second.kind != "regex" or self.posix:
                 raise self._error("invalid usage of line address 0")
             first.kind = "zero"
 
@@ -220,7 +228,7 @@ class Parser:
         name = command.name
         if name in "qQl":
             character = self._skip(_SPACE)
-            if character and character in "0123456789":
+            if character and character in "0123456789" and not self.posix:
                 command.number = self._number(character)
             else:
                 self._back(character)
@@ -295,7 +303,7 @@ class Parser:
         if character and character in "0123456789":
             number = self._number(character)
             following = self._skip(_SPACE)
-            if following == "~" and not second:
+            if following == "~" and not second and not self.posix:
                 digit = self._skip(_SPACE)
                 step = 0
                 if digit and digit in "0123456789":
@@ -305,7 +313,7 @@ class Parser:
                 return Address("step", number, step) if step else Address("line", number)
             self._back(following)
             return Address("line", number)
-        if character and character in "+~":
+        if character and character in "+~" and not self.posix:
             digit = self._skip(_SPACE)
             number = 0
             if digit and digit in "0123456789":
@@ -332,9 +340,9 @@ class Parser:
         ignore_case = multiline = False
         while True:
             flag = self._skip(_SPACE)
-            if flag == "I":
+            if flag == "I" and not self.posix:
                 ignore_case = True
-            elif flag == "M":
+            elif flag == "M" and not self.posix:
                 multiline = True
             else:
                 self._back(flag)
@@ -345,6 +353,8 @@ class Parser:
         """The pattern; None for an empty one, which means the last one used."""
         if not source:
             return None
+        if self.posix:
+            source = without_additions(source, extended=self.extended)
         try:
             return compile_posix(
                 source,
@@ -424,7 +434,7 @@ class Parser:
         right = self._delimited_right(delimiter) if left is not None else None
         if left is None or right is None:
             raise self._error("unterminated `s' command")
-        substitution = Substitution(None, self._replacement(right))
+        substitution = Substitution(None, read_replacement(right, posix=self.posix))
         ignore_case, multiline = self._flags(substitution)
         substitution.regex = self._compile(left, ignore_case=ignore_case, multiline=multiline)
         highest = substitution.replacement.highest_group
@@ -458,6 +468,8 @@ class Parser:
         ignore_case = multiline = False
         while True:
             flag = self._next()
+            if self.posix and flag in ("i", "I", "m", "M", "e"):
+                raise self._error("unknown option to `s'")
             if flag in ("i", "I"):
                 ignore_case = True
             elif flag in ("m", "M"):
@@ -497,47 +509,13 @@ class Parser:
         if not substitution.number:
             raise self._error("number option to `s' command may not be zero")
 
-    def _replacement(self, source: str) -> Replacement:
-        pieces: list[tuple[str, str | int]] = []
-        literal: list[str] = []
-
-        def flush() -> None:
-            if literal:
-                pieces.append(("text", "".join(literal)))
-                literal.clear()
-
-        position = 0
-        while position < len(source):
-            character = source[position]
-            position += 1
-            if character == "&":
-                flush()
-                pieces.append(("group", 0))
-            elif character == "\\" and position < len(source):
-                following = source[position]
-                if following in "0123456789":
-                    flush()
-                    pieces.append(("group", int(following)))
-                    position += 1
-                elif following in "LUluE":
-                    flush()
-                    pieces.append(("case", following))
-                    position += 1
-                else:
-                    text, position = unescape(source, position)
-                    literal.append(text)
-            else:
-                literal.append(character)
-        flush()
-        return Replacement(pieces)
-
     def _transliterate(self, command: Command) -> None:
         delimiter = self._next()
         left = self._delimited(delimiter, regex=False) if delimiter not in ("", "\n", "\\") else None
         right = self._delimited(delimiter, regex=False) if left is not None else None
         if left is None or right is None:
             raise self._error("unterminated `y' command")
-        source, target = _plain(left), _plain(right)
+        source, target = read_characters(left), read_characters(right)
         if len(source) != len(target):
             raise self._error("strings for `y' command are different lengths")
         for before, after in zip(source, target, strict=True):
@@ -567,6 +545,8 @@ class Parser:
             self.position = blanks
             self._read_text(command)
             return
+        if self.posix and character != "\n":
+            raise self._error("expected \\ after `a', `c' or `i'")
         self._back(character)
         if character == "\n":
             raise self._error("expected \\ after `a', `c' or `i'")
@@ -595,16 +575,3 @@ class Parser:
                 out.append(character)
         self.position = position
         command.text += "".join(out) + "\n"
-
-
-def _plain(source: str) -> str:
-    """A string of `y` without its escapes."""
-    out: list[str] = []
-    position = 0
-    while position < len(source):
-        character = source[position]
-        position += 1
-        if character == "\\" and position < len(source):
-            character, position = unescape(source, position)
-        out.append(character)
-    return "".join(out)

@@ -1,0 +1,57 @@
+"""The right side of `s`, and the two sides of `y`."""
+
+from __future__ import annotations
+
+from agentsandbox.languages.sed.escapes import unescape
+from agentsandbox.languages.sed.nodes import Replacement
+
+__all__ = ["read_characters", "read_replacement"]
+
+
+def read_replacement(source: str, *, posix: bool) -> Replacement:
+    """The right side of `s`; with `posix` nothing changes the letter case."""
+    pieces: list[tuple[str, str | int]] = []
+    literal: list[str] = []
+
+    def flush() -> None:
+        if literal:
+            pieces.append(("text", "".join(literal)))
+            literal.clear()
+
+    position = 0
+    while position < len(source):
+        character = source[position]
+        position += 1
+        if character == "&":
+            flush()
+            pieces.append(("group", 0))
+        elif character == "\\" and position < len(source):
+            following = source[position]
+            if following in "0123456789":
+                flush()
+                pieces.append(("group", int(following)))
+                position += 1
+            elif following in "LUluE" and not posix:
+                flush()
+                pieces.append(("case", following))
+                position += 1
+            else:
+                text, position = unescape(source, position)
+                literal.append(text)
+        else:
+            literal.append(character)
+    flush()
+    return Replacement(pieces)
+
+
+def read_characters(source: str) -> str:
+    """A string of `y` without its escapes."""
+    out: list[str] = []
+    position = 0
+    while position < len(source):
+        character = source[position]
+        position += 1
+        if character == "\\" and position < len(source):
+            character, position = unescape(source, position)
+        out.append(character)
+    return "".join(out)
