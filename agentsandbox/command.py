@@ -256,7 +256,8 @@ class Command:
     """A command as the table knows it. `raw` commands parse their own words: `args.operands` holds them all."""
 
     __slots__ = (
-        "_parser", "digits", "function", "hint", "late", "name", "permute", "raw", "rewrite", "summary", "tells_release", "usage", "usage_status",
+        "_parser", "digits", "function", "hint", "late", "name", "permute", "raw", "rewrite", "summary", "tells_release", "usage",
+        "usage_status",
     )  # fmt: skip
 
     def __init__(

@@ -16,7 +16,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["DEFAULT_LIMITS", "SLICE", "Budget", "Limits", "notice_of"]
+__all__ = ["DEFAULT_LIMITS", "SLICE", "VALUES", "Budget", "Limits", "notice_of"]
 
 SLICE = 1000
 """Steps between two looks at the clock."""

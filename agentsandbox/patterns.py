@@ -27,7 +27,7 @@ if TYPE_CHECKING:
         def match(self, text: str, /) -> object: ...
 
 
-__all__ = ["ShellPattern", "compile_glob", "compile_shell_pattern", "has_magic", "translate"]
+__all__ = ["ShellPattern", "compile_glob", "compile_shell_pattern", "translate"]
 
 CLASSES = {
     "blank": r" \t",
@@ -47,7 +47,6 @@ WIDE_CLASSES = {
     "upper": "(?-i:[A-ZÀ-ÖØ-Þ])",
 }
 """Classes that only an expression of their own can name."""
-_MAGIC = re.compile(r"[*?\[]|[?*+@!]\(|\\")
 _SPECIAL = frozenset("*?[\\")
 _NO_MAGIC = re.compile(r"(?:[^\\*?\[]|\\.)*+", re.DOTALL)
 _QUOTED = re.compile(r"\\(.)", re.DOTALL)
@@ -55,11 +54,6 @@ MAX_PATTERN = 16384
 """Characters of a pattern with operators."""
 _SHORT = 512
 """Characters of a pattern that is worth remembering: what is kept between two uses belongs to no sandbox and must stay small."""
-
-
-def has_magic(pattern: str) -> bool:
-    """Whether it could match anything but itself."""
-    return _MAGIC.search(pattern) is not None
 
 
 _MISCOUNTED = re.compile(r"(?<!\\)\[(?:[!^]\]|\[:[^]]*\Z)")

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
         def ignores(self, signal: int) -> bool: ...
 
 
-__all__ = ["SIGNALS", "SIGNAL_NUMBERS", "Deferred", "Process", "Scheduler", "signal_name"]
+__all__ = ["IGNORED_BY_DEFAULT", "SIGNALS", "SIGNAL_NUMBERS", "Deferred", "Process", "Scheduler"]
 
 SIGNALS: dict[int, str] = dict(
     enumerate(
@@ -51,11 +51,6 @@ MAX_PROCESSES = 256
 _FEW = 3
 """Processes that are not worth a look at the memory."""
 _PEAK_UNIT = 1 if sys.platform == "darwin" else 1024
-
-
-def signal_name(number: int) -> str:
-    """The name of a signal with SIG, or its number in digits."""
-    return f"SIG{SIGNALS[number]}" if number in SIGNALS else str(number)
 
 
 class Process:

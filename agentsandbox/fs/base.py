@@ -23,7 +23,19 @@ if TYPE_CHECKING:
 
     Mode = Literal["r", "w", "a", "x", "r+"]
 
-__all__ = ["File", "FileSystem", "PositionedFile", "Stat", "Timestamp", "nanoseconds", "os_error"]
+__all__ = [
+    "MAX_LINKS",
+    "MAX_STEPS",
+    "NAME_MAX",
+    "PATH_MAX",
+    "File",
+    "FileSystem",
+    "PositionedFile",
+    "Stat",
+    "Timestamp",
+    "nanoseconds",
+    "os_error",
+]
 
 MAX_LINKS = 40
 MAX_STEPS = 8192

@@ -14,7 +14,7 @@ from agentsandbox.skills.validation import KNOWN_FIELDS, USUAL, Acceptance, Diag
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["SkillMetadata", "read_metadata"]
+__all__ = ["SkillMetadata", "as_mapping", "read_metadata"]
 
 
 class SkillMetadata(BaseModel):

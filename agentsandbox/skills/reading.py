@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from agentsandbox.skills.skill import AgentSkill
     from agentsandbox.skills.sources import SkillFile
 
-__all__ = ["ReadingRules", "SkillContent", "find_file", "page_lines", "read_file", "read_instructions", "truncate"]
+__all__ = ["ReadingRules", "SkillContent", "as_text", "find_file", "page_lines", "read_file", "read_instructions", "truncate"]
 
 MAX_LINKS = 40
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from agentsandbox.skills.metadata import SkillMetadata
     from agentsandbox.skills.sources import SkillSource
 
-__all__ = ["SKILL_FILE", "AgentSkill"]
+__all__ = ["NO_SKILL_FILE", "SKILL_FILE", "AgentSkill"]
 
 SKILL_FILE = "SKILL.md"
 AGENT = 1000

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     Severity = Literal["error", "warning"]
 
-__all__ = ["KNOWN_FIELDS", "USUAL", "Acceptance", "Diagnostic", "check_fields", "errors_of", "split_tools"]
+__all__ = ["KNOWN_FIELDS", "USUAL", "Acceptance", "Diagnostic", "check_fields", "errors_of", "identify", "split_tools"]
 
 DESCRIPTION_MAX = 1024
 COMPATIBILITY_MAX = 500

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from agentsandbox.skills.session import SkillSession
     from agentsandbox.tools.spec import Tool
 
-__all__ = ["refuse", "tools"]
+__all__ = ["CHANGE", "SCRIPT", "refuse", "script_answer", "script_options", "tools"]
 
 UNCHANGED = "already active, unchanged"
 ACTIVATE = "Loads skills' full instructions. Call it before using a skill."

@@ -11,7 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-__all__ = ["Directive", "as_bytes", "format_text", "format_values", "parse_format"]
+__all__ = ["Directive", "as_bytes", "format_one", "format_text", "format_values", "parse_format"]
 
 _DIRECTIVE = re.compile(
     r"%(?:(?P<position>[0-9]+)\$)?(?P<flags>[-+ #0']*)(?P<width>\*(?:[0-9]+\$)?|[0-9]+)?(?:\.(?P<precision>\*(?:[0-9]+\$)?|[0-9]*))?"

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from agentsandbox.limits import Budget
 
-__all__ = ["BUILTINS", "AwkSyntaxError", "Source", "Token", "tokenize", "unescape"]
+__all__ = ["BUILTINS", "AwkSyntaxError", "Source", "Token", "point_at", "tokenize", "unescape"]
 
 KEYWORDS = frozenset(
     "BEGIN END BEGINFILE ENDFILE function func if else while do for in break continue next nextfile exit return delete "

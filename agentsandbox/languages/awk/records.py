@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from agentsandbox.limits import Budget
     from agentsandbox.streams import ByteReader
 
-__all__ = ["RecordReader", "Separator", "split_by_pattern", "split_words"]
+__all__ = ["RecordReader", "Separator", "is_plain", "split_by_pattern", "split_words"]
 
 READ_BYTES = 4 * 65536
 _READ_LITTLE = 16384

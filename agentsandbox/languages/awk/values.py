@@ -21,8 +21,11 @@ __all__ = [
     "RegexValue",
     "Strnum",
     "Unset",
+    "array_as_scalar",
     "from_input",
     "integral_text",
+    "numeric_input",
+    "parse_number",
     "to_number",
 ]
 
