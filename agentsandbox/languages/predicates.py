@@ -34,7 +34,17 @@ if TYPE_CHECKING:
             """`-o`."""
 
 
-__all__ = ["BINARY_OPERATORS", "UNARY_OPERATORS", "TestError", "compare_files", "evaluate_test", "evaluate_unary", "parse_test_integer"]
+__all__ = [
+    "BINARY_OPERATORS",
+    "NUMERIC",
+    "TEXTUAL",
+    "UNARY_OPERATORS",
+    "TestError",
+    "compare_files",
+    "evaluate_test",
+    "evaluate_unary",
+    "parse_test_integer",
+]
 
 
 class TestError(Exception):
