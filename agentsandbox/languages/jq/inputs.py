@@ -5,12 +5,15 @@ from __future__ import annotations
 import codecs
 
 from agentsandbox.errors import LimitReached
+from agentsandbox.languages.jq.assembly import DONE, MORE, PIECE, Assembly
 from agentsandbox.languages.jq.json_text import is_plain, next_value, parse_slowly, skip_blanks, text_place
+from agentsandbox.languages.jq.weight import weigh
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
+    from agentsandbox.languages.jq.json_text import Stack
     from agentsandbox.languages.jq.values import Value
     from agentsandbox.limits import Budget
     from agentsandbox.streams import ByteReader
@@ -35,6 +38,7 @@ class Inputs:
 
     def __init__(self, sources: Iterable[tuple[str | None, ByteReader]], budget: Budget) -> None:
         self.budget = budget
+        self._most = _WEIGHT * budget.value_bytes
         self._sources = iter(sources)
         self.hold: Callable[[int], None] = lambda pieces: None
         """Told in pieces of 16 bytes what the values take that are read."""
@@ -50,6 +54,7 @@ class Inputs:
         self._base_column = 0  # bytes of the line that self._text begins in the middle of
         self._files: list[tuple[str | None, int]] = []  # name, offset in all text at which it starts
         self._dropped = 0  # characters before self._text
+        self._counted = ((0, 0), 0, 0)  # where lines were counted from, how far, and how many they were
 
     # reading
 
@@ -152,7 +157,11 @@ class Inputs:
         wanted = _FIRST_TRY
         while True:
             self._fill(wanted)
-            self._weigh()
+            if self._begins_large():
+                yield from self._large_value()
+                continue
+            if self._weigh() > self._most:
+                raise LimitReached("value_bytes")
             if not is_plain(self._text):
                 yield from self._values_slowly()
                 return
@@ -165,16 +174,47 @@ class Inputs:
             wanted = _FIRST_TRY if self._position > before else 2 * (len(self._text) - self._position) + _BLOCK
             self._drop()
 
-    def _weigh(self) -> None:
-        """Refuse text of which so many values would be made that they cannot be kept."""
+    def _weigh(self, start: int = 0) -> int:
+        """Bytes that the values in the text from `start` on may take at most."""
         text = self._text
-        if len(text) < _BLOCK:
-            self.hold(len(text) >> 1)
-            return
-        made = _OBJECT * text.count("{") + _ARRAY * text.count("[") + _ITEM * text.count(",") + len(text)
-        if made > _WEIGHT * self.budget.value_bytes:
-            raise LimitReached("value_bytes")
+        size = len(text) - start
+        if size < _BLOCK:
+            self.hold(size >> 1)
+            return 8 * size
+        made = _OBJECT * text.count("{", start) + _ARRAY * text.count("[", start) + _ITEM * text.count(",", start) + size
         self.hold(made >> 4)
+        return made
+
+    def _begins_large(self) -> bool:
+        """Whether a container comes next that may not end in what was read."""
+        self._position = position = skip_blanks(self._text, self._position)
+        if len(self._text) - position < _FIRST_TRY or self._text[position] not in "[{":
+            return False
+        return next_value(self._text[position : position + _BLOCK], 0) is None
+
+    def _large_value(self) -> Iterator[Value]:
+        """The array or object that comes next: its text is forgotten piece by piece."""
+        assembly = Assembly(self.budget)
+        made = self._weigh()
+        wanted = _FIRST_TRY
+        while True:
+            before = self._position
+            state, self._position = assembly.take(self._text, before, ended=self._ended)
+            if state != MORE:
+                break
+            have = len(self._text) - self._position
+            wanted = 4 * PIECE if self._position > before else 2 * have + PIECE
+            self._drop()
+            self._fill(wanted)
+            made += self._weigh(have)
+            if made > self._most:  # brackets in strings count too
+                made = weigh(assembly.stack.open, self._most, self.budget)
+            if made > self._most:
+                raise LimitReached("value_bytes")
+        if state == DONE:
+            yield assembly.stack.next
+        else:
+            yield from self._values_slowly(assembly.stack)
 
     def _values_at_hand(self) -> Iterator[Value]:
         """The values that are complete in what was read."""
@@ -203,12 +243,12 @@ class Inputs:
             position = end + 1 if text[end : end + 2] in _NEXT_LINE else skip_blanks(text, end)
             self._position = position
 
-    def _values_slowly(self) -> Iterator[Value]:
+    def _values_slowly(self, stack: Stack | None = None) -> Iterator[Value]:
         while not self._ended:
             self._fill(1 << 62)
         start = self._position
         text = self._text
-        for value, end in parse_slowly(text, start, self.budget.step, (self._base_lines, self._base_column)):
+        for value, end in parse_slowly(text, start, self.budget.step, (self._base_lines, self._base_column), stack):
             self._position = end
             yield value
         self._position = len(text)
@@ -231,11 +271,15 @@ class Inputs:
         """How many lines of the file jq has taken: it reads whole lines."""
         _name, start = self._current()
         begin = max(start - self._dropped, 0)
-        count = self._text.count("\n", begin, self._position)
+        position, text = self._position, self._text
+        if self._counted[0] != (begin, self._dropped) or self._counted[1] > position:
+            self._counted = ((begin, self._dropped), begin, 0)
+        count = self._counted[2] + text.count("\n", self._counted[1], position)
+        self._counted = (self._counted[0], position, count)
         if start <= self._dropped and len(self._files) < 2:
             count += self._base_lines
-        ended_line = self._position and self._text[self._position - 1 : self._position] == "\n"
-        return count if ended_line else count + ("\n" in self._text[self._position : self._position + _BLOCK])
+        ended_line = position and text[position - 1] == "\n"
+        return count if ended_line else count + (text.find("\n", position, position + _BLOCK) >= 0)
 
     def place(self) -> str:
         """ "file:line" for messages."""

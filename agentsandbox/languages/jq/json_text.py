@@ -23,11 +23,14 @@ if TYPE_CHECKING:
 
 __all__ = [
     "COLORS",
+    "NOTHING",
     "Dumper",
     "JsonError",
+    "Stack",
     "dump",
     "dump_prefix",
     "is_plain",
+    "next_item",
     "next_value",
     "number_text",
     "parse_number",
@@ -48,7 +51,7 @@ _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?
 _INFINITE = re.compile(r"([+-]?)(?:inf(?:inity)?)", re.IGNORECASE)
 _NAN = re.compile(r"[+-]?s?nan[0-9]*", re.IGNORECASE)
 _BLANK = re.compile(r"[ \t\n\r]*")
-_MINUS_ZERO = re.compile(r"-0(?<![^\[,:\s]-0)(?![.0-9eE])")
+_MINUS_ZERO = re.compile(r"-0(?<![^\[,:\s}\]]-0)(?![.0-9eE])")
 _HALF_PAIR = re.compile(r"\\u[dD][89abAB]..(?!\\u[dD][c-fC-F])|(?<!\\u[dD][89abAB]..)\\u[dD][c-fC-F]", re.DOTALL)
 _AFTER_WORD = ' \t\n\r[{"'
 _LONG = 300
@@ -277,6 +280,15 @@ class Dumper:
     def _write_array(self, value: list[Value], level: int, parts: _Parts, newline: str) -> None:
         inner = newline + self.indent if self.pretty else ""
         kinds = set(map(type, value))
+        if len(value) > _PIECES and kinds <= _PLAIN and _make_encoder is not None:
+            encode = self._encoder(inner)
+            opening = "["
+            for start in range(0, len(value), _PIECES):
+                parts.append(opening + inner + "".join(encode(value[start : start + _PIECES], 0))[1:-1])
+                parts.spill()
+                opening = ","
+            parts.append(newline + "]")
+            return
         if kinds == _TEXTS:
             parts.append(f"[{inner}{f',{inner}'.join(map(self.quote, value))}{newline}]")
             return
@@ -400,6 +412,14 @@ def next_value(text: str, position: int) -> tuple[Value, int] | None:
     return value, end
 
 
+def next_item(text: str, position: int) -> tuple[Value, int] | None:
+    """As `next_value` for a value within an array or object."""
+    try:
+        return _scan(text, position)
+    except (StopIteration, ValueError, RecursionError):
+        return None
+
+
 def skip_blanks(text: str, position: int) -> int:
     """The offset of the next character that is not blank."""
     found = _BLANK.match(text, position)
@@ -432,18 +452,20 @@ def _first_two(values: Iterator[tuple[Value, int]]) -> Iterator[tuple[Value, int
 
 _STRUCTURE = re.compile(r'[ \t\n\r\x1e]+|([\[\]{}:,])|"((?:[^"\\]|\\[\s\S])*)(")?|[^\[\]{}:," \t\n\r\x1e]+')
 _LITERALS: dict[str, Value] = {"true": True, "false": False, "null": None, "nan": math.nan}
-_NOTHING = object()
 
 
-class _Stack:
-    """What jq's parser keeps: the open containers with the keys that wait for a value, and the value just read."""
+NOTHING = object()
+
+
+class Stack:
+    """What jq's parser keeps: the open containers with the keys that wait for a value, and the value just read, if any."""
 
     def __init__(self) -> None:
         self.open: list[Value] = []
-        self.next: object = _NOTHING
+        self.next: object = NOTHING
 
     def value(self, value: Value) -> str | None:
-        if self.next is not _NOTHING:
+        if self.next is not NOTHING:
             return "Expected separator between values"
         self.next = value
         return None
@@ -455,26 +477,26 @@ class _Stack:
     def begin(self, container: Value) -> str | None:
         if len(self.open) >= _PARSE_DEPTH:
             return "Exceeds depth limit for parsing"
-        if self.next is not _NOTHING:
+        if self.next is not NOTHING:
             return "Expected separator between values"
         self.open.append(container)
         return None
 
     def colon(self) -> str | None:
         if not self.open:
-            return "Expected string key before ':'" if self.next is _NOTHING else "':' not as part of an object"
-        if self.next is _NOTHING:
+            return "Expected string key before ':'" if self.next is NOTHING else "':' not as part of an object"
+        if self.next is NOTHING:
             return "Expected string key before ':'"
         if type(self.open[-1]) is not dict:
             return "':' not as part of an object"
         if not isinstance(self.next, str):
             return "Object keys must be strings"
         self.open.append(self.next)
-        self.next = _NOTHING
+        self.next = NOTHING
         return None
 
     def comma(self) -> str | None:
-        if self.next is _NOTHING:
+        if self.next is NOTHING:
             return "Expected value before ','"
         if not self.open:
             return "',' not as part of an object or array"
@@ -492,13 +514,13 @@ class _Stack:
             self.open[-1][top] = self.next
         else:
             return False
-        self.next = _NOTHING
+        self.next = NOTHING
         return True
 
     def close_array(self) -> str | None:
         if not self.open or type(self.open[-1]) is not list:
             return "Unmatched ']'"
-        if self.next is not _NOTHING:
+        if self.next is not NOTHING:
             self.attach()
         elif self.open[-1]:
             return "Expected another array element"
@@ -508,7 +530,7 @@ class _Stack:
     def close_object(self) -> str | None:
         if not self.open:
             return "Unmatched '}'"
-        if self.next is not _NOTHING:
+        if self.next is not NOTHING:
             if not isinstance(self.open[-1], str):
                 return "Objects must consist of key:value pairs"
             self.attach()
@@ -521,13 +543,13 @@ class _Stack:
         return None
 
 
-_TOKENS: dict[str, Callable[[_Stack], str | None]] = {
+_TOKENS: dict[str, Callable[[Stack], str | None]] = {
     "[": lambda stack: stack.begin([]),
     "{": lambda stack: stack.begin({}),
-    ":": _Stack.colon,
-    ",": _Stack.comma,
-    "]": _Stack.close_array,
-    "}": _Stack.close_object,
+    ":": Stack.colon,
+    ",": Stack.comma,
+    "]": Stack.close_array,
+    "}": Stack.close_object,
 }
 
 
@@ -542,12 +564,12 @@ def text_place(text: str, position: int, before: tuple[int, int] = (0, 0)) -> st
     return f"line {before[0] + lines + 1}, column {column if lines else before[1] + column}"
 
 
-def _literal(word: str, stack: _Stack) -> str | None:
+def _literal(word: str, stack: Stack) -> str | None:
     """Take a bare word: true, false, null, nan or a number."""
     if word[0] == "'":
         return "Invalid string literal; expected \", but got '"
     value: Value
-    if word[0] in "tf" or (word[0] == "n" and len(word) != 3 and not word.startswith("nan")):
+    if word[0] in "tf" or word.startswith("nu"):
         if word not in _LITERALS:
             return "Invalid literal"
         value = _LITERALS[word]
@@ -606,9 +628,15 @@ def _unescape(body: str) -> str:
     return "".join(parts)
 
 
-def parse_slowly(text: str, start: int, step: Callable[[], None], before: tuple[int, int] = (0, 0)) -> Iterator[tuple[Value, int]]:
-    """Each value of the text from `start` and the offset after it, with jq's messages; `step` is called for every token."""
-    stack = _Stack()
+def parse_slowly(
+    text: str, start: int, step: Callable[[], None], before: tuple[int, int] = (0, 0), stack: Stack | None = None
+) -> Iterator[tuple[Value, int]]:
+    """Each value of the text from `start` and the offset after it, with jq's messages; `step` is called for every token.
+
+    before  as for `text_place`
+    stack   where the parsing stands, if the text begins within a value
+    """
+    stack = stack or Stack()
     size = len(text)
     position = start
     while position < size:
@@ -638,11 +666,11 @@ def parse_slowly(text: str, start: int, step: Callable[[], None], before: tuple[
                 if text[position] in " \t\n\r":
                     position += 1
                 elif text[position] in ",:]}":
-                    stack.next = _NOTHING  # jq forgets a word that such a sign follows at once
+                    stack.next = NOTHING  # jq forgets a word that such a sign follows at once
         if message is not None:
             raise JsonError(f"{message} at {text_place(text, position, before)}")
-        if not stack.open and stack.next is not _NOTHING:
+        if not stack.open and stack.next is not NOTHING:
             yield stack.next, position
-            stack.next = _NOTHING
+            stack.next = NOTHING
     if stack.open or position < size:
         raise JsonError(f"Unfinished JSON term at EOF at {text_place(text, size, before)}")
