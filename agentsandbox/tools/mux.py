@@ -46,16 +46,7 @@ def tools(session: SkillSession) -> list[Tool]:
 
     def read_file(arguments: Mapping[str, Any]) -> dict[str, Any]:
         content = _read(session, arguments["name"], arguments["filePath"])
-        if content.encoding != "utf-8":
-            raise SkillPathError(f"{content.path} is not text", "invalid")
-        text = page_lines(content.content, arguments.get("offset"), arguments.get("limit"))
-        return {
-            "success": True,
-            "file_size": content.size,
-            "modifiedTime": _iso(content.modified),
-            "lines_read": text.count("\n") + 1 if text else 0,
-            "content": text,
-        }
+        return _page(content, arguments.get("offset"), arguments.get("limit"))
 
     made = partial(make_tool, _refuse)
     path = {"type": "string", "description": "The file's path below the skill's directory"}
@@ -78,6 +69,20 @@ def _read(session: SkillSession, skill: str, path: str) -> SkillContent:
         if error.reason in _REASONS:
             raise SkillPathError(f"{_REASONS[error.reason]}: {path}", error.reason) from None
         raise
+
+
+def _page(content: SkillContent, offset: int | None, limit: int | None) -> dict[str, Any]:
+    """The answer with lines of a file."""
+    if content.encoding != "utf-8":
+        raise SkillPathError(f"{content.path} is not text", "invalid")
+    text = page_lines(content.content, offset, limit)
+    return {
+        "success": True,
+        "file_size": content.size,
+        "modifiedTime": _iso(content.modified),
+        "lines_read": text.count("\n") + 1 if text else 0,
+        "content": text,
+    }
 
 
 def _iso(seconds: float | None) -> str | None:

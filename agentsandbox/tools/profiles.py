@@ -22,7 +22,6 @@ __all__ = ["Toolbox", "prompt_for", "skill_tools", "tools_for"]
 Profile = Literal["native", "remcochat", "runtime", "yodoca", "mux"]
 PROFILES: tuple[Profile, ...] = ("native", "remcochat", "runtime", "yodoca", "mux")
 
-
 ROLES: dict[str, tuple[str, str | None, str | None]] = {
     "native": ("skill_activate", "skill_read", "skill_run"),
     "remcochat": ("skills.activate", "skills.readResource", None),

@@ -78,7 +78,7 @@ def answer_text(answer: Any) -> str:
     return str(encode(text), "utf-8", "replace")
 
 
-def answering(function: Handler, refuse: Callable[[SandboxError], Any]) -> Handler:
+def _answering(function: Handler, refuse: Callable[[SandboxError], Any]) -> Handler:
     """The handler whose errors of the library's own family are answers."""
     if inspect.iscoroutinefunction(function):
 
@@ -111,8 +111,8 @@ def make_tool(
 ) -> Tool:
     """A tool of a profile: what its handlers (`run` is the one without an event loop) raise for a model's mistake is refused."""
     schema = schema_of(properties, *required)
-    now = answering(run, refuse) if run else None
-    return Tool(name, wire_name(name, style), description, schema, answering(handler, refuse), refuse, now)
+    now = _answering(run, refuse) if run else None
+    return Tool(name, wire_name(name, style), description, schema, _answering(handler, refuse), refuse, now)
 
 
 def schema_of(properties: Mapping[str, Any], *required: str) -> dict[str, Any]:

@@ -49,12 +49,7 @@ def tools(session: SkillSession) -> list[Tool]:
 
     def read(arguments: Mapping[str, Any]) -> str:
         _check_id(arguments["skill_id"])
-        return "\n\n".join(map(loaded, session.activate(arguments["skill_id"])))
-
-    def loaded(skill: AgentSkill) -> str:
-        body = session.instructions(skill)
-        first = f"Skill loaded: {skill.name} (approx. {estimate_tokens(body)} tokens)"
-        return "\n\n".join(part for part in (first, body, session.required(skill)) if part is not None)
+        return "\n\n".join(_loaded(session, skill) for skill in session.activate(arguments["skill_id"]))
 
     def resource(arguments: Mapping[str, Any]) -> str:
         _check_id(arguments["skill_id"])
@@ -87,6 +82,13 @@ def _refuse(error: SandboxError | str) -> str:
     if isinstance(error, SkillPathError) and error.reason in ("absolute", "home", "traversal", "symlink_escape"):
         return "Path traversal detected"
     return str(error)
+
+
+def _loaded(session: SkillSession, skill: AgentSkill) -> str:
+    """What the model is told of a skill that was loaded."""
+    body = session.instructions(skill)
+    first = f"Skill loaded: {skill.name} (approx. {estimate_tokens(body)} tokens)"
+    return "\n\n".join(part for part in (first, body, session.required(skill)) if part is not None)
 
 
 def _check_id(skill_id: str) -> None:
