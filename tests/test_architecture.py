@@ -62,7 +62,6 @@ LONG_FILES = {
     "languages/calculator/program.py": "every statement and function of bc and dc",
     "languages/dates.py": "what `date -d` understands",
     "languages/jq/json_text.py": "reading and writing JSON as jq does",
-    "languages/jq/parser.py": "the grammar of jq",
     "languages/sed/parser.py": "the grammar of sed",
     "syntax/parser.py": "the grammar of the shell",
     "syntax/words.py": "every quoting and expansion that a word can hold",
