@@ -68,6 +68,7 @@ class ShellSyntaxError(SandboxError):
     in_substitution  whether it is in the commands of a $(…), which ends more than its script
     at_end           whether it is only that the script ends too early, so that more of it may make it right
     before_source    what bash writes in front of the line that it shows
+    follow_up        the error that bash finds after this one, which it tells too
     """
 
     is_quote = False
@@ -75,6 +76,7 @@ class ShellSyntaxError(SandboxError):
     in_substitution = False
     at_end = False
     before_source = ""
+    follow_up: ShellSyntaxError | None = None
 
     def __init__(self, message: str, line: int = 1, column: int = 1, *, source_line: str | None = None, status: int | None = 2) -> None:
         self.message = message
