@@ -241,10 +241,14 @@ def _length(reader: ParameterReader) -> ParameterReader:
 
         return ParameterReader(shown, count)
 
+    array = shown.partition("[")[0] if "[" in shown else ""
+
     def length(host: ExpansionHost) -> str:
         text = single(host)
+        if array and host.nounset and isinstance(host.values.get(array), (str, int)):  # bash wants an array there
+            raise ExpansionError(f"{array}: unbound variable")
         if text is None:
-            if host.nounset:
+            if host.nounset and not (array and isinstance(host.values.get(array), (IndexedArray, AssociativeArray))):
                 raise unbound(shown)
             return "0"
         return str(len(bytewise(text) if host.bytewise else text))

@@ -25,7 +25,6 @@ __all__ = ["DEFAULT_PATH", "SHELL_NAMES", "find_on_path", "locate", "run_externa
 
 SHELL_NAMES = frozenset(("sh", "bash", "dash", "ash", "rbash"))
 DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin"
-_ENV_OPTIONS = frozenset(("-S",))
 
 
 def find_on_path(shell: Shell, name: str, path: str | None) -> str | None:
@@ -385,6 +384,8 @@ def _no_interpreter(shell: Shell, shown: str, interpreter: str, by_env: bool) ->
     name = interpreter.rpartition("/")[2]
     if by_env:
         shell.write(f"/usr/bin/env: ‘{name}’: No such file or directory\n", 2)
+        if " " in name or "\t" in name:
+            shell.write("/usr/bin/env: use -[v]S to pass options in shebang lines\n", 2)
     else:
         shell.complain(f"{shown}: cannot execute: required file not found")
     from agentsandbox.interpreter.suggestions import suggest
@@ -398,6 +399,11 @@ def _no_interpreter(shell: Shell, shown: str, interpreter: str, by_env: bool) ->
 _BY_EXTENSION = {"py": "python3", "js": "node", "rb": "ruby", "pl": "perl", "awk": "awk", "jq": "jq", "sed": "sed"}
 
 
+def _env_words(argument: str) -> list[str]:
+    """What `env` of a #! line gets: the rest of the line in one piece, which only -S takes apart."""
+    return argument.removeprefix("-S").split() if argument.startswith("-S") else [argument]
+
+
 def _shebang(content: bytes) -> tuple[str | None, list[str]]:
     """The interpreter of a #! line and its arguments; `env` is looked through."""
     if not content.startswith(b"#!"):
@@ -408,8 +414,8 @@ def _shebang(content: bytes) -> tuple[str | None, list[str]]:
         return None, []
     interpreter, rest = words[0], words[1:]
     if interpreter.rpartition("/")[2] == "env":
-        parts = rest[0].split() if rest else []
-        while parts and (parts[0] in _ENV_OPTIONS or "=" in parts[0]):
+        parts = _env_words(rest[0]) if rest else []
+        while parts and "=" in parts[0]:
             parts.pop(0)
         return (parts[0], parts[1:]) if parts else (None, [])
     return interpreter, rest

@@ -7,16 +7,21 @@ from agentsandbox.expansion.errors import ExpansionError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from agentsandbox.interpreter.shell import Shell
 
 __all__ = ["command_failed", "expansion_failed"]
 
 
-def command_failed(shell: Shell, status: int, line: int | None = None) -> None:
-    """Called where a command that counts returned non-zero and `shell.check` is on."""
+def command_failed(shell: Shell, status: int, line: int | None = None, traps: Mapping[str, str] | None = None) -> None:
+    """Called where a command that counts returned non-zero and `shell.check` is on.
+
+    An ERR trap counts only if it was set before the command: `traps` are those from then, where the command may have set one.
+    """
     if shell.ignore or shell.own_depth == shell.budget.depth:
         return
-    if "ERR" in shell.traps and shell.traps["ERR"] and not shell.in_trap:
+    if shell.traps.get("ERR") and (traps is None or "ERR" in traps):
         from agentsandbox.interpreter.traps import inherited, run_trap
 
         if inherited(shell, "ERR"):

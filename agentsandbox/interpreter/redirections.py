@@ -301,8 +301,10 @@ def _duplicate(node: Redirection) -> Apply:
         digits = text[:-1] if moves else text
         if digits.isdigit() and digits.isascii():
             stream = table.get(int(digits)) if len(digits) < 10 else None
+            if stream is None and digits == str(number) and node.variable is None:
+                return
             if stream is None:
-                raise RedirectionError(f"{digits if source.isdigit() and source.isascii() else source}: Bad file descriptor")
+                raise RedirectionError(f"{digits if source.removesuffix('-').isdigit() and source.isascii() else source}: Bad file descriptor")
             stream.acquire()
             opened.append(stream)
             place(shell, table, stream)

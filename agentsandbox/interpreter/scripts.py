@@ -157,15 +157,21 @@ def _warn(shell: Shell, warnings: list[tuple[int, str]]) -> None:
         shell.complain(f"warning: {message}", line)
 
 
+def _syntax_prefix(shell: Shell, error: ShellSyntaxError, origin: str) -> str:
+    return shell.error_prefix(error.line).replace(": line ", f": {origin}line ", 1)
+
+
 def _syntax_error(shell: Shell, error: ShellSyntaxError, origin: str, main: bool) -> int:
-    prefix = shell.error_prefix(error.line).replace(": line ", f": {origin}line ", 1)
+    prefix = _syntax_prefix(shell, error, origin)
     lines = [f"{prefix}{error.message}\n"] if error.message else []
     if error.source_line is not None:
         lines.append(f"{prefix}{error.before_source}`{error.source_line}'\n")
+    elif error.follow_up is not None:
+        lines.append(f"{_syntax_prefix(shell, error.follow_up, origin)}{error.follow_up.message}\n")
     stream = shell.fds.get(2)
     if stream is not None:
         stream.write(encode("".join(lines[:1] if shell.errexit else lines)))
-    if shell.errexit and error.source_line is not None:  # bash ends at once
+    if shell.errexit and (error.source_line is not None or origin != "eval: "):  # bash ends at once
         raise Exit(2)
     if error.in_substitution and not main:  # bash reads it with a parser of its own, whose errors end the shell
         raise Exit(127 if shell.source == "environment" and not shell.level else 1)
@@ -287,12 +293,14 @@ def _set_letters(shell: Shell, letters: str, on: bool = True) -> None:
 class _Invocation:
     """The command line of `bash` or `sh`, parsed."""
 
-    __slots__ = ("arguments", "command", "options", "read_input", "shopts", "text")
+    __slots__ = ("arguments", "command", "lists", "options", "read_input", "shopts", "text")
 
     def __init__(self) -> None:
         self.options: list[tuple[str, bool]] = []
         self.shopts: list[tuple[str, bool]] = []
         self.command = False
+        self.lists = False
+        """Whether `-o` stands alone, which shows the options."""
         self.read_input = False
         self.arguments: list[str] = []
 
@@ -339,12 +347,14 @@ def _parse_invocation(name: str, words: Sequence[str]) -> _Invocation:
         on = word[0] == "-"
         position += 1
         for letter in word[1:]:
-            if letter == "c" and on:
+            if letter == "c":
                 parsed.command = True
             elif letter == "s" and on:
                 parsed.read_input = True
             elif letter in "il":
                 continue
+            elif letter == "o" and position >= len(words):
+                parsed.lists = True
             elif letter in "oO":
                 if position >= len(words):
                     raise CommandError(f"-{letter}: option requires an argument", 2)
@@ -391,6 +401,10 @@ def run_shell_command(shell: Shell, argv: Sequence[str], environment: Mapping[st
             if option in child.shopt:
                 child.shopt = {**child.shopt, option: on}
         child.update_flags()
+        if parsed.lists:
+            from agentsandbox.interpreter.builtins.set import print_options
+
+            print_options(child, readable=True)
 
     if parsed.command:
         return _run_command_string(shell, name, parsed, environment, prepare)

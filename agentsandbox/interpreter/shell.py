@@ -9,7 +9,7 @@ from types import MappingProxyType
 from agentsandbox.errors import CommandError, Exit, LimitReached
 from agentsandbox.expansion.variables import ARRAY, EXPORT, READONLY, UNSET, IndexedArray, Variables, is_name
 from agentsandbox.interpreter.jobs import JobTable
-from agentsandbox.interpreter.specials import READERS, SPECIAL_ATTRIBUTES, WRITERS
+from agentsandbox.interpreter.specials import NOTHING_RUN, READERS, SPECIAL_ATTRIBUTES, WRITERS
 from agentsandbox.streams import Buffer, Stream, decode, encode
 
 TYPE_CHECKING = False
@@ -244,7 +244,7 @@ class Shell:
         """What the shell was started with, which `set` and `shift` leave alone."""
         self.process_files: list[tuple[int, Stream, Process]] = []
         """Process substitutions in use: descriptor, our end of the pipe, process."""
-        self.status = 0
+        self.status: int = NOTHING_RUN
         self.exit_status: int | None = None
         """What the shell ends with, while its EXIT trap runs."""
         self.substitution_status: int | None = None
@@ -478,7 +478,7 @@ class Shell:
         )
         if self.source == "main":
             return letters + "s"
-        return letters + ("c" if self.invocation == "bash" and self.source == "environment" else "")
+        return letters + ("c" if self.source == "environment" else "")
 
     def set_option(self, name: str, on: bool) -> bool:
         """Set an option of `set -o`; false if there is none of that name."""

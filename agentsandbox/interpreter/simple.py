@@ -111,6 +111,7 @@ def _call(node: SimpleCommand, general: Run) -> Run:
             arguments = [WORDS.fields(word) for word in node.words[1:] if isinstance(word, Word)]
         shell.line = line
         words: list[str] = []
+        traps = shell.traps
         try:
             for argument in arguments:
                 argument(shell, words)
@@ -127,7 +128,7 @@ def _call(node: SimpleCommand, general: Run) -> Run:
 
             run_pending_traps(shell)
         if status and shell.check:
-            command_failed(shell, status, line)
+            command_failed(shell, status, line, traps)
         return status
 
     return call
@@ -268,6 +269,7 @@ def _general(node: SimpleCommand) -> Run:
         shell.line = line
         mark = len(shell.process_files)
         saved = shell.fds
+        traps = shell.traps
         table: dict[int, Stream] | None = None
         opened: list[Stream] = []
         try:
@@ -337,7 +339,7 @@ def _general(node: SimpleCommand) -> Run:
 
             run_pending_traps(shell)
         if status and shell.check:
-            command_failed(shell, status, line)
+            command_failed(shell, status, line, traps)
         return status
 
     return run

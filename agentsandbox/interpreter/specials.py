@@ -19,6 +19,11 @@ class PipelineStatus(int):
     statuses: list[int]
 
 
+NOTHING_RUN = PipelineStatus(0)
+"""`$?` before the first command."""
+NOTHING_RUN.statuses = []
+
+
 def _random(shell: Shell) -> int:
     """Park and Miller's generator and the folding of its halves, as bash has had them since 5.1."""
     while True:

@@ -414,6 +414,14 @@ class Parser(WordReader):
         return Assignment(name, value, subscript, operator == "+=", text[start : self.position])
 
     def _array_literal(self) -> ArrayLiteral:
+        try:
+            return self._read_array_literal()
+        except ShellSyntaxError as error:
+            if error.is_quote:  # bash reads the list with a reader of its own and then goes on
+                error.status, error.is_quote, error.follow_up = 1, False, self.unexpected_end()
+            raise
+
+    def _read_array_literal(self) -> ArrayLiteral:
         opened = self.position
         self.position += 1
         elements: list[ArrayElement] = []
@@ -473,6 +481,9 @@ class Parser(WordReader):
             document = HereDocument(delimiter, quoted, self.line_at(self.position))
             self.pending.append((document, operator == "<<-"))
             return Redirection(operator, document, int(number) if number else None, variable, line)
+        if operator in (">&", "<&") and self.text.startswith("-", self.position):  # `>&-` is one token, whatever follows
+            self.position += 1
+            return Redirection(operator, Word((Literal("-"),), "-"), int(number) if number else None, variable, line)
         target = self.read_word()
         if target is None:
             raise self.unexpected(self.token() or "newline")
@@ -495,7 +506,10 @@ class Parser(WordReader):
             except ShellSyntaxError as error:
                 if error.message.endswith("unexpected end of file"):
                     raise self.unclosed(")", opened_at, at_end=True) from None
-                error.in_substitution = True
+                if error.follow_up is not None:
+                    error.follow_up = self.unclosed(")", opened_at, at_end=True)
+                elif not error.is_quote:
+                    error.in_substitution = True
                 raise
         self.skip_newlines()
         if self.position >= len(self.text):

@@ -125,7 +125,7 @@ def _declare(shell: Shell, words: list[Argument], *, local: bool) -> int:
     arguments = words[position:]
     if "f" in options or "F" in options:
         return _functions(shell, arguments, options)
-    if "p" in options:
+    if "p" in options or "+p" in options:
         return _print(shell, arguments, options, local and name == "local", name)
     if not arguments:
         _list(shell, options, local and name == "local")

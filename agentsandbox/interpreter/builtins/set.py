@@ -43,7 +43,7 @@ def set(shell: Shell, words: list[str]) -> int:
         for letter in word[1:]:
             if letter == "o":
                 if position >= len(words):
-                    _print_options(shell, on)
+                    print_options(shell, readable=on)
                     continue
                 if not shell.set_option(words[position], on):
                     shell.complain(f"set: {words[position]}: invalid option name")
@@ -74,7 +74,8 @@ def _check_letters(words: list[str]) -> None:
                 raise UsageFailure(f"{word[0]}{letter}: invalid option")
 
 
-def _print_options(shell: Shell, readable: bool) -> None:
+def print_options(shell: Shell, *, readable: bool) -> None:
+    """What `set -o` shows, or with `+o` the commands that make it so."""
     for name, (_, attribute) in OPTIONS.items():
         on = getattr(shell, attribute)
         if readable:

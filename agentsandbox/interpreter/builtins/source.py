@@ -28,14 +28,17 @@ def source(shell: Shell, words: list[str]) -> int:
         shell.complain(f"{words[0]}: {name}: file not found")
         raise Exit(1)
     try:
-        if path is None:
+        if path is None or not name:
             raise FileNotFoundError(2, os.strerror(2))
         special = path.startswith("/dev/")
         if not special and shell.fs.is_dir(path):
             raise CommandError(f"{name}: is a directory", 1)
         content = _read(shell, path)
-    except OSError as error:
-        shell.complain(f"{name}: {os.strerror(error.errno or 5)}")
+    except (CommandError, OSError) as error:
+        message = f"{words[0]}: {error.message}" if isinstance(error, CommandError) else f"{name}: {os.strerror(error.errno or 5)}"
+        shell.complain(message)
+        if "RETURN" in shell.traps:
+            _trap(shell)
         return 1
     saved = shell.positional
     if arguments:
