@@ -214,45 +214,41 @@ class Terms(Cursor):
         finally:
             self.depth -= 1
 
-    def condition(self, first: Token | None = None) -> Node:
-        """What follows `if`, or `elif`: `first` is then the `if`."""
-        word = self.advance()
-        start = first or word
-        condition = self.pipe()
+    def condition(self) -> Node:
+        start = self.advance()
+        test = self.test()
+        opened = self.opened
+        try:
+            return self.branches(test)
+        except JqSyntaxError as error:
+            if self.opened == opened and len(error.reports) == 1:
+                error.reports.append(("Possibly unterminated 'if' statement", start.position, self.token.end - start.position))
+            raise
+
+    def test(self) -> Node:
+        """What stands between `if` or `elif` and `then`."""
+        node = self.pipe()
         if not self.is_keyword("then"):
             self.fail("then or '|' or ','")
         self.advance()
-        consequence = self.branch(start)
-        alternative: Node = nodes.Identity()
+        return node
+
+    def branches(self, test: Node) -> Node:
+        """What follows `then`."""
+        consequence = self.pipe()
         if self.is_keyword("elif"):
-            return nodes.If(condition, consequence, self.condition(start))
+            self.advance()
+            return nodes.If(test, consequence, self.branches(self.test()))
+        alternative: Node = nodes.Identity()
+        expecting = ""
         if self.is_keyword("else"):
             self.advance()
-            alternative = self.branch(start)
-            if not self.is_keyword("end"):
-                self.unterminated(start, "end or '|' or ','")
-        elif not self.is_keyword("end"):
-            self.unterminated(start, "")
-        self.advance()
-        return nodes.If(condition, consequence, alternative)
-
-    def branch(self, start: Token) -> Node:
-        """What follows `then` or `else`: where the program ends in it, the `if` is named as well."""
-        try:
-            return self.pipe()
-        except JqSyntaxError as error:
-            if self.token.kind == "end" and not self.opened and len(error.reports) == 1:
-                end = self.tokens[self.at - 1].end
-                error.reports.append(("Possibly unterminated 'if' statement", start.position, end - start.position))
-            raise
-
-    def unterminated(self, start: Token, expecting: str) -> NoReturn:
-        try:
+            alternative = self.pipe()
+            expecting = "end or '|' or ','"
+        if not self.is_keyword("end"):
             self.fail(expecting)
-        except JqSyntaxError as error:
-            end = self.tokens[self.at - 1].end if self.token.kind == "end" else self.token.end
-            error.reports.append(("Possibly unterminated 'if' statement", start.position, end - start.position))
-            raise
+        self.advance()
+        return nodes.If(test, consequence, alternative)
 
     def fold(self, text: str) -> Node:
         self.advance()
