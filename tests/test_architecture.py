@@ -60,7 +60,6 @@ LONG_FILES = {
     "languages/awk/runtime.py": "what running awk programs share",
     "interpreter/shell.py": "the state of a shell",
     "languages/calculator/program.py": "every statement and function of bc and dc",
-    "languages/dates.py": "what `date -d` understands",
     "languages/jq/json_text.py": "reading and writing JSON as jq does",
     "languages/sed/parser.py": "the grammar of sed",
     "syntax/parser.py": "the grammar of the shell",

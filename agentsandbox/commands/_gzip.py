@@ -360,7 +360,7 @@ class Gzip:
         self.list_line(size, length, name, details)
 
     def list_line(self, compressed: int, length: int, name: str, details: tuple[int, int] | None) -> None:
-        from agentsandbox.languages.dates import strftime  # only -lv shows one
+        from agentsandbox.languages.strftime import strftime  # only -lv shows one
 
         verbose = bool(self.options.verbose)
         if not self.headed:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from agentsandbox.commands._tar_names import show
-from agentsandbox.languages.dates import format_date
 from agentsandbox.languages.modes import format_mode
+from agentsandbox.languages.strftime import format_date
 from agentsandbox.streams import encode
 
 TYPE_CHECKING = False

@@ -16,7 +16,7 @@ from agentsandbox.commands._tar_format import BLOCK, HeaderStyle
 from agentsandbox.commands._tar_names import Choice, Exclusions, Transformation
 from agentsandbox.commands._tar_stream import FORMAT_OF_SUFFIX, PROGRAM, ArchiveReader, open_archive
 from agentsandbox.errors import CommandError, UsageError
-from agentsandbox.languages.dates import format_date
+from agentsandbox.languages.strftime import format_date
 from agentsandbox.patterns import compile_glob
 from agentsandbox.streams import decode
 

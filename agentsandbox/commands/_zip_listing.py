@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from agentsandbox.languages.dates import strftime
 from agentsandbox.languages.modes import format_mode
+from agentsandbox.languages.strftime import strftime
 from agentsandbox.streams import decode
 
 TYPE_CHECKING = False

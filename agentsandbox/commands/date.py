@@ -11,8 +11,8 @@ from agentsandbox.commands._lines import shown_name
 from agentsandbox.commands._quoting import quote
 from agentsandbox.commands._times import nanoseconds
 from agentsandbox.errors import CommandError, UsageError
-from agentsandbox.languages.dates import DateError, format_date, longest_width, parse_date
-from agentsandbox.languages.strftime import NANO
+from agentsandbox.languages.dates import DateError, parse_date
+from agentsandbox.languages.strftime import NANO, format_date, longest_width
 from agentsandbox.languages.timezones import find_zone
 from agentsandbox.streams import decode
 

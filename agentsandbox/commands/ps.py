@@ -7,8 +7,8 @@ import re
 from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.commands._processes import command_name, parent_pid, running
 from agentsandbox.errors import CommandError
-from agentsandbox.languages.dates import strftime
 from agentsandbox.languages.owners import Owners
+from agentsandbox.languages.strftime import strftime
 from agentsandbox.releases import release_of
 from agentsandbox.streams import encode
 

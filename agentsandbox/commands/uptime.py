@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agentsandbox.command import Arguments, CommandContext, command
-from agentsandbox.languages.dates import strftime
+from agentsandbox.languages.strftime import strftime
 
 
 def _pretty(seconds: int) -> str:

@@ -8,7 +8,7 @@ import re
 from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.commands._programs import find_problem
 from agentsandbox.errors import CommandError
-from agentsandbox.languages.dates import strftime
+from agentsandbox.languages.strftime import strftime
 from agentsandbox.releases import release_of
 from agentsandbox.streams import Buffer, decode, encode
 
