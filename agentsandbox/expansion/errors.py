@@ -12,6 +12,7 @@ class ExpansionError(Exception):
     readonly  an assignment to a readonly variable
     ends      ends what `eval`, `source` and -c read as well: bad arithmetic in a subscript or a variable with the integer attribute
     named     after the builtin at work, if there is one: "read: …"
+    number    of an arithmetic expression: the next line runs even under `set -e`
     place     the function or sourced file it happened in, as messages begin, once that has been left
     """
 
@@ -24,6 +25,7 @@ class ExpansionError(Exception):
         self.fatal = fatal
         self.readonly = readonly
         self.status = status
+        self.number = "(error token is" in message
         super().__init__(message)
 
 

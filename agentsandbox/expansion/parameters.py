@@ -435,7 +435,11 @@ def _indirect(node: Parameter, words: Words) -> ParameterReader:
         if text is None:
             if node.name in ("@", "*"):
                 return ParameterReader("", lambda _: None)
-            raise ExpansionError(f"{pointer.shown}: invalid indirect expansion")
+            if node.name not in host.values:
+                raise ExpansionError(f"{pointer.shown}: invalid indirect expansion")
+            if host.nounset:
+                raise ExpansionError(f"!{pointer.shown}: unbound variable", status=127)
+            return ParameterReader("", lambda _: None)
         found = cache.get(text)
         if found is None:
             parsed = _parse_target(text)

@@ -36,11 +36,15 @@ def _define(node: FunctionDefinition) -> Run:
             return 1
         if name in shell.readonly_functions:
             shell.line = node.line
-            shell.complain(f"{name}: readonly function")
+            shell.fault(f"{name}: readonly function")
             shell.status = 1
             return 1
         source = shell.frames[-1].source if shell.frames else shell.source
         shell.functions = {**shell.functions, name: Function(node, source)}
+        if shell.allexport:
+            from agentsandbox.interpreter.builtins.declare import export_function
+
+            export_function(shell, name)
         shell.update_flags()
         shell.status = 0
         return 0

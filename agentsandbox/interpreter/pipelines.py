@@ -82,7 +82,7 @@ class _Run:
                 return 0
             pipe = Pipe(scheduler)
             reader = PipeReader(pipe)
-            fds = {**fds, 1: pipe, 2: pipe} if self.node.operators[number] == "|&" else {**fds, 1: pipe}
+            fds = {**fds, 1: pipe}
             following = number + 1
             rest = scheduler.defer(lambda n=following, r=reader: self.run(n, r, started=True), "pipeline")  # type: ignore[misc]
             try:

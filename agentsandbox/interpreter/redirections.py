@@ -304,7 +304,8 @@ def _duplicate(node: Redirection) -> Apply:
             if stream is None and digits == str(number) and node.variable is None:
                 return
             if stream is None:
-                raise RedirectionError(f"{digits if source.removesuffix('-').isdigit() and source.isascii() else source}: Bad file descriptor")
+                shown = digits if source.removesuffix("-").isdigit() and source.isascii() else source
+                raise RedirectionError(f"{shown}: Bad file descriptor")
             stream.acquire()
             opened.append(stream)
             place(shell, table, stream)

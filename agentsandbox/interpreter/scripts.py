@@ -116,7 +116,7 @@ def _run_unit(shell: Shell, unit: Run, main: bool) -> int:
         if error.message:
             shell.report(error)
         shell.status = error.status
-        if error.readonly and shell.errexit:
+        if shell.errexit and not error.number:
             raise Exit(error.status) from None
         return error.status
 

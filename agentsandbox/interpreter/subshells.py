@@ -244,7 +244,7 @@ def text_of(node: Command) -> str:
 def _background(node: Background) -> Run:
     command = node.command
     if isinstance(command, Pipeline) and command.negated:  # bash forgets the ! of an asynchronous pipeline
-        command = Pipeline(command.commands, command.operators, False, command.timed, command.line)
+        command = Pipeline(command.commands, False, command.timed, command.line)
     run = compile_stage(command)[1]
     if isinstance(command, SimpleCommand):
         run = announced(run, command)

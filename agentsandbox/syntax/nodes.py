@@ -280,15 +280,12 @@ class SimpleCommand(Command):
 
 
 class Pipeline(Command):
-    """Commands joined by | or |& ("|&" sends stderr along); `timed` is "", "time" or "time -p"."""
+    """Commands joined by |; `timed` is "", "time" or "time -p". What stands before |& has 2>&1 as its last redirection."""
 
-    __slots__ = ("commands", "line", "negated", "operators", "timed")
+    __slots__ = ("commands", "line", "negated", "timed")
 
-    def __init__(
-        self, commands: tuple[Command, ...], operators: tuple[str, ...], negated: bool = False, timed: str = "", line: int = 0
-    ) -> None:
+    def __init__(self, commands: tuple[Command, ...], negated: bool = False, timed: str = "", line: int = 0) -> None:
         self.commands = commands
-        self.operators = operators
         self.negated = negated
         self.timed = timed
         self.line = line

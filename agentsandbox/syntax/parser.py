@@ -20,6 +20,7 @@ from agentsandbox.syntax.nodes import (
     Command,
     CommandList,
     FunctionDefinition,
+    Group,
     HereDocument,
     Literal,
     Part,
@@ -43,6 +44,7 @@ _CLOSERS = frozenset("then else elif fi do done esac }".split())
 DECLARATIONS = frozenset("declare typeset local export readonly alias eval".split())
 _ASSIGNING = frozenset("declare typeset local export readonly".split())
 
+_CLOSING_BRACKETS = re.compile(r"\]\](?=[ \t\n|&;()<>]|\Z)")
 _RESERVED_WORD = re.compile(r"(?:[a-z]+|[{}!]|\[\[)(?=[ \t\n|&;()<>]|\Z|\\\n)")
 _ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(\+?=|\[)")
 _REDIRECTION = re.compile(r"(?:([0-9]+)|\{([A-Za-z_][A-Za-z0-9_]*(?:\[[^]{}\n]+\])?)\})?(<<<|<<-?|<>|<&|>>|>&|>\||&>>|&>|<(?!\()|>(?!\())")
@@ -178,22 +180,30 @@ class Parser(WordReader):
             self.skip_blanks()
         if (prefixed or timed) and self._at_command_end():
             empty = SimpleCommand((), (), (), self.line_at(start))
-            return Pipeline((empty,), (), negated, timed, self.line_at(start))
+            return Pipeline((empty,), negated, timed, self.line_at(start))
         commands = [self.command()]
-        operators: list[str] = []
         while True:
             self.skip_blanks()
             text = self.text
             if text[self.position : self.position + 1] != "|" or text[self.position + 1 : self.position + 2] == "|":
                 break
-            operator = "|&" if text[self.position + 1 : self.position + 2] == "&" else "|"
-            self.position += len(operator)
-            operators.append(operator)
+            self.position += 1
+            if text[self.position : self.position + 1] == "&":
+                self.position += 1
+                commands[-1] = self._with_errors(commands[-1])
             self.skip_newlines()
             commands.append(self.command())
-        if not operators and not negated and not timed:
+        if len(commands) == 1 and not negated and not timed:
             return commands[0]
-        return Pipeline(tuple(commands), tuple(operators), negated, timed, self.line_at(start))
+        return Pipeline(tuple(commands), negated, timed, self.line_at(start))
+
+    def _with_errors(self, command: Command) -> Command:
+        """A command before |&, which means 2>&1 behind its own redirections."""
+        last = Redirection(">&", Word((Literal("1"),), "1"), 2, None, self.line_at(self.position))
+        if isinstance(command, FunctionDefinition):
+            return Group(command, (last,), self.line_at(self.position))
+        command.redirections = (*command.redirections, last)  # type: ignore[attr-defined, misc]
+        return command
 
     def _at_command_end(self) -> bool:
         return self.position >= len(self.text) or self.text[self.position] in "\n;&)" or self.text.startswith("||", self.position)
@@ -231,6 +241,8 @@ class Parser(WordReader):
                 if word in ("function", "coproc"):
                     return command
                 return self._redirected(command)
+        elif char == "]" and _CLOSING_BRACKETS.match(text, position):
+            raise self.unexpected("]]")
         elif self._expand_alias():
             return self.command()
         if char not in "<>&|;\n)" and "(" in text:
@@ -250,6 +262,8 @@ class Parser(WordReader):
             redirections.append(redirection)
         if redirections:
             command.redirections = tuple(redirections)  # type: ignore[misc]
+            if self.position < len(self.text) and not self.at_operator():  # behind a redirection no word is reserved
+                raise self.unexpected(self.token())
         return command
 
     def _parenthesis(self) -> Command:
@@ -401,7 +415,7 @@ class Parser(WordReader):
                 self.position = start
                 return None
             operator = text[self.position : self.position + 2]
-            if operator[:1] != "=" and operator != "+=":
+            if (operator[:1] != "=" and operator != "+=") or (not first and _has_blanks(subscript)):
                 self.position = start
                 return None
             operator = "=" if operator[0] == "=" else "+="
@@ -418,7 +432,9 @@ class Parser(WordReader):
             return self._read_array_literal()
         except ShellSyntaxError as error:
             if error.is_quote:  # bash reads the list with a reader of its own and then goes on
-                error.status, error.is_quote, error.follow_up = 1, False, self.unexpected_end()
+                error.status, error.is_quote = 1, False
+                if not error.message.endswith("`)'"):
+                    error.follow_up = self.unexpected_end()
             raise
 
     def _read_array_literal(self) -> ArrayLiteral:
@@ -564,6 +580,11 @@ class Parser(WordReader):
         saved = self.position
         self.skip_blanks()
         return any(saved <= stop <= self.position and self.text[stop - 1 : stop] in (" ", "\t") for stop, _ in self._alias_ends)
+
+
+def _has_blanks(word: Word) -> bool:
+    """Whether blanks stand in it that no quotes protect."""
+    return any(isinstance(part, Literal) and any(blank in part.text for blank in " \t\n") for part in word.parts)
 
 
 def _reader_of(word: str) -> Callable[[Parser, int], Command] | None:

@@ -183,7 +183,9 @@ class _Printer:
             plain = target.source.removesuffix("-")
             shown = prefix or (str(default) if not plain or (plain.isdigit() and plain.isascii()) else "")
             return f"{shown}{node.operator if plain else '>&'}{self.word(target)}"
-        if node.operator == "<>" and not self.exact:
+        if not self.exact and node.descriptor == (0 if node.operator[0] == "<" and node.operator != "<>" else 1):
+            prefix = ""
+        elif node.operator == "<>" and not self.exact:
             prefix = prefix or "0"
         return f"{prefix}{node.operator} {self.word(target)}"
 
@@ -208,12 +210,11 @@ class _Printer:
             self.write(node.timed + " ")
         if node.negated:
             self.write("! ")
-        elif not node.timed and not node.operators:
+        elif not node.timed and len(node.commands) == 1:
             self.write("! ! ")
         for number, command in enumerate(node.commands):
             if number:
-                operator = node.operators[number - 1]
-                self.write(" 2>&1 |" if operator == "|&" and not self.exact else f" {operator}")
+                self.write(" |")
                 if self.documents:
                     self.flush_documents()
                     self.write(" ")

@@ -439,7 +439,7 @@ def _functions(shell: Shell, arguments: list[Argument], options: dict[str, str])
             shell.readonly_functions |= {name}
             continue
         if names and "x" in options:
-            _export_function(shell, name)
+            export_function(shell, name)
             continue
         if names_only:
             if names and "p" not in options:
@@ -457,7 +457,8 @@ def _functions(shell: Shell, arguments: list[Argument], options: dict[str, str])
     return status
 
 
-def _export_function(shell: Shell, name: str) -> None:
+def export_function(shell: Shell, name: str) -> None:
+    """Put a function into the environment, as bash passes them on."""
     from agentsandbox.syntax.printer import print_function
 
     shell.exported_functions |= {name}

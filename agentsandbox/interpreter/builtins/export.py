@@ -6,7 +6,7 @@ from agentsandbox.errors import CommandError
 from agentsandbox.expansion.errors import ExpansionError
 from agentsandbox.expansion.variables import ARRAY, ASSOCIATIVE, EXPORT, READONLY
 from agentsandbox.interpreter.builtins import define, parse_letters
-from agentsandbox.interpreter.builtins.declare import NAME, _export_function, declare_one, describe
+from agentsandbox.interpreter.builtins.declare import NAME, declare_one, describe, export_function
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def export(shell: Shell, words: list[Argument]) -> int:
                 shell.exported_functions -= {name}
                 shell.variables.unset(f"BASH_FUNC_{name}%%")
             else:
-                _export_function(shell, name)
+                export_function(shell, name)
             continue
         status = _mark(shell, argument, "export", 0 if "n" in options else EXPORT, EXPORT if "n" in options else 0) or status
     return status

@@ -8,6 +8,8 @@ from agentsandbox.expansion.variables import READONLY, is_name
 from agentsandbox.interpreter.builtins import define, is_number, parse_letters
 from agentsandbox.streams import decode, encode
 
+_DIGITS = frozenset("123456789")
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agentsandbox.interpreter.shell import Shell
@@ -74,7 +76,7 @@ def getopts(shell: Shell, words: list[str]) -> int:
             index += 1
         if silent:
             argument = option
-        elif shell.variables.get("OPTERR") != "0":
+        elif _tells_errors(shell):
             shell.write(f"{shell.name}: illegal option -- {option}\n", 2)
         return finish("?", 0)
     if letters[at + 1 : at + 2] != b":":
@@ -91,12 +93,18 @@ def getopts(shell: Shell, words: list[str]) -> int:
         if silent:
             argument = option
             return finish(":", 0)
-        if shell.variables.get("OPTERR") != "0":
+        if _tells_errors(shell):
             shell.write(f"{shell.name}: option requires an argument -- {option}\n", 2)
         return finish("?", 0)
     argument = arguments[index - 1]
     index += 1
     return finish(option, 0)
+
+
+def _tells_errors(shell: Shell) -> bool:
+    """Whether OPTERR begins with a number other than 0, or is unset or empty."""
+    text = shell.variables.get("OPTERR")
+    return not text or text.lstrip("0")[:1] in _DIGITS
 
 
 def _set_argument(shell: Shell, argument: str | None) -> None:

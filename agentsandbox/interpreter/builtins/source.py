@@ -47,6 +47,9 @@ def source(shell: Shell, words: list[str]) -> int:
     line = shell.line
     shell.budget.deeper()
     shell.trace_level += 1
+    debug = None if shell.functrace else shell.traps.pop("DEBUG", None)  # without functrace it does not count in the file
+    if debug is not None:
+        shell.update_flags()
     try:
         shell.budget.charge(len(content))
         status = run_commands(shell, decode(content))
@@ -63,6 +66,9 @@ def source(shell: Shell, words: list[str]) -> int:
     finally:
         shell.budget.shallower()
         shell.trace_level -= 1
+        if debug is not None:
+            shell.traps.setdefault("DEBUG", debug)
+            shell.update_flags()
         shell.frames.pop()
         shell.line = line
         if arguments and given(shell.positional) is arguments:  # `set` in the file lasts
