@@ -15,6 +15,7 @@ from agentsandbox.languages.awk import nodes
 from agentsandbox.languages.awk.expressions import Expressions
 from agentsandbox.languages.awk.lexer import AwkSyntaxError
 from agentsandbox.languages.awk.scopes import SPECIAL_ARRAYS, SPECIAL_NAMES, Scopes
+from agentsandbox.languages.awk.shortcuts import counts_silently, field_loop, uses_subscript
 from agentsandbox.languages.awk.values import FILE
 
 TYPE_CHECKING = False
@@ -133,6 +134,9 @@ class _Generator(Expressions):
         highest = self.scopes.highest_field
         self.emit(f"rt.pad = pad = [''] * {highest}")
         self.emit("r = ''; f = list(pad); nf = 0; k = 250; b = rt.budget")
+        if self.uses_odd:
+            self.emit("rt.uses_odd = odd = True; hot = False; known = rt.known; inputs = rt.known_inputs")
+        self.emit(f"rt.keeps_types = {self.reads_types}")
         for source, number in self.regexes.items():
             self.emit(f"p{number} = rt.constant_pattern({source!r}); s{number} = p{number}.test")
         for name in sorted(self.split_targets):
@@ -242,7 +246,7 @@ class _Generator(Expressions):
         self.indent -= 3
         self.emit("while rt.next_block():")
         self.indent += 1
-        self.emit("q = rt.q; sep = rt.sep; k = 250")
+        self.emit(f"q = rt.q; sep = rt.sep; k = 250{'; odd = rt.odd; hot = rt.hot' if self.uses_odd else ''}")
         # `next` inside a loop or a function unwinds to here; so does `nextfile`
         if not self.uses_exceptions:
             self.emit("for r in rt.records:")
@@ -289,7 +293,7 @@ class _Generator(Expressions):
                 continue
             assert rule.first is not None
             if rule.kind == "pattern":
-                self.emit(f"if {self.condition(rule.first)}:")
+                self.emit(f"if {self.quick_condition(rule.first)}:")
             else:
                 assert rule.last is not None
                 self.emit(f"if g{number} or {self.condition(rule.first)}:")
@@ -328,7 +332,8 @@ class _Generator(Expressions):
     def if_statement(self, node: nodes.If) -> None:
         word = "if"
         while True:
-            self.emit(f"{word} {self.condition(node.condition)}:")
+            condition = self.quick_condition(node.condition) if word == "if" else self.condition(node.condition)
+            self.emit(f"{word} {condition}:")
             self.body(node.yes)
             if node.no is None:
                 return
@@ -394,9 +399,33 @@ class _Generator(Expressions):
             step()
             self.emit("continue")
 
+        fields = None if self.general else field_loop(self.scopes, self.function, node)
         self.enter_loop()
+        if fields is not None:
+            self._field_loop(node.body, *fields, step=step, on_continue=on_continue)
+            return
         self.emit(f"while {self.condition(node.condition) if node.condition is not None else 'True'}:")
         self.loop(node.body, on_continue, step)
+
+    def _field_loop(
+        self, body: Statement, variable: nodes.Name, first: int, *, step: Callable[[], None], on_continue: Callable[[], None]
+    ) -> None:
+        """A loop over fields; the variable counts along."""
+        field, subscript = self.temporary(), ""
+        fields = f"f[{first - 1}:nf]" if first > 1 else "f[:nf]"
+        if uses_subscript(self.scopes, body, variable.name):
+            subscript = self.temporary()
+            self.emit(f"for {field}, {subscript} in zip({fields}, rt.subscripts({first}, nf)):")
+        else:
+            self.emit(f"for {field} in {fields}:")
+        key = self.scopes.key(self.function, variable.name)
+        self.loop_fields[key] = (field, subscript)
+        if counts_silently(self.scopes, body, variable.name):
+            self.loop(body, lambda: self.emit("continue"), lambda: None)
+            self.emit(f"{self.variable(variable)} = nf + 1.0 if nf >= {first} else {float(first)}")
+        else:
+            self.loop(body, on_continue, step)
+        del self.loop_fields[key]
 
     def for_in_statement(self, node: nodes.ForIn) -> None:
         array = self.array_code(node.array)

@@ -9,11 +9,14 @@ from agentsandbox.languages.awk.calls import CALLS, TEXT_CALLS, substitution_sta
 from agentsandbox.languages.awk.formats import parse_format
 from agentsandbox.languages.awk.lexer import AwkSyntaxError
 from agentsandbox.languages.awk.scopes import SPECIAL_ARRAYS, SPECIAL_NAMES
+from agentsandbox.languages.awk.shortcuts import is_arithmetic, is_pure
 from agentsandbox.languages.awk.values import integral_text, parse_number
 from agentsandbox.regexps import RegexError, compile_posix
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from agentsandbox.languages.awk.nodes import Expression
     from agentsandbox.languages.awk.scopes import Scopes
 
@@ -47,6 +50,13 @@ class Expressions:
         self.split_targets: set[str] = set()
         self.typed: set[str] = set()
         """Global arrays of which it matters whether an element is a number or its text."""
+        self.loop_fields: dict[tuple[str, str], tuple[str, str]] = {}
+        """For a variable that goes through the fields what holds the field, and what holds its number as a subscript, or ""."""
+        self.uses_odd = False
+        self.reads_types = False
+        """Whether the type of an assigned field may matter."""
+        self.quick = False
+        """Whether statements may come before the expression that make its fields numbers."""
         self.warnings: list[str] = []
         self.hoisted: list[tuple[int, str, int]] = []
         self.ignore_case = "IGNORECASE" in scopes.names or ("", "IGNORECASE") in scopes.texts
@@ -186,6 +196,8 @@ class Expressions:
             return self.text(only)
         if isinstance(only, nodes.Number) and only.value.is_integer():
             return repr(integral_text(only.value))
+        if (looped := self.looped(only)) is not None and looped[1]:
+            return looped[1]
         if self.numeric(only):
             return f"key_of({self.number(only)})"
         return f"key({self.untyped(only)})"
@@ -202,9 +214,16 @@ class Expressions:
             return "rt.nf()" if self.general else "float(nf)"
         return f"rt.{name}" if name in SPECIAL_NAMES else f"v_{name}"
 
+    def looped(self, node: Expression) -> tuple[str, str] | None:
+        """What `loop_fields` has for it."""
+        return self.loop_fields.get(self.scopes.key(self.function, node.name)) if isinstance(node, nodes.Name) else None
+
     def field_text(self, node: nodes.Field) -> str:
         """The text of a field."""
         number = node.number
+        looped = self.looped(number)
+        if looped is not None:
+            return looped[0]
         if isinstance(number, nodes.Number) and 0 <= number.value < 1000:
             position = int(number.value)
             if self.general:
@@ -224,6 +243,7 @@ class Expressions:
         """A field as a value: one that is not there was never set."""
         number = node.number
         if self.general:
+            self.reads_types = True
             if isinstance(number, nodes.Number) and 1 <= number.value < 1000:
                 return f"rt.value_of({int(number.value)})"
             return f"rt.field_value({self.number(number)})"
@@ -232,6 +252,9 @@ class Expressions:
             if not position:
                 return "from_input(r)"
             return f"from_input(f[{position - 1}])"
+        looped = self.looped(number)
+        if looped is not None:
+            return f"from_input({looped[0]})"
         temporary = self.temporary()
         present = f"1.0 <= ({temporary} := {self.number(number)}) <= nf"
         return f"(from_input(f[int({temporary}) - 1]) if {present} else other_value({temporary}, r))"
@@ -252,7 +275,7 @@ class Expressions:
         if isinstance(expression, nodes.Binary):
             return self.arithmetic(expression.operator, self.number(expression.left), self.number(expression.right), expression)
         if isinstance(expression, nodes.Field):
-            return f"num({self.field_text(expression)})"
+            return self.quick_number(expression) if self.quick else f"num({self.field_text(expression)})"
         if isinstance(expression, nodes.Ternary):
             return f"({self.number(expression.yes)} if {self.condition(expression.condition)} else {self.number(expression.no)})"
         if self.numeric(expression):
@@ -526,19 +549,14 @@ class Expressions:
             if position and source:
                 self.emit(f"rt.copy_field({source}, {position})")
                 return
-            value = self.value(node.value)
-            if isinstance(target, nodes.Index) and not isinstance(node.value, (nodes.Number, nodes.Text, nodes.Name, nodes.Field)):
-                # Python looks up the container only after the value, as awk does, but not so the subscript's parts
-                self.emit(self.assignment(target, value))
-                return
+            is_arithmetic = isinstance(node.value, (nodes.Binary, nodes.Unary))
+            value = self.quick_value(node.value, self.value) if is_arithmetic else self.value(node.value)
             self.emit(self.assignment(target, value))
             return
         if isinstance(target, nodes.Name) and target.name not in SPECIAL_NAMES and not self.scopes.is_array(self.function, target.name):
             name = self.variable(target)
-            value = self.number(node.value)
+            value = self.quick_value(node.value, self.number)
             if operator in ("+=", "-=", "*=") and self.numeric(target) and isinstance(node.value, (nodes.Number, nodes.Field, nodes.Name)):
-                if isinstance(node.value, nodes.Field) and not self.general and not self.function:
-                    value = self.quick_number(node.value)
                 self.emit(f"{name} {operator} {value}")
                 return
             left = name if self.numeric(target) else f"num({name})"
@@ -549,24 +567,64 @@ class Expressions:
             self.emit(f"{name} = {self.arithmetic(operator[:-1], left, value)}")
             return
         if isinstance(target, nodes.Index) and self.numeric(target) and operator in ("+=", "-=", "*="):
-            value = self.number(node.value)
+            value = self.quick_value(node.value, self.number)
             if not isinstance(node.value, (nodes.Number, nodes.Field, nodes.Name)):
                 temporary = self.temporary()
                 self.emit(f"{temporary} = {value}")
                 value = temporary
-            elif isinstance(node.value, nodes.Field) and not self.general and not self.function:
-                value = self.quick_number(node.value)
             self.emit(f"{self.array_code(target.base)}[{self.subscript(target.subscripts)}] {operator} {value}")
             return
         self.emit(self.assign_value(node))
 
     def quick_number(self, node: nodes.Field) -> str:
-        """A field as a number, by statements: most fields that are added up are plain numbers."""
-        temporary = self.temporary()
-        self.emit(f"try: {temporary} = float({self.field_text(node)})")
-        self.emit(f"except ValueError: {temporary} = num({self.field_text(node)})")
-        self.emit(f"if rt.odd or {temporary} - {temporary}: {temporary} = num({self.field_text(node)})")
+        """A field as a number, by statements: most fields that are calculated with are plain numbers."""
+        temporary, text = self.temporary(), self.field_text(node)
+        self.emit(f"try: {temporary} = {self.quick_code(text)}")
+        self.emit(f"except ValueError: {temporary} = num({text})")
         return temporary
+
+    def quick_value(self, expression: Expression, form: Callable[[Expression], str]) -> str:
+        """An expression in one of the four forms, its fields made numbers by statements before it if that can be."""
+        if self.general or self.function or not is_arithmetic(expression):
+            return form(expression)
+        self.quick = True
+        code = form(expression)
+        self.quick = False
+        return code
+
+    def quick_condition(self, expression: Expression) -> str:
+        """A condition that is tested once, right behind the statements that may come before it."""
+        while isinstance(expression, nodes.Unary) and expression.operator == "()":
+            expression = expression.operand
+        if self.general or self.function or self.ignore_case or not isinstance(expression, nodes.Binary):
+            return self.condition(expression)
+        left, right, operator = expression.left, expression.right, expression.operator
+        if operator not in _COMPARISONS or not isinstance(left, nodes.Field) or not isinstance(left.number, (nodes.Name, nodes.Number)):
+            return self.condition(expression)
+        if not isinstance(right, (nodes.Name, nodes.Number)) or not self.numeric(right):
+            return self.condition(expression)
+        temporary, text, other = self.temporary(), self.field_text(left), self.number(right)
+        odd, memory = self.odd(), ""
+        if not self.scopes.uses_getline and not self.scopes.changes_record:
+            odd, memory = "odd and not hot", f"inputs[{text}] if hot else "
+        self.emit(f"try: {temporary} = {memory}float({text})")
+        self.emit(f"except ValueError: {temporary} = None")
+        exact = f"field_{_COMPARISONS[operator]}({text}, {other})"
+        return f"({exact} if {temporary} is None or {odd} else {temporary} {operator} {other})"
+
+    def quick_code(self, text: str) -> str:
+        """The number of a field's text where `float` does not refuse it."""
+        if self.scopes.changes_record:
+            return f"num({text})"
+        direct = f"num({text}) if {self.odd()} else float({text})"
+        return direct if self.scopes.uses_getline else f"known[{text}] if hot else {direct}"
+
+    def odd(self) -> str:
+        """Code for whether `float` might take for a number what awk does not."""
+        if self.scopes.changes_record:
+            return "True"
+        self.uses_odd = True
+        return "rt.odd" if self.scopes.uses_getline else "odd"
 
     def assign_value(self, node: nodes.Assign) -> str:
         target, operator = node.target, node.operator
@@ -626,8 +684,11 @@ class Expressions:
         arguments: list[Expression] = node.arguments or [nodes.Field(node.line, nodes.Number(node.line, 0.0))]
         separator, end = ("' '", "'\\n'") if self._fixed_separators else ("rt.OFS", "rt.ORS")
         codes: list[str] = []
+        pure = not node.redirection and all(map(is_pure, arguments))
         for argument in arguments:
-            codes += [separator, self.print_text(argument)] if codes else [self.print_text(argument)]
+            calculated = pure and isinstance(argument, (nodes.Binary, nodes.Unary))
+            code = self.quick_value(argument, self.print_text) if calculated else self.print_text(argument)
+            codes += [separator, code] if codes else [code]
         codes.append(end)
         bounded = all(self.bounded(argument) for argument in arguments)
         if len(codes) > 8:

@@ -438,7 +438,7 @@ def namespace(rt: Runtime, used: frozenset[str]) -> dict[str, Any]:
     """The global names of a generated program that uses these; there are no others, not even Python's."""
     text = rt.text
     names: dict[str, Any] = {
-        "__builtins__": {}, "float": float, "int": int, "ValueError": ValueError, "len": len, "list": list, "num": to_number,
+        "__builtins__": {}, "float": float, "int": int, "ValueError": ValueError, "len": len, "list": list, "zip": zip, "num": to_number,
         "from_input": from_input,
         "UNSET": UNSET, "INF": math.inf, "Array": Array, "RegexValue": RegexValue, "AwkExit": AwkExit, "AwkNext": AwkNext,
         "AwkNextFile": AwkNextFile, "walk": rt.walk, "emit": rt.out.append, "write": rt.write, "split_fields": rt.split_fields,

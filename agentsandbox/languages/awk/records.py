@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from agentsandbox.streams import decode, decode_bytewise
 
 TYPE_CHECKING = False
@@ -12,13 +14,22 @@ if TYPE_CHECKING:
     from agentsandbox.limits import Budget
     from agentsandbox.streams import ByteReader
 
-__all__ = ["RecordReader", "Separator", "is_plain", "split_by_pattern", "split_words"]
+__all__ = ["RecordReader", "Separator", "has_odd_numbers", "is_plain", "split_by_pattern", "split_words"]
 
 READ_BYTES = 4 * 65536
 _READ_LITTLE = 16384
 """The same where an event loop waits."""
+_SPECIAL_NUMBERS = re.compile(r"\binf(?:inity)?\b|\bnan\b", re.ASCII)
 _ODD_BLANKS = tuple("\r\v\f\x1c\x1d\x1e\x1f")
 _WIDE_BLANKS = tuple("\x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000")
+
+
+def has_odd_numbers(text: str) -> bool:
+    """Whether some field in the text may be a number for Python and none for awk."""
+    if "_" in text or not text.isascii():
+        return True
+    lower = text.lower()
+    return ("inf" in lower or "nan" in lower) and _SPECIAL_NUMBERS.search(lower) is not None
 
 
 def is_plain(text: str) -> bool:

@@ -13,11 +13,22 @@ from agentsandbox.languages.awk.channels import Channels
 from agentsandbox.languages.awk.formats import as_bytes, format_values
 from agentsandbox.languages.awk.functions import conversions, kind_of, namespace
 from agentsandbox.languages.awk.patterns import Pattern
-from agentsandbox.languages.awk.records import RecordReader, Separator, is_plain, split_by_pattern, split_words
+from agentsandbox.languages.awk.records import RecordReader, Separator, has_odd_numbers, is_plain, split_by_pattern, split_words
 from agentsandbox.languages.awk.sorting import sort_elements, sorted_keys
 from agentsandbox.languages.awk.substitution import general_substitute, substitute, substituter
 from agentsandbox.languages.awk.times import format_time, make_time
-from agentsandbox.languages.awk.values import FILE, NUMBER_STARTS, UNSET, AwkFatal, AwkNextFile, Unset, from_input, to_number
+from agentsandbox.languages.awk.values import (
+    FILE,
+    NUMBER_STARTS,
+    UNSET,
+    AwkFatal,
+    AwkNextFile,
+    Known,
+    Unset,
+    from_input,
+    numeric_input,
+    to_number,
+)
 from agentsandbox.limits import VALUES
 from agentsandbox.streams import Buffer, encode
 
@@ -48,6 +59,8 @@ AUDIT_LIMITS = 4
 _FEW_CHARACTERS = re.compile(r"\[[^]\\^[-]{2,4}\]")
 PATTERNS = 512
 _PIECE = 4096
+_MISSES_SHARE = 4
+"""One number not seen before in so many records is too often."""
 MAX_FIELDS = 1_000_000
 
 
@@ -108,7 +121,12 @@ class Runtime:
         self.count = 0
         self._block_text = ""
         self.odd = True
-        """Whether `float` might take for a number what awk does not."""
+        """Whether `float` might take for a number what awk does not; known only if the program `uses_odd`."""
+        self.uses_odd = False
+        self.known = Known(to_number)
+        self.known_inputs = Known(numeric_input)
+        self.hot = True
+        """Whether numbers come often enough again to look for them in those."""
         self.q = False
         self.sep: str | None = None
         self.splitter: Callable[[str], list[str]] = split_words
@@ -124,8 +142,10 @@ class Runtime:
         # the record, when the program changes fields
         self._record = ""
         self._fields: list[str] | None = []
+        self.keeps_types = True
         self._typed: dict[int, Value] = {}
         self._stale = False
+        self._subscripts: list[str] = []
         self.channels = Channels(self)
         self.conversions = conversions(self)
         self.text: Callable[[object], str] = self.conversions["text"]
@@ -380,7 +400,8 @@ class Runtime:
             if records is None:
                 self._close_current()
                 continue
-            self._block_start += self._block_size
+            before = self._block_size
+            self._block_start += before
             self._block_size = len(records)
             self._fresh += len(self._block_text)
             if self._fresh > AUDIT_CHARACTERS:
@@ -391,7 +412,10 @@ class Runtime:
             if self._splitting == "FS" and self.FS == " ":
                 self.q = is_plain(self._block_text)
                 self.sep = None
-            self.odd = "_" in self._block_text or not self._block_text.isascii()
+            if self.uses_odd:
+                self.odd = has_odd_numbers(self._block_text)
+                self.hot = self.hot and (self.known.misses + self.known_inputs.misses) * _MISSES_SHARE <= before
+                self.known.misses = self.known_inputs.misses = 0
             return True
 
     def _read_block(self) -> list[str] | None:
@@ -539,6 +563,14 @@ class Runtime:
         self.got = record
         return 1.0
 
+    def subscripts(self, first: int, last: int) -> list[str]:
+        """The numbers of fields as subscripts."""
+        numbers = self._subscripts
+        if last > len(numbers):
+            self.budget.charge(last * 16)
+            numbers += map(str, range(len(numbers) + 1, last + 1))
+        return numbers[first - 1 : last]
+
     # fields that change
 
     def set_record(self, text: str) -> None:
@@ -634,11 +666,12 @@ class Runtime:
         """`$position = value`, for a position of at least 1."""
         fields = self._fields
         if fields is None:
-            fields = self.fields()
+            fields = self._fields = self._record.split(self.sep) if self.q and self._record else self.fields()
         if position > len(fields):
             return self.set_field(value, position)
         fields[position - 1] = value if type(value) is str else self.text(value)
-        self._typed[position] = value
+        if self.keeps_types:
+            self._typed[position] = value
         self._stale = True
         return value
 
@@ -646,7 +679,7 @@ class Runtime:
         """`$target = $position`, both at least 1."""
         fields = self._fields
         if fields is None:
-            fields = self.fields()
+            fields = self._fields = self._record.split(self.sep) if self.q and self._record else self.fields()
         if position != target or position > len(fields):
             self.put_field(self.value_of(position), target)
         self._stale = True
@@ -665,7 +698,8 @@ class Runtime:
             self.budget.charge(position * 16)
             fields.extend([""] * missing)
         fields[position - 1] = value if type(value) is str else self.text(value)
-        self._typed[position] = value
+        if self.keeps_types:
+            self._typed[position] = value
         self._stale = True
         return value
 

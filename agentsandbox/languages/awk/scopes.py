@@ -71,6 +71,9 @@ class Scopes:
         self.changes_fields = False
         self.uses_fields = False
         self.plain_getline = False
+        self.uses_getline = False
+        self.changes_record = False
+        """Whether `$0` is not always what was read."""
         self.indirect = False
         self.changes_operands = False
         """Whether operands may become assignments of any variable."""
@@ -221,14 +224,16 @@ class Scopes:
                 self._typed.append((function, value, ("[", *self.key(function, target.base.name))))  # type: ignore[arg-type]
         elif isinstance(target, nodes.Field):
             if isinstance(target.number, nodes.Number) and target.number.value == 0:
+                self.changes_record = True
                 if function:
                     self.field_functions.add(function)
             else:
                 self.changes_fields = True
 
     def _visit_getline(self, node: nodes.Getline, function: str, in_begin: bool) -> None:
+        self.uses_getline = True
         if node.target is None:
-            self.plain_getline = True
+            self.plain_getline = self.changes_record = True
             if function:
                 self.field_functions.add(function)
         else:
@@ -263,7 +268,9 @@ class Scopes:
         if node.name in ("sub", "gsub"):
             if len(node.arguments) == 3:
                 self._target(_unwrap(node.arguments[2]), function, in_begin, None)
-            elif function:
+                return
+            self.changes_record = True
+            if function:
                 self.field_functions.add(function)
         elif node.name == "length" and not node.arguments and function:
             self.field_functions.add(function)

@@ -6,6 +6,7 @@ import re
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import TypeAlias
 
     Value: TypeAlias = "float | str"
@@ -18,6 +19,7 @@ __all__ = [
     "AwkFatal",
     "AwkNext",
     "AwkNextFile",
+    "Known",
     "RegexValue",
     "Strnum",
     "Unset",
@@ -79,7 +81,9 @@ class AwkNextFile(BaseException):
 
 _PREFIX = re.compile(r"[ \t\n\r\f\v]*([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)", re.ASCII)
 _WHOLE = re.compile(r"[ \t\n\r\f\v]*+[+-]?+(?:[0-9]++\.?+[0-9]*+|\.[0-9]++)(?:[eE][+-]?+[0-9]++)?+[ \t\n\r\f\v]*+", re.ASCII)
-_SPECIAL = {"+inf": float("inf"), "-inf": float("-inf"), "+nan": float("nan"), "-nan": float("nan")}
+_SPECIAL = {"+inf": float("inf"), "-inf": float("-inf"), "+nan": float("nan"), "-nan": -float("nan")}
+_KNOWN = 4096
+_SHORT = 20
 _DIGITS = 2000
 """Longer digit strings are cut: nothing beyond is visible in a double but its magnitude."""
 
@@ -88,7 +92,7 @@ def parse_number(text: str) -> float:
     """The number a string begins with, 0 when it begins with none."""
     found = _PREFIX.match(text)
     if found is None:
-        return _SPECIAL.get(text.strip(" \t\n").lower()[:4], 0.0) if len(text) < 64 else 0.0
+        return _SPECIAL.get(text.strip(" \t\n").lower(), 0.0) if len(text) < 64 else 0.0
     return float(found[1])
 
 
@@ -106,6 +110,24 @@ def to_number(value: object) -> float:
     if number - number != 0.0 or "_" in value or not value.isascii():  # type: ignore[operator, attr-defined]
         return parse_number(str(value))
     return number
+
+
+class Known(dict[str, "float | None"]):
+    """What `read` makes of texts seen before: looking one up takes a fraction of reading it. `misses` counts the others."""
+
+    __slots__ = ("_read", "misses")
+
+    def __init__(self, read: Callable[[str], float | None]) -> None:
+        super().__init__()
+        self._read = read
+        self.misses = 0
+
+    def __missing__(self, text: str) -> float | None:
+        self.misses += 1
+        number = self._read(text)
+        if len(self) < _KNOWN and len(text) < _SHORT:
+            self[text] = number
+        return number
 
 
 def array_as_scalar(value: object) -> AwkFatal:
