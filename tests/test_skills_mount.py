@@ -161,7 +161,7 @@ def test_lines_comments_and_the_shebang() -> None:
 def test_a_script_stops_at_the_first_error() -> None:
     out, err, status = script("echo First\ncat /nonexistent\necho Second")
     assert (out, status) == ("First\n", 1)
-    assert err == "cat: /nonexistent: No such file or directory\n"
+    assert err == ("cat: /nonexistent: No such file or directory\ns.sh: line 2: stopped by status 1; set +e goes on (D-script-errexit)\n")
     for call in ("sh s.sh", "./s.sh", "/workspace/s.sh"):
         assert script("false\necho Second", f"chmod +x s.sh; {call}")[0] == ""
     assert script("set +e\nfalse\necho Second")[0] == "Second\n"
