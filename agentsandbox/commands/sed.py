@@ -165,6 +165,7 @@ def _edit(ctx: CommandContext, args: Arguments, script: Script, settings: Settin
         editor.output = output
         editor.number = 0
         if editor.run():
+            editor.input.give_back()
             break
     files.flush()
     return editor.status or files.status

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agentsandbox.command import Arguments, CommandContext, command
-from agentsandbox.commands._lines import read_all, shown_name
+from agentsandbox.commands._lines import is_regular, read_all, shown_name
 from agentsandbox.commands._quoting import quote_always
 from agentsandbox.errors import CommandError
 from agentsandbox.streams import InputError, decode, encode
@@ -135,7 +135,10 @@ def tac(ctx: CommandContext, args: Arguments) -> int:
     separator = encode(text or "\0")
     for name in args.operands or ["-"]:
         try:
-            data = read_all(ctx.budget, ctx.open_input(name))
+            source = ctx.open_input(name)
+            if name == "-" and is_regular(source):  # it is read from its end, wherever it stands
+                source.seek(0)  # type: ignore[attr-defined]
+            data = read_all(ctx.budget, source)
         except IsADirectoryError:
             ctx.warn(f"{quote_always('standard input') if name == '-' else shown_name(name)}: read error: Invalid argument")
             continue

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from agentsandbox.streams import ByteReader
 
 _COLUMNS = ("lines", "words", "chars", "bytes", "max-line-length")
+_PAGE = 4096
 _PRINTABLE_AND_SPACE = bytes(range(9, 14)) + bytes(range(32, 127))
 _NOT_GRAPHIC = bytes([*range(33), *range(127, 256)])
 _BEYOND = bytes(range(128, 256))
@@ -126,7 +127,8 @@ def _size_at_once(source: ByteReader) -> int | None:
         return None
     try:
         position: int = source.seek(0, 1)
-        source.seek(0, 2)
+        if info.size % _PAGE == 0:  # GNU trusts other sizes, and leaves the position where it is
+            source.seek(0, 2)
     except OSError:
         return None
     return max(0, int(info.size) - position)

@@ -121,6 +121,11 @@ class Input:
         self._end = "\0" if settings.null_lines else "\n"
         self._end_byte = self._end.encode("ascii")
         self._blocks: Iterator[bytes] | None = None
+        self._source: ByteReader | None = None
+        self._begin: int | None = None
+        """The position that the source was at; None when it has none."""
+        self._loaded = 0
+        """The bytes of the source's blocks so far."""
         self._lines: list[str] = []
         self._next = 0
         self._complete = True
@@ -135,13 +140,15 @@ class Input:
                 source = next(self._sources, None)
                 if source is None:
                     return False
-                self._following_name = source[0]
+                self._following_name, self._source = source
+                self._begin, self._loaded = _position(source[1]), 0
                 self._blocks = self._blocks_of(source[1])
             self._before_read()
             block = next(self._blocks, None)
             if block is None:
                 self._blocks = None
                 continue
+            self._loaded += len(block)
             self._complete = block.endswith(self._end_byte)
             view = memoryview(block)
             self._lines = self._settings.decode(view[:-1] if self._complete else view).split(self._end)
@@ -181,6 +188,24 @@ class Input:
     def is_last(self) -> bool:
         """Whether no line follows."""
         return self._next >= len(self._lines) and not self._load()
+
+    def give_back(self) -> None:
+        """Let the next reader of a file see the lines that were not taken; what came through a pipe is gone, as on Unix."""
+        if self._source is None or self._begin is None:
+            return
+        left = self._lines[self._next :]
+        unread = len(encode(self._end.join(left))) + self._complete if left else 0
+        self._source.seek(self._begin + self._loaded - unread)  # type: ignore[attr-defined]
+
+
+def _position(source: ByteReader) -> int | None:
+    if not hasattr(source, "seek"):
+        return None
+    try:
+        position: int = source.seek(0, 1)
+    except OSError:
+        return None
+    return position
 
 
 class Editor:
@@ -339,6 +364,7 @@ class Editor:
             else:
                 if at == QUIT:
                     self.end_cycle()
+                    self.output.text("")  # the last line gets the newline that it lacks
                 elif self.appended:
                     self.appended.clear()
                 return True
