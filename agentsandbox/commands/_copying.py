@@ -221,7 +221,7 @@ class Copier:
             return True
         if info.is_dir:
             return self._refuse(f"cannot overwrite non-directory {quote_always(target)} with directory {quote_always(source)}")
-        if operand and (target, existing.ino) in self._made and not options.backups:
+        if operand and (target, existing.ino) in self._made and not (options.backups and options.backups.control == "numbered"):
             return self._refuse(f"will not overwrite just-created {quote_always(target)} with {quote_always(source)}")
         return True
 

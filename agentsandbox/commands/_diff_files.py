@@ -110,6 +110,9 @@ class Comparer:
                     return _TROUBLE
                 inside = posixpath.join(sides[this].name, posixpath.basename(sides[that].name.rstrip("/")))
                 sides[this] = self._look(inside, top=True)
+                if sides[this].info is None:
+                    self.ctx.warn(f"{inside}: {os.strerror(errno.ENOENT)}", _TROUBLE)
+                    return _TROUBLE
                 if self._missing(sides):
                     return _TROUBLE
                 break

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from agentsandbox.commands._lines import inputs
+import errno
+
+from agentsandbox.commands._lines import inputs, shown_name
 from agentsandbox.errors import CommandError
 from agentsandbox.streams import BLOCK
 
@@ -32,7 +34,17 @@ def concatenated(ctx: CommandContext, names: Sequence[str], skip: int, limit: in
             pass
         return
     left = limit
-    for _name, source in inputs(ctx, names):
+    opened = False
+    for name in names or ("-",):
+        try:
+            source = ctx.open_input(name)
+        except OSError as error:
+            ctx.warn_os(error, shown_name(name))
+            if error.errno == errno.EISDIR:
+                skip = 0  # its size is no matter
+                opened = True
+            continue
+        opened = True
         while left is None or left > 0:
             block = source.read(BLOCK if left is None or skip else min(BLOCK, left))
             if not block:
@@ -47,7 +59,7 @@ def concatenated(ctx: CommandContext, names: Sequence[str], skip: int, limit: in
                 left -= len(block)
             if block:
                 yield block
-    if skip:
+    if skip and opened:
         raise CommandError("cannot skip past end of combined input")
 
 

@@ -246,6 +246,7 @@ class FileSearch:
             self.selected += 1
             self.stopped = True
             if self.binary and not report.only_first:
+                report.something_written = True  # the next group of lines is told apart from it
                 self._say_binary()
 
     def _say_binary(self) -> None:
@@ -392,7 +393,7 @@ class FileSearch:
         """One line, or the parts of it that match."""
         report = self.report
         if self.unclean and not report.only_matching and _INVALID.search(line):
-            self.invalid = True  # such a line is not printed
+            self.invalid = report.something_written = True  # such a line is not printed
             return
         self.last_shown = number
         report.something_written = True

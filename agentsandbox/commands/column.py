@@ -238,6 +238,9 @@ def column(ctx: CommandContext, args: Arguments) -> int:
     if args.flag("help"):
         ctx.stdout.write(encode(column.usage))
         return 0
+    shaped = "table" if args.flag("table") else "json" if args.flag("json") else ""
+    if shaped and args.flag("fillrows"):
+        raise CommandError(f"mutually exclusive arguments: --{shaped} --fillrows")
     if args.flag("output-width"):
         width = _number(args.value("output-width"), "columns")
     else:

@@ -279,6 +279,8 @@ def du(ctx: CommandContext, args: Arguments) -> int:
         args.given.append(("dereference-args", None))
     counter = _Counter(ctx, args)
     operands = _read_operands(ctx, args)
+    if args.flag("inodes") and (args.flag("apparent-size") or args.flag("bytes")):
+        ctx.warn("warning: options --apparent-size and -b are ineffective with --inodes", ctx.status)
     counter.many = len(operands) > 1
     for name in operands:
         counter.count(name)

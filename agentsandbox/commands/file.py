@@ -146,17 +146,20 @@ def _answer(ctx: CommandContext, args: Arguments, look: _Look, name: str) -> str
             ctx.status = 1
             return f"ERROR: cannot stat `{name}' ({describe_os_error(error, '')})"
         return f"cannot open `{name}' ({describe_os_error(error, '')})"
-    if kind.mime == "application/x-unreadable" and args.last("mime", "mime-type", "mime-encoding"):
+    if kind.mime == "application/x-unreadable" and args.last("mime", "mime-type", "mime-encoding", "extension"):
         return kind.words
+    if kind.mime == "inode/directory" and args.flag("extension"):
+        ctx.status = 1
+        return f"ERROR: cannot read `{name}' (Is a directory)"
     if args.flag("extension"):
         return extensions_of(kind.words, kind.mime)
     if args.flag("apple"):
         return _APPLE.get(kind.mime, "UNKNUNKN")
-    if args.flag("mime-type"):
+    if args.flag("mime-type") and not args.flag("mime-encoding"):
         return kind.mime
-    if args.flag("mime-encoding"):
+    if args.flag("mime-encoding") and not args.last("mime-type", "mime"):
         return kind.charset or "binary"
-    if args.flag("mime"):
+    if args.flag("mime") or args.flag("mime-type"):
         inside = f" compressed-encoding={kind.around}; charset=binary" if kind.around else ""
         return f"{kind.mime}; charset={kind.charset}{inside}" if kind.charset else kind.mime
     return kind.words
@@ -182,7 +185,7 @@ def _identify(ctx: CommandContext, look: _Look, name: str) -> _Kind:
     if special is not None:
         return special
     if not info.size and not is_device:
-        return _Kind(f"{prefix}empty", "inode/x-empty")
+        return _Kind(f"{prefix}empty", "application/x-empty" if look.special else "inode/x-empty")
     try:
         source = ctx.fs.open(path, "r")
     except PermissionError:

@@ -81,6 +81,8 @@ def _input(ctx: CommandContext, names: list[str], skip: int, limit: int | None) 
                 limit -= len(block)
             if block:
                 yield block
+    if not opened and skip:
+        raise CommandError("stdin: Bad file descriptor")
     if not opened:
         raise CommandError("all input file arguments failed")
 

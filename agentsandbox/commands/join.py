@@ -174,7 +174,7 @@ class _Input:
             return
         self.complained = True
         self.before_message()
-        message = encode(f"{self.ctx.name}: {self.name}:{self.number}: is not sorted: ") + line.text + b"\n"
+        message = encode(f"{self.ctx.name}: {self.name}:{self.number}: is not sorted: ") + line.text.partition(b"\0")[0] + b"\n"
         self.ctx.stderr.write(message)
         if checks:
             raise CommandError("", 1)

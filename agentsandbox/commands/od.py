@@ -259,6 +259,8 @@ def od(ctx: CommandContext, args: Arguments) -> int:
     least = None if strings is None else _size(args.value(strings) or ("3" if strings == "strings" else ""), "-S")
     dump.set_width(ctx, args)
     source = concatenated(ctx, names, dump.skip, dump.limit)
+    if least is not None and any(key == "format" or key in _LETTERS for key, _ in args.given):
+        raise CommandError("no type may be specified when dumping strings")
     if least is not None:
         _strings(ctx, source, dump, least)
         return ctx.status

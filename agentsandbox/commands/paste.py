@@ -41,9 +41,9 @@ def _serial(ctx: CommandContext, names: Sequence[str], delimiters: list[bytes], 
         try:
             source = ctx.open_input(name)
         except OSError as error:
-            ctx.warn_os(error, shown_name(name))
             if error.errno == errno.EISDIR:
                 ctx.stdout.write(end)  # it is opened; only its reading fails
+            ctx.warn_os(error, shown_name(name))
             continue
         if source.unreadable:
             ctx.stdout.write(end)

@@ -199,6 +199,8 @@ class _Rg:
         self.failed = True
         if not self.args.flag("no-messages"):
             number = f" (os error {error.errno})" if error.errno else ""
+            if error.errno == errno.ENOENT and self.args.value(self.args.last("sort", "sortr") or "", "none") != "none":
+                name = f"{name}: IO error for operation on {name}"
             self.ctx.stderr.write(encode(f"{describe_os_error(error, name)}{number}\n"))
 
     # options

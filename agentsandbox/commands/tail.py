@@ -57,7 +57,7 @@ class _Part:
         for key, value in args.given:
             if key in ("lines", "bytes"):
                 text = value or ""
-                self.unit, self.from_start = key, text.startswith("+")
+                self.unit, self.from_start = key, self.from_start or text.startswith("+")
                 self.count = parse_size(text.removeprefix("-"), f"number of {key}")
 
 
@@ -348,6 +348,8 @@ def tail(ctx: CommandContext, args: Arguments) -> int:
             separator = "\n"
         if source is None:
             ctx.warn(f"error reading {quote_always(_shown(name))}: Is a directory")
+            if part.unit == "bytes":
+                return 1
             if follow is not None:
                 ctx.warn(f"{_shown(name)}: cannot follow end of this type of file; giving up on this name")
             continue

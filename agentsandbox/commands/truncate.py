@@ -29,7 +29,12 @@ def truncate(ctx: CommandContext, args: Arguments) -> int:
     reference = args.value("reference")
     if text is None and reference is None:
         raise UsageError(f"you must specify either {quote('--size')} or {quote('--reference')}")
-    how, number = ("", 0) if text is None else _read_size(text)
+    how, number = "", 0
+    for size in args.values("size"):
+        change, number = _read_size(size)
+        if change and how:
+            raise UsageError("multiple relative modifiers specified")
+        how = change or how
     if reference is not None and text is not None and not how:
         raise UsageError(f"you must specify a relative {quote('--size')} with {quote('--reference')}")
     if args.flag("io-blocks"):

@@ -443,7 +443,7 @@ def _list(command: Command, settings: Settings) -> Operation:
                 budget.tick()
             shown = _LISTED[byte]
             if width and column + len(shown) > width - 1:
-                out.append("\\\n")
+                out.append(f"\\{editor.output.end}")
                 column = 0
             out.append(shown)
             column += len(shown)

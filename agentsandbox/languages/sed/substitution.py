@@ -221,7 +221,7 @@ class _Changes:
         if character.isascii():
             self._add(character)
             return
-        first, *others = decode_bytewise(encode(character))
+        first, *others = list(decode_bytewise(encode(character)))
         self._add(first)
         for byte in others:
             self.replace("", empty)
