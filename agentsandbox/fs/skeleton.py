@@ -45,6 +45,21 @@ _SYSTEM_DIRECTORIES = (
     "/var/log",
     "/var/spool",
 )
+_COMMON_DIRECTORIES = ("/", "/dev/shm", "/tmp", "/var/tmp")
+"""Where anyone may make names."""
+_LINKS = {
+    "/bin": "usr/bin",
+    "/dev/fd": "/proc/self/fd",
+    "/dev/stderr": "/proc/self/fd/2",
+    "/dev/stdin": "/proc/self/fd/0",
+    "/dev/stdout": "/proc/self/fd/1",
+    "/etc/mtab": "/proc/mounts",
+    "/etc/os-release": "../usr/lib/os-release",
+    "/lib": "usr/lib",
+    "/sbin": "usr/sbin",
+    "/var/lock": "/run/lock",
+    "/var/run": "/run",
+}
 
 _OS_RELEASE = b"""\
 PRETTY_NAME="Debian GNU/Linux 12 (bookworm)"
@@ -113,29 +128,7 @@ def _skeleton(user: str, hostname: str, command_names: tuple[str, ...]) -> Froze
     for command in command_names:
         if command not in ("", ".", "..") and "/" not in command and "\0" not in command:
             files[f"/usr/bin/{command}"] = (COMMAND_MARK + encode(command) + b"\n", 0o755)
-    links = {
-        "/bin": "usr/bin",
-        "/dev/fd": "/proc/self/fd",
-        "/dev/stderr": "/proc/self/fd/2",
-        "/dev/stdin": "/proc/self/fd/0",
-        "/dev/stdout": "/proc/self/fd/1",
-        "/etc/mtab": "/proc/mounts",
-        "/etc/os-release": "../usr/lib/os-release",
-        "/lib": "usr/lib",
-        "/sbin": "usr/sbin",
-        "/var/lock": "/run/lock",
-        "/var/run": "/run",
-    }
-    if "bash" in command_names:
-        links["/proc/self/exe"] = "/usr/bin/bash"
+    links = _LINKS | ({"/proc/self/exe": "/usr/bin/bash"} if "bash" in command_names else {})
     devices = {f"/dev/{device}": device for device in DEVICES} | {f"/proc/self/fd/{number}": "fd" for number in range(3)}
-    directories = dict.fromkeys(_SYSTEM_DIRECTORIES, 0o755)
-    directories |= {"/": 0o1777, "/dev/shm": 0o1777, "/tmp": 0o1777, "/var/tmp": 0o1777}
-    return build_tree(
-        files,
-        mtime=_MTIME,
-        links=links,
-        directories=directories,
-        devices=devices,
-        owners={f"/home/{user}": 1000},
-    )
+    directories = dict.fromkeys(_SYSTEM_DIRECTORIES, 0o755) | dict.fromkeys(_COMMON_DIRECTORIES, 0o1777)
+    return build_tree(files, mtime=_MTIME, links=links, directories=directories, devices=devices, owners={f"/home/{user}": 1000})
