@@ -234,7 +234,7 @@ def _length(reader: ParameterReader) -> ParameterReader:
         name = reader.shown.partition("[")[0]
 
         def count(host: ExpansionHost) -> str:
-            value = host.values.get(name)
+            value = host.variables.lookup(name) if host.nounset and name.isidentifier() else None
             if host.nounset and name.isidentifier() and not isinstance(value, (IndexedArray, AssociativeArray, NameReference)):
                 raise ExpansionError(f"{name}: unbound variable")
             return str(len(many(host)))

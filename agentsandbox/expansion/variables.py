@@ -672,7 +672,7 @@ class Variables:
 
     def names(self, prefix: str = "") -> list[str]:
         """The names of all variables that begin with `prefix`, sorted; declared ones without a value too."""
-        return sorted(name for name in {*self.values, *self.readers} if name.startswith(prefix) and name[0] != HIDDEN)
+        return sorted(name for name in {*self.values, *self.readers} if name.startswith(prefix) and name[0] != HIDDEN and name[-1] != "%")
 
     # scope
 

@@ -41,7 +41,7 @@ def _define(node: FunctionDefinition) -> Run:
             return 1
         source = shell.frames[-1].source if shell.frames else shell.source
         shell.functions = {**shell.functions, name: Function(node, source)}
-        if shell.allexport:
+        if shell.allexport or name in shell.exported_functions:
             from agentsandbox.interpreter.builtins.declare import export_function
 
             export_function(shell, name)

@@ -40,7 +40,11 @@ def expand_prompt(shell: Shell, text: str) -> str:
         return _letter(shell, letter)
 
     expanded = _ESCAPE.sub(replace, text)
-    return shell.expand_text(expanded) if "$" in expanded or "`" in expanded else expanded.replace("\\\\", "\\")
+    if "$" not in expanded and "`" not in expanded:
+        return expanded.replace("\\\\", "\\")
+    from agentsandbox.interpreter.substitutions import expand_quoted_text
+
+    return expand_quoted_text(shell, expanded, keep_quotes=True)
 
 
 def _time(shell: Shell, form: str) -> str:

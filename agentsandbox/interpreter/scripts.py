@@ -143,7 +143,8 @@ def _run_incrementally(shell: Shell, text: str, first_line: int, origin: str, ma
                 continue
             return _syntax_error(shell, error, origin, main)
         if shell.verbose and parser.text is text:
-            shell.write(text[start : parser.position], 2)
+            shown = text[start : parser.position]
+            shell.write(shown if shown.endswith("\n") or not shown else f"{shown}\n", 2)
         if command is None:
             return status
         if parser.warnings:

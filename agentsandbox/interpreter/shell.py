@@ -392,6 +392,9 @@ class Shell:
             return
         if len(commands) == 1 and isinstance(commands[0], FunctionDefinition):
             self.functions = {**self.functions, name: Function(commands[0], "environment")}
+            self.exported_functions |= {name}
+            self.values[f"BASH_FUNC_{name}%%"] = text
+            self.attributes[f"BASH_FUNC_{name}%%"] = EXPORT
 
     # subshells
 

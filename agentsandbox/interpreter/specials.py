@@ -90,6 +90,21 @@ class _HashedPaths(AssociativeArray):
         self.hashed[key] = (value, 0)
 
 
+class _DirectoryStack(IndexedArray):
+    """DIRSTACK: the stack of `pushd`, whose entries but the first may be changed."""
+
+    __slots__ = ("shell",)
+
+    def __init__(self, shell: Shell) -> None:
+        super().__init__(dict(enumerate([shell.cwd, *shell.directories])))
+        self.shell = shell
+
+    def set(self, index: int, text: str) -> None:
+        super().set(index, text)
+        if 0 < index <= len(self.shell.directories):
+            self.shell.directories[index - 1] = text
+
+
 def _options(shell: Shell) -> str:
     from agentsandbox.interpreter.shell import OPTIONS
 
@@ -122,7 +137,7 @@ READERS: dict[str, Callable[[Shell], object]] = {
     "BASH_ARGV": _arguments,
     "BASH_ARGC": _argument_counts,
     "BASH_ARGV0": lambda shell: shell.name,
-    "DIRSTACK": lambda shell: IndexedArray.of([shell.cwd, *shell.directories]),
+    "DIRSTACK": _DirectoryStack,
     "GROUPS": lambda shell: IndexedArray.of(["1000"]),
     "SHELLOPTS": _options,
     "BASHOPTS": lambda shell: ":".join(sorted(name for name, on in shell.shopt.items() if on)),
@@ -165,6 +180,12 @@ def _choose_locale(shell: Shell, value: str | None) -> None:
     shell.choose_locale()
 
 
+def _check_trace(shell: Shell, value: str | None) -> None:
+    """A trace descriptor that is none is refused; the trace goes on where standard error goes."""
+    if value and not (value.isdigit() and value.isascii() and len(value) < 10 and int(value) in shell.fds):
+        shell.complain(f"BASH_XTRACEFD: {value}: invalid value for trace file descriptor")
+
+
 WRITERS: dict[str, Callable[[Shell, str | None], None]] = {
     "IFS": lambda shell, value: shell.set_ifs(value),
     "RANDOM": _seed,
@@ -173,6 +194,7 @@ WRITERS: dict[str, Callable[[Shell, str | None], None]] = {
     "BASH_ARGV0": _rename,
     "PATH": _forget_paths,
     "POSIXLY_CORRECT": _posix,
+    "BASH_XTRACEFD": _check_trace,
     "LC_ALL": _choose_locale,
     "LC_CTYPE": _choose_locale,
     "LANG": _choose_locale,

@@ -64,6 +64,8 @@ def substitute(shell: Shell, run: Run, *, in_place: bool) -> str:
                 shell.fds, shell.hashed = saved, hashed
         else:
             status = run_subshell(shell, run, {**shell.fds, 1: buffer}, substitution=True)
+            if buffer.references > 1:  # background jobs may still write
+                shell.machine.scheduler.block(lambda: buffer.references == 1)
     finally:
         budget.depth -= 1
     shell.substitution_status = shell.status = status
@@ -269,12 +271,12 @@ def _quoted_text(text: str) -> Callable[[Shell], str]:
     return WORDS.string(Word(parts, text))
 
 
-def expand_quoted_text(shell: Shell, text: str) -> str:
-    """Expand a text as a here-document is expanded, quotes inside ${…} removed."""
+def expand_quoted_text(shell: Shell, text: str, *, keep_quotes: bool = False) -> str:
+    """Expand a text as a here-document is expanded; it loses its quotes, as subscripts do, unless they are to stay."""
     from agentsandbox.errors import ShellSyntaxError
     from agentsandbox.expansion.errors import ExpansionError
 
-    if '"' in text or "'" in text:
+    if not keep_quotes and ('"' in text or "'" in text):
         text = _without_quotes(text)
     try:
         return _quoted_text(text)(shell)

@@ -20,7 +20,8 @@ __all__ = ["trace_text", "trace_words"]
 def trace_text(shell: Shell, text: str) -> None:
     """Write "+ text" to the trace descriptor; the first character of PS4 is repeated for each level of substitution."""
     number = shell.variables.get("BASH_XTRACEFD")
-    stream = shell.fds.get(int(number) if number and number.isdigit() and number.isascii() and len(number) < 10 else 2)
+    chosen = int(number) if number and number.isdigit() and number.isascii() and len(number) < 10 else 2
+    stream = shell.fds.get(chosen) or shell.fds.get(2)
     if stream is None:
         return
     prefix = shell.variables.get("PS4")
@@ -30,7 +31,7 @@ def trace_text(shell: Shell, text: str) -> None:
         xtrace, shell.xtrace = shell.xtrace, False
         status = shell.status
         try:
-            prefix = shell.expand_text(prefix)
+            prefix = shell.prompt(prefix)
         except ExpansionError as error:
             shell.complain(error.message)
             prefix = ""

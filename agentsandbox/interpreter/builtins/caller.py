@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from agentsandbox.errors import CommandError
-from agentsandbox.interpreter.builtins import define, is_number
+from agentsandbox.interpreter.builtins import UsageFailure, define, is_number
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,7 +20,7 @@ def caller(shell: Shell, words: list[str]) -> int:
         shell.write(f"{frames[-1].call_line} {source}\n")
         return 0
     if not is_number(words[1]):
-        raise CommandError(f"{words[1]}: invalid number", 2)
+        raise UsageFailure(f"{words[1]}: invalid number")
     level = len(frames) - 1 - int(words[1][:6])
     if level < 0 or (level == 0 and shell.source in ("environment", "main")):
         return 1

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @define("cd", "cd [-L|[-P [-e]] [-@]] [dir]")
 def cd(shell: Shell, words: list[str]) -> int:
-    options, position = parse_letters(words, "LPe@")
+    options, position = parse_letters(words, "LPe")
     operands = words[position:]
     if len(operands) > 1:
         raise CommandError("too many arguments", 1)
@@ -36,6 +36,8 @@ def cd(shell: Shell, words: list[str]) -> int:
             show = True
     del options
     if target == "":
+        if show:
+            shell.write("\n")
         shell.variables.assign("OLDPWD", shell.variables.get("PWD") or shell.cwd)
         return 0
     found = _search_cdpath(shell, target)

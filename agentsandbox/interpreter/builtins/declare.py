@@ -428,6 +428,11 @@ def _functions(shell: Shell, arguments: list[Argument], options: dict[str, str])
     names_only = "F" in options
     names = [argument if isinstance(argument, str) else argument.name for argument in arguments]
     status = 0
+    if names and "i" in options:
+        shell.complain("declare: -i: invalid option")
+        return 1
+    if names and "t" in options:
+        return 0 if all(name in shell.functions for name in names) else 1
     marked = [kept for letter, kept in (("r", shell.readonly_functions), ("x", shell.exported_functions)) if letter in options]
     for name in names or [name for name in shell.function_names() if all(name in kept for kept in marked)]:
         function = shell.functions.get(name)

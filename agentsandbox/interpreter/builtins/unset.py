@@ -70,6 +70,9 @@ def _unset_function(shell: Shell, name: str) -> None:
         raise CommandError(f"{name}: cannot unset: readonly function")
     if name in shell.functions:
         shell.functions = {other: function for other, function in shell.functions.items() if other != name}
+        if name in shell.exported_functions:
+            shell.exported_functions -= {name}
+            shell.variables.unset(f"BASH_FUNC_{name}%%")
         shell.update_flags()
 
 
