@@ -1,0 +1,41 @@
+"""Expressions carried out: every operator is known here."""
+
+from __future__ import annotations
+
+from agentsandbox.languages.yq import arithmetic, assignment, collections, metadata, texts, traversal, world
+from agentsandbox.languages.yq.evaluation import OPERATORS, Context, Machine, YqError
+from agentsandbox.languages.yq.lexer import ExpressionError
+from agentsandbox.languages.yq.moments import DurationError
+from agentsandbox.languages.yq.parser import Expression, parse_expression
+from agentsandbox.languages.yq.reader import YamlError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from agentsandbox.languages.yq.nodes import Node
+
+__all__ = ["PRETTY", "compile_expression", "run_expression"]
+
+PRETTY = '(... | (select(tag != "!!str"), select(tag == "!!str") | select(test("(?i)^(y|yes|n|no|on|off)$") | not))  ) style=""'
+"""What `-P` puts after an expression."""
+_MODULES = (arithmetic, assignment, collections, metadata, texts, traversal, world)
+
+
+def compile_expression(text: str) -> Expression | None:
+    """The tree of an expression. Raises `YqError`."""
+    try:
+        return parse_expression(text)
+    except ExpressionError as error:
+        raise YqError(str(error)) from None
+
+
+def run_expression(machine: Machine, expression: Expression | None, nodes: list[Node]) -> list[Node]:
+    """What an expression makes of nodes. Raises `YqError`."""
+    try:
+        return machine.evaluate(Context(nodes, {}), expression).nodes
+    except DurationError as error:
+        raise YqError(str(error)) from None
+    except YamlError as error:
+        raise YqError(f"yaml: {error}") from None
+
+
+assert OPERATORS and _MODULES
