@@ -1,65 +1,27 @@
-"""`yq` (the v4 command line of mikefarah/yq) on the jq language: YAML, JSON, XML, CSV, TSV, properties, TOML."""
+"""`yq` (the v4 command line of mikefarah/yq): expressions over YAML, JSON, XML, CSV, TSV, properties and TOML."""
 
 from __future__ import annotations
 
-import posixpath
-import re
+import sys
 
 from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
-from agentsandbox.commands._yq_formats import canonical, read_values, write_value
-from agentsandbox.commands._yq_patch import patched
-from agentsandbox.errors import CommandError, LimitReached
-from agentsandbox.languages.jq.machine import Break, Halt, Machine
-from agentsandbox.languages.jq.program import CompileError, compile_program
-from agentsandbox.languages.jq.values import JqError
-from agentsandbox.streams import encode
+from agentsandbox.commands._yq_printer import Printer
+from agentsandbox.errors import LimitReached
+from agentsandbox.languages.yq.evaluation import Machine, YqError
+from agentsandbox.languages.yq.formats import Layout, canonical, decode_text, format_of_file
+from agentsandbox.languages.yq.nodes import SCALAR, Node
+from agentsandbox.languages.yq.program import PRETTY, compile_expression, run_expression
+from agentsandbox.languages.yq.reader import YamlError
+from agentsandbox.streams import decode, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterator
 
-    from agentsandbox.languages.jq.values import Value
+    from agentsandbox.languages.yq.parser import Expression
 
-_PYTHON_DEPTH = 5000
-_PRELUDE = """
-def keys: keys_unsorted;
-def sort_keys(f): f |= (def s: if type == "object" then to_entries | sort_by(.key) | from_entries else . end; s);
-def explode(f): .;
-def with(p; f): p |= f;
-def upcase: ascii_upcase;
-def downcase: ascii_downcase;
-def to_json: tojson;
-def from_json: fromjson;
-def to_number: tonumber;
-def to_string: tostring;
-def omit(names): reduce names[] as $n (.; del(.[$n]));
-def pick(names): . as $top | (names | type) as $t | reduce names[] as $n ({}; if $top | has($n) then .[$n] = $top[$n] else . end);
-def tag: type | {object: "!!map", array: "!!seq", string: "!!str", boolean: "!!bool", null: "!!null"}[.] // "!!num";
-"""
-_STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
-_ENV = re.compile(r"\b(str)?env\(\s*([A-Za-z_]\w*)\s*\)")
-_FILE_INDEX = re.compile(r"select\(\s*(?:fileIndex|file_index|fi)\s*==\s*([0-9]{1,4})\s*\)")
-_IREDUCE = re.compile(r"\.\s+as\s+(\$\w+)\s+ireduce\s*\(")
-
-
-def _rewritten(expression: str, together: bool) -> str:
-    """The expression in jq's words, outside its strings."""
-
-    def outside(text: str) -> str:
-        text = _ENV.sub(lambda found: f'(env["{found[2]}"]' + (")" if found[1] else " | . as $e | try fromjson catch $e)"), text)
-        if together:
-            text = _FILE_INDEX.sub(lambda found: f"$__files[{found[1]}][]", text)
-            text = _IREDUCE.sub(lambda found: f"reduce $__files[][] as {found[1]} (", text)
-        return text
-
-    parts: list[str] = []
-    at = 0
-    for found in _STRING.finditer(expression):
-        parts.append(outside(expression[at : found.start()]))
-        parts.append(found[0])
-        at = found.end()
-    parts.append(outside(expression[at:]))
-    return "".join(parts)
+_PYTHON_DEPTH = 6000
+_COMMANDS = ("e", "eval", "ea", "eval-all")
 
 
 class _Run:
@@ -70,33 +32,77 @@ class _Run:
         self.args = args
         operands = list(args.operands)
         self.together = bool(operands) and operands[0] in ("ea", "eval-all")
-        if operands and operands[0] in ("e", "eval", "ea", "eval-all"):
+        if operands and operands[0] in _COMMANDS:
             operands.pop(0)
-        self.expression, self.files = self._split(operands)
         self.in_place = args.flag("inplace")
         self.null_input = args.flag("null-input")
-        self.input_format = canonical(args.value("input-format") or "auto")
-        self.output_format = "json" if args.flag("tojson") else canonical(args.value("output-format") or "auto")
-        self.indent = _indent(args)
-        unwrap = args.value("unwrapScalar")
-        self.unwrap = unwrap is None or unwrap in ("", "true")
-        self.found = False
-        self.truth = False
+        self.front_matter = args.value("front-matter")
+        self.appendix = ""
+        text, self.files = self._split(operands)
+        self._check()
+        self.input_format, self.output_format = self._formats()
+        self.layout = self._layout()
+        self.machine = Machine(ctx.budget, environment=ctx.env, clock=ctx.host.clock, random=ctx.host.random, read_file=self._read)
+        self.machine.interpolates = _boolean(args, "string-interpolation", default=True)
+        self.machine.allows_environment = not args.flag("security-disable-env-ops")
+        self.machine.allows_files = not args.flag("security-disable-file-ops")
+        if args.flag("prettyPrint"):
+            text = f"{text} | {PRETTY}" if text else PRETTY
+        self.expression: Expression | None = compile_expression(text)
+
+    # what the words say
 
     def _split(self, operands: list[str]) -> tuple[str, list[str]]:
-        """The expression and the files: without an expression, the first operand is a file that exists."""
-        given = self.args.value("expression")
-        from_file = self.args.value("from-file")
-        if from_file is not None:
-            given = self._read(from_file)
-        if given is not None:
-            return given, operands
-        if not operands:
-            return ".", []
-        first = operands[0]
-        if first != "-" and (not self.ctx.fs.exists(self.ctx.path(first or ".")) or first == "."):
-            return first, operands[1:]
-        return ".", operands
+        """The expression and the files: the first operand is an expression, unless it is a file."""
+        given = self.args.value("expression") or ""
+        source = self.args.value("from-file")
+        if not self.null_input and (not operands or (len(operands) == 1 and operands[0] != "-" and not self._is_file(operands[0]))):
+            operands.append("-")
+        if source is None and operands and operands[0].endswith(".yq") and self._is_file(operands[0]):
+            source = operands.pop(0)
+        if source is not None:
+            given = self._read(source).replace("\r\n", "\n")
+        if not given and operands and operands[0] != "-" and not self._is_file(operands[0]):
+            given = operands.pop(0)
+        return given, operands
+
+    def _is_file(self, name: str) -> bool:
+        path = self.ctx.path(name or ".")
+        return bool(name) and self.ctx.fs.exists(path) and not self.ctx.fs.is_dir(path)
+
+    def _check(self) -> None:
+        if self.in_place and (not self.files or self.files[0] == "-"):
+            raise YqError("write in place flag only applicable when giving an expression and at least one file")
+        if self.front_matter is not None:
+            if self.front_matter.removeprefix("=") not in ("extract", "process"):
+                raise YqError("invalid value for front-matter: " + self.front_matter)
+            if not self.files:
+                raise YqError("front matter flag only applicable when giving an expression and at least one file")
+        if self.in_place and self.args.value("split-exp"):
+            raise YqError("write in place cannot be used with split file")
+        if self.null_input and self.files:
+            raise YqError("cannot pass files in when using null-input flag")
+
+    def _formats(self) -> tuple[str, str]:
+        read = canonical(self.args.value("input-format") or "auto")
+        write = "json" if self.args.flag("tojson") else canonical(self.args.value("output-format") or "auto")
+        if read == "auto":
+            read = format_of_file(self.files[0]) if self.files else "yaml"
+            write = read if write == "auto" else write
+        return read, "yaml" if write == "auto" else write
+
+    def _layout(self) -> Layout:
+        layout = Layout(
+            _indent(self.args),
+            unwrap=_boolean(self.args, "unwrapScalar", default=self.output_format in ("yaml", "props")),
+            separators=not self.args.flag("no-doc"),
+        )
+        layout.attribute_prefix = self.args.value("xml-attribute-prefix") or "+@"
+        layout.content_name = self.args.value("xml-content-name") or "+content"
+        layout.brackets = self.args.flag("properties-array-brackets")
+        return layout
+
+    # files
 
     def _read(self, name: str) -> str:
         if name == "-":
@@ -105,112 +111,108 @@ class _Run:
             try:
                 data = self.ctx.fs.read_bytes(self.ctx.path(name))
             except OSError as error:
-                reason = describe_os_error(error, "")
-                raise CommandError(f"Error: open {name}: {reason[:1].lower()}{reason[1:]}", 1) from None
+                raise _file_error(error, "read" if self.ctx.fs.is_dir(self.ctx.path(name)) else "open", name) from None
         self.ctx.budget.charge(len(data))
-        return str(data, "utf-8", "replace")
+        return decode(data)
 
-    def _format_of(self, name: str) -> str:
-        if self.input_format != "auto":
-            return self.input_format
-        extension = posixpath.splitext(name)[1][1:].lower()
-        known = {"json": "json", "csv": "csv", "tsv": "tsv", "xml": "xml", "toml": "toml", "properties": "props"}
-        return known.get(extension, "yaml")
+    def _text_of(self, name: str) -> str:
+        text = self._read(name)
+        if self.front_matter is None or name != self.files[0]:
+            return text
+        at = text.find("\n") + 1
+        while at and not text.startswith("---", at):
+            at = text.find("\n", at) + 1
+        if not at:
+            return text
+        if self.front_matter.endswith("process"):
+            self.appendix = text[at:]
+        return text[:at]
 
-    def _compile(self, files: list[Value], name: str) -> Callable[[Value], Iterable[Value]]:
-        ctx = self.ctx
-        machine = Machine(
-            ctx.budget,
-            environment=ctx.env,
-            clock=ctx.host.clock,
-            warn=lambda text: ctx.stderr.write(encode(text)),
-            named={"__files": files},
-        )
-        machine.filename = lambda: name
-        source = _PRELUDE + "def filename: input_filename;\n" + _rewritten(self.expression or ".", self.together)
+    def _documents(self, name: str, index: int) -> Iterator[Node]:
+        keep = _boolean(self.args, "header-preprocess", default=True) and (not self.together or index == 0)
         try:
-            return compile_program(source, machine)
-        except CompileError as error:
-            message = str(error).split(" at <top-level>")[0].removeprefix("jq: error: ")
-            raise CommandError(f"Error: {message.splitlines()[0]}", 1) from None
+            for node in decode_text(self._text_of(name), self.input_format, self.ctx.budget, self.layout, keep_leading=keep):
+                node.filename = name
+                node.file_index = index
+                node.together = self.together
+                yield node
+        except YamlError as error:
+            raise YqError(f"bad file '{name}': yaml: {error}") from None
+        except YqError as error:
+            if str(error).startswith(("open ", "read ")):
+                raise
+            raise YqError(f"bad file '{name}': {error}") from None
+
+    # the run
 
     def run(self) -> int:
-        """The exit status."""
-        if self.in_place and not self.files:
-            raise CommandError("Error: write in place flag only applicable when giving an expression and at least one file", 1)
-        if self.null_input:
-            self.ctx.stdout.write(encode(self._results([None], "yaml", "-")))
-        elif self.together:
-            self._run_together()
+        """The exit status. Raises `YqError`."""
+        parts: list[str] = []
+        printer = Printer(self.machine, self.output_format, self.layout, parts.append if self.in_place else self._write)
+        printer.ends_with_nul = self.args.flag("nul-output")
+        self._set_split(printer)
+        if self.together:
+            nodes = [node for index, name in enumerate(self.files) for node in self._documents(name, index)]
+            self._evaluate(nodes or [Node(SCALAR, "!!null")], printer)
         else:
-            first = True
-            for name in self.files or ["-"]:
-                format = self._format_of(name)
-                source = self._read(name)
-                text = self._results(list(read_values(source, format, name, self.ctx.budget)), format, name, source=source)
-                if self.in_place:
-                    self.ctx.fs.write_bytes(self.ctx.path(name), encode(text))
-                else:
-                    separator = "---\n" if not first and self._output(format) == "yaml" and not self.args.flag("no-doc") else ""
-                    self.ctx.stdout.write(encode(separator + text))
-                first = False
-        if self.args.flag("exit-status") and not (self.found and self.truth):
-            raise CommandError("Error: no matches found", 1)
+            self._evaluate_each(printer)
+        if self.appendix and self.output_format == "yaml":
+            printer.write(self.appendix)
+        if self.in_place:
+            self.ctx.fs.write_bytes(self.ctx.path(self.files[0]), encode("".join(parts)))
+        if self.args.flag("exit-status") and not printer.matched:
+            raise YqError("no matches found")
         return 0
 
-    def _run_together(self) -> None:
-        names = self.files or ["-"]
-        budget = self.ctx.budget
-        documents = [list(read_values(self._read(name), self._format_of(name), name, budget)) for name in names]
-        single = "$__files" in _rewritten(self.expression, together=True)
-        values: list[Value] = [None] if single else [value for part in documents for value in part]
-        text = self._results(values, self._format_of(names[0]), names[0], documents)
-        if self.in_place:
-            self.ctx.fs.write_bytes(self.ctx.path(names[0]), encode(text))
-        else:
-            self.ctx.stdout.write(encode(text))
+    def _evaluate_each(self, printer: Printer) -> None:
+        count = 0
+        for index, name in enumerate([] if self.null_input else self.files):
+            for node in self._documents(name, index):
+                count += 1
+                self._evaluate([node], printer)
+        if not count:
+            self._evaluate([Node(SCALAR, "!!null")], printer)
 
-    def _output(self, input_format: str) -> str:
-        if self.output_format != "auto":
-            return self.output_format
-        return "yaml" if self.args.flag("prettyPrint") and input_format == "yaml" else input_format
+    def _evaluate(self, nodes: list[Node], printer: Printer) -> None:
+        printer.print_all(run_expression(self.machine, self.expression, nodes))
 
-    def _results(
-        self, values: list[Value], input_format: str, name: str, files: list[Value] | None = None, *, source: str | None = None
-    ) -> str:
-        outputs = self._compile(files or [], name)
-        format = self._output(input_format)
-        parts: list[str] = []
-        last: Value = None
-        for at, value in enumerate(values):
-            before = len(parts)
-            for result in self._guarded(outputs, value):
-                self.found = True
-                self.truth = self.truth or (result is not None and result is not False)
-                parts.append(write_value(result, format, self.indent, self.unwrap, self.ctx.budget))
-                last = result
-                self.ctx.budget.charge(sum(map(len, parts[-1:])))
-            if at and before and len(parts) > before and format == "yaml" and not self.args.flag("no-doc"):
-                parts.insert(before, "---\n")
-        if source is not None and len(parts) == len(values) == 1 and format == input_format == "yaml" and self._keeps_style():
-            kept = patched(source, values[0], last, self.indent, self.ctx.budget)
-            if kept is not None:
-                return kept
-        return "".join(parts)
+    def _write(self, text: str) -> None:
+        self.ctx.stdout.write(encode(text))
 
-    def _keeps_style(self) -> bool:
-        return not self.args.flag("prettyPrint") and "explode" not in self.expression
-
-    def _guarded(self, outputs: Callable[[Value], Iterable[Value]], value: Value) -> Iterable[Value]:
+    def _set_split(self, printer: Printer) -> None:
+        text = self.args.value("split-exp")
+        source = self.args.value("split-exp-file")
+        if source is not None:
+            text = self._read(source)
+        if text is None:
+            return
         try:
-            yield from outputs(value)
-        except JqError as error:
-            message = error.value if isinstance(error.value, str) else str(error.value)
-            raise CommandError(f"Error: {message}", 1) from None
-        except Break:
-            raise CommandError("Error: break", 1) from None
-        except Halt as halt:
-            raise CommandError("", halt.status) from None
+            printer.split = compile_expression(text)
+        except YqError as error:
+            raise YqError(f"bad split document expression: {error}") from None
+
+        def create(name: str, content: str) -> None:
+            try:
+                self.ctx.fs.write_bytes(self.ctx.path(name), encode(content))
+            except OSError as error:
+                raise _file_error(error, "open", name) from None
+
+        printer.create = create
+
+
+def _file_error(error: OSError, verb: str, name: str) -> YqError:
+    reason = describe_os_error(error, "")
+    return YqError(f"{verb} {name}: {reason[:1].lower()}{reason[1:]}")
+
+
+def _boolean(args: Arguments, name: str, *, default: bool) -> bool:
+    text = args.value(name)
+    if text is None:
+        return default
+    word = text.removeprefix("=").lower()
+    if word not in ("", "true", "false", "t", "f", "1", "0"):
+        raise YqError(f'invalid argument "{text}" for "--{name}" flag: strconv.ParseBool: parsing "{text}": invalid syntax')
+    return word in ("", "true", "t", "1")
 
 
 def _indent(args: Arguments) -> int:
@@ -218,9 +220,9 @@ def _indent(args: Arguments) -> int:
     if text is None:
         return 2
     text = text.removeprefix("=")
-    if not (text.isascii() and text.isdigit()) or int(text[:4]) > 20:
-        raise CommandError(f'Error: invalid argument "{text}" for "-I, --indent" flag', 1)
-    return int(text)
+    if not (text.isascii() and text.isdigit() and len(text) < 10):
+        raise YqError(f'invalid argument "{text}" for "-I, --indent" flag: strconv.ParseInt: parsing "{text}": invalid syntax')
+    return min(int(text), 100)
 
 
 @command(
@@ -228,27 +230,45 @@ def _indent(args: Arguments) -> int:
     usage="""
     Usage: yq [COMMAND] [OPTION]... [EXPRESSION] [FILE]...
     Apply an expression to YAML, JSON, XML, CSV, TSV, properties or TOML. COMMAND is eval (e,
-    the default: each document by itself) or eval-all (ea: all files together).
+    the default: each document by itself) or eval-all (ea: all documents together). Without a
+    FILE, or with "-", standard input is read. The first word is the expression unless it is
+    the name of a file.
 
-    The expression is jq's language with yq's names for what differs: env(NAME), strenv(NAME),
-    sort_keys, with, pick, omit, select(fileIndex == N), ". as $item ireduce". Where the
-    result is the document itself, changed here and there, its comments, anchors and styles
-    stay; in other results only values do. Operators for comments, styles, tags, anchors and
-    lines of the source are not known.
+    What an expression does not touch stays as it was: comments, anchors, quotes, the order
+    of keys.
 
       -e, --exit-status            1 if there is no result, or only null and false
-      -i, --inplace                write the result to the file
-      -I, --indent=NUM             blanks for a level (default 2; 0 for JSON on one line)
-      -j, --tojson                 the same as -o=json
-      -n, --null-input             no input: the expression makes the document
-      -N, --no-doc                 no --- between documents
-      -o, --output-format=FORMAT   yaml, json, props, csv, tsv, xml, toml (default: as the input)
-      -p, --input-format=FORMAT    the same for the input (default: by the file's name, else yaml)
-      -P, --prettyPrint            block style (always so here)
-      -r, --unwrapScalar[=BOOL]    strings without quotes (the default)
           --expression=EXPRESSION  the expression
           --from-file=FILE         take the expression from FILE
+      -f, --front-matter=ACTION    the first file begins with YAML between lines "---": extract it
+                                   alone, or process it and keep the rest
+          --header-preprocess[=BOOL]
+                                   keep comments before the first document apart (the default)
+      -I, --indent=NUM             blanks for a level (default 2; 0 for JSON on one line)
+      -i, --inplace                write the results to the first file
+      -p, --input-format=FORMAT    yaml, json, props, csv, tsv, xml, toml, base64, uri
+                                   (default: by the first file's name, else yaml)
       -M, --no-colors              no colors (always so here)
+      -N, --no-doc                 no --- between documents
+      -0, --nul-output             a NUL after each result, not a newline
+      -n, --null-input             no input: the expression makes the document
+      -o, --output-format=FORMAT   the same formats, or shell (default: as the input)
+      -P, --prettyPrint            block style without quotes where they are not needed
+          --properties-array-brackets
+                                   write indices as a[0], not a.0
+          --security-disable-env-ops
+                                   refuse env, strenv and envsubst
+          --security-disable-file-ops
+                                   refuse load and its like
+      -s, --split-exp=EXPRESSION   write each result to a file that EXPRESSION names ($index counts)
+          --split-exp-file=FILE    take that expression from FILE
+          --string-interpolation[=BOOL]
+                                   replace \\(EXPRESSION) in strings (the default)
+      -j, --tojson                 the same as -o=json
+      -r, --unwrapScalar[=BOOL]    strings without quotes (the default but for JSON)
+          --xml-attribute-prefix=TEXT
+                                   what names of attributes begin with (default +@)
+          --xml-content-name=TEXT  the name of text beside elements (default +content)
       -V, --version                display the version and exit
           --help                   display this help and exit
     """,
@@ -257,12 +277,17 @@ def yq(ctx: CommandContext, args: Arguments) -> int:
     if args.flag("version"):
         ctx.print("yq (https://github.com/mikefarah/yq/) version v4.44.1")
         return 0
+    before = sys.getrecursionlimit()
     try:
+        if before < _PYTHON_DEPTH:
+            sys.setrecursionlimit(_PYTHON_DEPTH)
         return _Run(ctx, args).run()
-    except CommandError as error:
+    except YqError as error:
         # yq's own messages do not begin with its name
-        if error.message:
-            ctx.stderr.write(encode(error.message + "\n"))
-        return error.status
+        ctx.stderr.write(encode(f"Error: {error}\n"))
+        return 1
     except RecursionError:
         raise LimitReached("depth") from None
+    finally:
+        if sys.getrecursionlimit() == _PYTHON_DEPTH:
+            sys.setrecursionlimit(before)
