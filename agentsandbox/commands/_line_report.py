@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from agentsandbox.commands._lines import short_blocks
+from agentsandbox.commands._lines import position_of, short_blocks
 from agentsandbox.streams import decode, decode_bytewise, encode
 
 TYPE_CHECKING = False
@@ -164,6 +164,8 @@ class FileSearch:
         self.needs_numbers = report.line_numbers or report.context
         self.counted = False
         """Whether the lines of this block are in `lines_before` already."""
+        self.ended_at: int | None = None
+        """The bytes up to the end of the line that reached the ceiling on the count."""
 
     def run(self, source: ByteReader) -> int:
         """Search all of it; the number of selected lines, counted only as far as needed."""
@@ -171,6 +173,7 @@ class FileSearch:
         if report.max_count == 0:
             return 0
         first = True
+        begin = position_of(source) if report.max_count is not None else None
         for block in self._blocks(source):
             if first or not self.binary:
                 first = False
@@ -180,6 +183,8 @@ class FileSearch:
                     self.binary = True
             self._block(block)
             if self.stopped:
+                if begin is not None and self.ended_at is not None:  # the next reader goes on after the last selected line
+                    source.seek(begin + min(self.ended_at, self.bytes_before))  # type: ignore[attr-defined]
                 break
         if self.invalid and report.binary == "binary":
             self._say_binary()
@@ -330,6 +335,7 @@ class FileSearch:
             position, number = min(stop + 1, len(text) + 1), at + 1
             if report.max_count is not None and self.selected >= report.max_count:
                 self.stopped = True
+                self.ended_at = self.bytes_before + len(encode(text[:position])) + (position > len(text))
                 break
         if position <= len(text):
             if self.pending:
