@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any, TypeAlias
 
-    from agentsandbox.languages.jq.code import Environment, Path, Paths
+    from agentsandbox.languages.jq.code import Environment, Many, Path, Paths
     from agentsandbox.languages.jq.compiler import Compiler
     from agentsandbox.languages.jq.machine import Machine
     from agentsandbox.languages.jq.nodes import Node
@@ -148,16 +148,12 @@ _CLOSURE = 256
 """What a closure over another takes, in bytes."""
 
 
-def _looping(body: Code, grows: bool, machine: Machine) -> Code:
-    """A body whose tail calls go round a loop instead of deeper."""
-    budget, roots = machine.budget, machine.roots
-    inner = body.one
-
+def _looping_outputs(body: Many, grows: bool, budget: Budget) -> Many:
     def many(value: Value, environment: Environment) -> Iterator[Value]:
         rounds = 0
         while True:
             following: _Tail | None = None
-            for result in body.many(value, environment):
+            for result in body(value, environment):
                 if type(result) is _Tail:
                     following = result
                 else:
@@ -169,8 +165,15 @@ def _looping(body: Code, grows: bool, machine: Machine) -> Code:
             budget.charge(rounds * _CLOSURE)
             value, environment = following.value, following.environment
 
+    return many
+
+
+def _looping(body: Code, grows: bool, machine: Machine) -> Code:
+    """A body whose tail calls go round a loop instead of deeper."""
+    budget, roots = machine.budget, machine.roots
+    inner = body.one
     if inner is None:
-        return Code(many=many, paths=body.paths)
+        return Code(many=_looping_outputs(body.many, grows, budget), paths=body.paths)
 
     def one(value: Value, environment: Environment) -> Value:
         rounds = 0
@@ -250,16 +253,8 @@ def _call_function(compiler: Compiler, function: Function, node: nodes.Call, sco
     codes = [compiler.inner(argument, scope) for argument in node.arguments]
     closures = [_closure(argument, code, scope) for argument, code in zip(node.arguments, codes, strict=True)]
     several = [code.many if parameter.is_value else None for parameter, code in zip(function.parameters, codes, strict=True)]
+    environments = _environments(function.depth, several, closures)
     makers = [code.sure if parameter.is_value else make for parameter, code, make in zip(function.parameters, codes, closures, strict=True)]
-
-    def environments(value: Value, environment: Environment) -> list[Environment]:
-        made: list[Environment] = [environment[: function.depth]]
-        for many, make in zip(several, closures, strict=True):
-            if many is not None:
-                made = [(*base, result) for base in made for result in many(value, environment)]
-            else:
-                made = [(*base, make(value, environment)) for base in made]
-        return made
 
     def paths(path: Path, value: Value, environment: Environment) -> Iterator[tuple[Path, Value]]:
         for inner in environments(value, environment):
@@ -285,6 +280,21 @@ def _call_function(compiler: Compiler, function: Function, node: nodes.Call, sco
             yield from function.body.many(value, inner)
 
     return Code(many=many, paths=paths)
+
+
+def _environments(depth: int, several: list[Many | None], closures: list[Make]) -> Callable[[Value, Environment], list[Environment]]:
+    """The ways into a function whose arguments by value may have several values each; the last one is the innermost loop."""
+
+    def environments(value: Value, environment: Environment) -> list[Environment]:
+        made: list[Environment] = [environment[:depth]]
+        for many, make in zip(several, closures, strict=True):
+            if many is not None:
+                made = [(*base, result) for base in made for result in many(value, environment)]
+            else:
+                made = [(*base, make(value, environment)) for base in made]
+        return made
+
+    return environments
 
 
 def _entry(depth: int, makers: list[Make], budget: Budget) -> Enter:
