@@ -96,7 +96,8 @@ def _squeezer(squeezed: bytes) -> Callable[[bytes], bytes]:
     return squeeze
 
 
-_WHITE = (b" ", b"\t", b"\n", b"\r", b"\v", b"\f")
+_WHITE = (b" ", b"\t", b"\n", b"\r", b"\v", b"\f", b"\x1c", b"\x1d", b"\x1e", b"\x1f", b"\x85", b"\xa0")
+"""What `str.split` takes for white space in text of one character a byte."""
 
 
 def _squeeze_one(block: bytes, byte: bytes) -> bytes:
@@ -105,10 +106,11 @@ def _squeeze_one(block: bytes, byte: bytes) -> bytes:
     if not pairs:
         return block
     if pairs * 32 > len(block) and byte in _WHITE and not any(other in block for other in _WHITE if other != byte):
-        words = block.split()
+        words = str(block, "latin-1").split()  # short texts are made quicker than bytes
         if not words:
             return byte
-        return (byte if block.startswith(byte) else b"") + byte.join(words) + (byte if block.endswith(byte) else b"")
+        between = str(byte, "latin-1").join(words).encode("latin-1")
+        return (byte if block.startswith(byte) else b"") + between + (byte if block.endswith(byte) else b"")
     long_run = byte * 16
     while long_run in block:
         block = block.replace(long_run, byte)

@@ -175,6 +175,17 @@ class _Parts(list[str]):
         self.clear()
 
 
+def _is_simple(value: list[Value]) -> bool:
+    """Whether it is so short, and has so little in it, that Python's encoder may print it whole: the event of a stream for one."""
+    if len(value) > _FEW:
+        return False
+    for item in value:
+        kind = type(item)
+        if kind not in _PLAIN and (kind is not list or len(item) > _PIECES or not _PLAIN.issuperset(map(type, item))):
+            return False
+    return True
+
+
 class Dumper:
     """Prints values in one style. `indent` is the text of one level; unless `pretty`, "" puts everything on one line."""
 
@@ -211,6 +222,9 @@ class Dumper:
             return str(value)
         if kind is not dict and kind is not list:
             return self._scalar(value)
+        if not self.pretty and kind is list and _is_simple(value) and _make_encoder is not None:
+            text = "".join(self._encoder("")(value, 0))
+            return text.replace("\x7f", "\\u007f") if "\x7f" in text else text
         pieces = _Parts(sink)
         self._write(value, 0, pieces, "\n" if self.pretty else "")
         text = "".join([*pieces.spilled, *pieces])
