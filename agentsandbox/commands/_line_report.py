@@ -172,9 +172,13 @@ class FileSearch:
         report = self.report
         if report.max_count == 0:
             return 0
-        first = True
+        first, stopped = True, False
         begin = position_of(source) if report.max_count is not None else None
         for block in self._blocks(source):
+            if stopped:
+                if not self._context_after(block):
+                    break
+                continue
             if first or not self.binary:
                 first = False
                 if self._looks_binary(block):
@@ -182,10 +186,11 @@ class FileSearch:
                         return 0
                     self.binary = True
             self._block(block)
-            if self.stopped:
-                if begin is not None and self.ended_at is not None:  # the next reader goes on after the last selected line
-                    source.seek(begin + min(self.ended_at, self.bytes_before))  # type: ignore[attr-defined]
+            stopped = self.stopped
+            if stopped and not self.pending:
                 break
+        if begin is not None and self.ended_at is not None:  # the next reader goes on after the last selected line
+            source.seek(begin + min(self.ended_at, self.bytes_before))  # type: ignore[attr-defined]
         if self.invalid and report.binary == "binary":
             self._say_binary()
         return self.selected
@@ -207,6 +212,16 @@ class FileSearch:
         if not self.report.null_lines:
             return short_blocks(self.ctx.budget, source)
         return source.lines(b"\0")
+
+    def _context_after(self, block: bytes) -> bool:
+        """Trailing context of the last line that may be selected; whether some is still missing."""
+        text, _ = self._decode(memoryview(block.removesuffix(encode(self.end))))
+        out: list[str] = []
+        self._trailing(text, 0, len(text) + 1, self.lines_before + 1, out)
+        self._write(out)
+        self.lines_before += text.count(self.end) + 1
+        self.bytes_before += len(block)
+        return self.pending > 0
 
     def _looks_binary(self, block: bytes) -> bool:
         return self.report.binary != "text" and not self.report.null_lines and b"\0" in block
