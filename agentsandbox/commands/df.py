@@ -33,6 +33,7 @@ _LEFT = frozenset(("source", "fstype", "target", "file"))
       -k                    same as --block-size=1K
       -m                    same as --block-size=1M
       -l, --local           only local filesystems
+      -v                    (ignored, as there)
           --no-sync         do not sync first (default)
           --output[=FIELDS] the columns FIELDS, or all of them
       -P, --portability     the output format of POSIX

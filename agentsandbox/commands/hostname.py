@@ -24,6 +24,9 @@ def hostname(ctx: CommandContext, args: Arguments) -> int:
     if args.flag("help"):
         ctx.print(hostname.usage, end="")
         return 0
+    if len(args.operands) > 1:
+        ctx.print(hostname.usage, end="")
+        return 255
     if args.operands:
         raise CommandError("you must be root to change the host name")
     answers = {

@@ -2,33 +2,74 @@
 
 from __future__ import annotations
 
+import re
+
 from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
 from agentsandbox.streams import InputError, encode
+from agentsandbox.usage import parse_usage
 
 
 @command(
     "less",
+    raw=True,
     usage="""
     Usage: less [option]... [file]...
-    Show files. Output is no terminal, so they are copied as they are; options about the screen change nothing.
+    Show files. Output is no terminal, so they are copied as they are: options are about the screen and change nothing.
 
-      -E, --QUIT-AT-EOF            quit at end of file
+      -a, --search-skip-screen     where searches start
+      -A, --SEARCH-SKIP-SCREEN     the same
+      -b, --buffers=N              space for buffers
+      -B, --auto-buffers           none for pipes
+      -c, --clear-screen           clear the screen first
+      -d, --dumb                   the terminal is a simple one
       -e, --quit-at-eof            quit at the second end of file
+      -E, --QUIT-AT-EOF            quit at the first
+      -f, --force                  open what is no file
       -F, --quit-if-one-screen     quit if all fits on one screen
+      -g, --hilite-search          show the last match in another way
+      -G, --HILITE-SEARCH          show none in another way
+      -h, --max-back-scroll=N      limit for scrolling back
       -i, --ignore-case            ignore case in searches
       -I, --IGNORE-CASE            the same, always
-      -M, --LONG-PROMPT            a long prompt
+      -j, --jump-target=N          where on the screen found lines appear
+      -J, --status-column          a column for marks
+      -K, --quit-on-intr           quit at an interrupt
+      -L, --no-lessopen            no preprocessor
       -m, --long-prompt            a prompt
+      -M, --LONG-PROMPT            a long prompt
       -n, --line-numbers           do not use line numbers
-      -R, --RAW-CONTROL-CHARS      show color sequences
+      -N, --LINE-NUMBERS           show line numbers
+      -p, --pattern=PATTERN        where to start
+      -P, --prompt=PROMPT          the prompt
+      -q, --quiet, --silent        no bell
+      -Q, --QUIET, --SILENT        no bell at all
       -r, --raw-control-chars      show control characters
+      -R, --RAW-CONTROL-CHARS      show color sequences
+      -s, --squeeze-blank-lines    show several blank lines as one
       -S, --chop-long-lines        chop long lines
+      -u, --underline-special      how backspaces are shown
+      -U, --UNDERLINE-SPECIAL      the same
+      -w, --hilite-unread          show new lines in another way
+      -W, --HILITE-UNREAD          the same
+      -x, --tabs=N                 where tab stops are
       -X, --no-init                do not initialise the terminal
+      -y, --max-forw-scroll=N      limit for scrolling
+      -z, --window=N               lines of the screen
+      -#, --shift=N                columns to shift
+          --follow-name            follow the name of a file
+          --mouse                  use the mouse
+          --no-keypad              do not initialise the keypad
+          --use-backslash          backslashes in prompts
+          --use-color              use colors
+          --wheel-lines=N          lines of a turn of the wheel
           --help                   display this help and exit
     """,
 )
 def less(ctx: CommandContext, args: Arguments) -> int:
-    for name in dict.fromkeys(args.operands or ["-"]):  # as the real one, each file once
+    if "--help" in args.operands:
+        ctx.print(less.usage, end="")
+        return 0
+    for name in dict.fromkeys(_files(ctx, list(args.operands)) or ["-"]):  # as the real one, each file once
         try:
             source = ctx.open_input(name)
             for block in source.blocks():
@@ -41,3 +82,44 @@ def less(ctx: CommandContext, args: Arguments) -> int:
         except OSError as error:
             ctx.stdout.write(encode(f"{describe_os_error(error, name)}\n"))
     return 0
+
+
+def _files(ctx: CommandContext, words: list[str]) -> list[str]:
+    """The words that are no options, first commands ("+G") or sizes ("-5"); what is unknown is told of, and no error."""
+    takes = {spelling: bool(option.takes) for option in parse_usage(less.usage) for spelling in option.spellings}
+    names: list[str] = []
+    while words:
+        word = words.pop(0)
+        if word == "--":
+            return names + words
+        if word.startswith("--"):
+            name, equals, _ = word.partition("=")
+            found = [full for full in takes if full == name] or [full for full in takes if full.startswith(name)]
+            if not found:
+                _tell_unknown(ctx, name[2:])
+            elif takes[found[0]] and not equals and words:
+                words.pop(0)
+        elif len(word) > 1 and word[0] == "-":
+            _read_letters(ctx, word[1:], takes, words)
+        elif not (len(word) > 1 and word[0] == "+"):
+            names.append(word)
+    return names
+
+
+def _read_letters(ctx: CommandContext, letters: str, takes: dict[str, bool], words: list[str]) -> None:
+    """One word of short options; the value of the last one may be the next word."""
+    while letters := re.sub(r"^[0-9~+]+", "", letters):
+        letter, letters = letters[0], letters[1:]
+        if f"-{letter}" not in takes:
+            _tell_unknown(ctx, f"-{letter}")
+            return
+        if takes[f"-{letter}"]:
+            if not letters and words:
+                words.pop(0)
+            if letter not in "bhjxyz#":
+                return
+            letters = re.sub(r"^[-.,0-9]+", "", letters)
+
+
+def _tell_unknown(ctx: CommandContext, name: str) -> None:
+    ctx.stderr.write(encode(f'There is no {name} option ("less --help" for help)\n'))

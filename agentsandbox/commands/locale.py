@@ -35,6 +35,8 @@ _KEYWORDS = {
       -k, --keyword-name  write the names of selected keywords
       -?, --help          display this help and exit
     """,
+    usage_status=64,
+    hint="Try `NAME --help' or `NAME --usage' for more information.",
 )
 def locale(ctx: CommandContext, args: Arguments) -> int:
     if args.flag("help"):

@@ -15,9 +15,21 @@ _RULE = "::::::::::::::\n"
     Usage: more [OPTION]... FILE...
     Write each FILE, after a header with its name. There is no terminal to page on.
 
-      -s, --squeeze   show several empty lines as one
-      -h, --help      display this help and exit
+      -s, --squeeze      show several empty lines as one
+      -c, --print-over   do not scroll (nothing scrolls here)
+      -d, --silent       tell what to do instead of ringing a bell
+      -e, --exit-on-eof  exit at the end
+      -f, --logical      count lines, not lines of the screen
+      -l, --no-pause     do not stop at form feeds
+      -n, --lines=NUM    lines of the screen
+      -p, --clean-print  clear the screen first
+      -u, --plain        no underlines
+      -h, --help         display this help and exit
+
+    -NUM is the same as -n NUM; +NUM and +/PATTERN tell where a terminal would start.
     """,
+    digits="lines",
+    rewrite=lambda words: [word for word in words if not (word.startswith("+") and len(word) > 1)],
 )
 def more(ctx: CommandContext, args: Arguments) -> int:
     if args.flag("help"):

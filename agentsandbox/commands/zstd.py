@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import posixpath
+
 from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.commands._compression import CompressionError, Source, compress_stream, compressor, decompress, detect, load_zstandard
 from agentsandbox.errors import CommandError, UsageError
-from agentsandbox.streams import encode
+from agentsandbox.streams import decode, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,6 +15,7 @@ if TYPE_CHECKING:
 
 _SUFFIXES = {".zst": "", ".tzst": ".tar"}
 _PROBLEMS = {"end": "Read error (39) : premature end", "data": "Decoding error (36) : Data corruption detected"}
+_RELEASE = "*** Zstandard CLI (64-bit) v1.5.4, by Yann Collet ***"
 _UNITS = ((1 << 30, " GiB"), (1 << 20, " MiB"), (1 << 10, " KiB"))
 
 
@@ -31,6 +34,8 @@ class _Zstd:
         self.remove = args.last("rm", "keep") == "rm"
         self.silent = args.flag("quiet")
         self.quiet = self.stdout or self.silent
+        self.directory = args.value("output-dir-flat")
+        self.recursive = args.flag("r")
         self.check = args.last("no-check", "check") != "no-check"
         self.level = self._level(args)
 
@@ -50,7 +55,7 @@ class _Zstd:
             self.ctx.stderr.write(encode(f"{message}\n"))
 
     def run(self, operands: list[str]) -> int:
-        names = operands or ["-"]
+        names = self.below(operands) if self.recursive else operands or ["-"]
         sizes = [size for name in names if (size := self.operand(name, alone=len(names) == 1)) is not None]
         if len(names) > 1 and not self.expand and not self.test:
             before, after = (sum(column) for column in zip(*sizes, strict=True)) if sizes else (0, 0)
@@ -59,6 +64,20 @@ class _Zstd:
         elif len(names) > 1:
             self.tell(f"{len(sizes)} files decompressed :{sum(after for _, after in sizes):7d} bytes total ")
         return self.ctx.status
+
+    def below(self, operands: list[str]) -> list[str]:
+        """The operands, and in the place of directories all files below them."""
+        names: list[str] = []
+        pending = operands[::-1]
+        while pending:
+            name = pending.pop()
+            self.ctx.budget.step()
+            path = self.ctx.path(name)
+            if self.ctx.fs.is_dir(path):
+                pending += [posixpath.join(name, entry) for entry in reversed(self.ctx.fs.listdir(path))]
+            else:
+                names.append(name)
+        return names
 
     def operand(self, name: str, *, alone: bool) -> tuple[int, int] | None:
         """The sizes before and after; None where it did not go well."""
@@ -95,6 +114,8 @@ class _Zstd:
     def target_name(self, name: str) -> str | None:
         if self.output is not None:
             return self.output
+        if self.directory is not None:
+            name = posixpath.join(self.directory, posixpath.basename(name))
         if not self.expand:
             return f"{name}.zst"
         suffix = next((suffix for suffix in _SUFFIXES if name.endswith(suffix) and len(name) > len(suffix)), None)
@@ -198,7 +219,25 @@ _OPTIONS = """
           --no-progress        accepted: no progress is shown
           --check              add a checksum (the default)
           --no-check           add none
-      -h, --help               display this help and exit
+      -r                       directories stand for all files below them
+          --output-dir-flat=DIR  put all results into DIR
+          --filelist=FILE      read names of files, one on a line, from FILE
+      -v, --verbose            tell the release first
+      -V, --version            print the release and exit
+          --long[=N]           accepted: memory is limited by the sandbox
+      -M, --memory=SIZE        accepted: see --long
+          --single-thread      accepted: see -T
+          --auto-threads=KIND  accepted: see -T
+          --rsyncable          accepted: the result is as without it
+          --adapt[=RANGE]      accepted: see --rsyncable
+          --stream-size=SIZE   accepted: see --rsyncable
+          --size-hint=SIZE     accepted: see --rsyncable
+          --no-dictID          accepted: there are no dictionaries
+          --content-size       accepted: see --rsyncable
+          --sparse             accepted: files in a sandbox have no holes
+          --no-sparse          accepted: see --sparse
+          --priority=KIND      accepted: nothing depends on it here
+      -h, -H, --help               display this help and exit
 
     With no FILE, or when FILE is -, read standard input and write standard output.
 """
@@ -208,8 +247,21 @@ def _run(ctx: CommandContext, args: Arguments, usage: str, *, expand: bool, stdo
     if args.flag("help"):
         ctx.print(usage, end="")
         return 0
+    if args.flag("version"):
+        ctx.print(_RELEASE.partition("v")[2].partition(",")[0] if args.flag("quiet") else _RELEASE)
+        return 0
+    if args.flag("verbose"):
+        ctx.stderr.write(encode(f"{_RELEASE}\n"))
+    names = list(args.operands)
+    for value in args.values("filelist"):
+        try:
+            names += [decode(line) for line in ctx.open_input(value).read().split(b"\n") if line]
+        except OSError as error:
+            ctx.stderr.write(encode(f"{ctx.name}: error reading {value} \n"))
+            del error
+            return 1
     try:
-        return _Zstd(ctx, args, expand=expand, stdout=stdout).run(args.operands)
+        return _Zstd(ctx, args, expand=expand, stdout=stdout).run(names)
     except CommandError as error:
         if error.status != 2:
             raise
