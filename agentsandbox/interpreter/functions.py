@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     Run = Callable[[Shell], int]
 
-__all__ = ["call_function"]
+__all__ = ["call_function", "call_recorded"]
 
 _SPECIAL_BUILTINS = frozenset("break : . continue eval exec exit export readonly return set shift source times trap unset".split())
 
@@ -107,6 +107,16 @@ def call_function(shell: Shell, function: Function, arguments: list[str]) -> int
         frames.pop()
         if shell.function_traps:
             _leave_traps(shell, len(frames) + 1)
+
+
+def call_recorded(shell: Shell, function: Function, arguments: list[str]) -> int:
+    """As `call_function`, for BASH_ARGV and BASH_ARGC."""
+    before = shell.call_arguments
+    shell.call_arguments = (*before, (len(shell.frames) + 1, tuple(arguments)))
+    try:
+        return call_function(shell, function, arguments)
+    finally:
+        shell.call_arguments = before
 
 
 def _check_nesting(shell: Shell, nest: object, function: Function) -> None:

@@ -137,6 +137,7 @@ class Shell:
         "braceexpand",
         "break_levels",
         "budget",
+        "call_arguments",
         "bytewise",
         "check",
         "command_text",
@@ -269,6 +270,8 @@ class Shell:
         self.announced = False
         """Whether the DEBUG trap of the next command has run already."""
         """Command substitutions around this shell, shown by `set -x`."""
+        self.call_arguments: tuple[tuple[int, tuple[str, ...]], ...] = ()
+        """The arguments of the functions and sourced files at work that began under `extdebug`, by their depth."""
         self.frames: list[Frame] = []
         self.directories: list[str] = []
         self.disabled: frozenset[str] = frozenset()
@@ -454,6 +457,7 @@ class Shell:
             or bool(self.disabled)
             or self.noexec
             or self.allexport
+            or self.shopt["extdebug"]
             or "ERR" in self.traps  # it may look at BASH_COMMAND
             or "BASH_COMMAND" in self.traps.get("EXIT", "")
             or not _INLINED.isdisjoint(self.functions)

@@ -11,7 +11,7 @@ from agentsandbox.interpreter.builtins import SPECIAL, find_builtin
 from agentsandbox.interpreter.dispatch import compiles
 from agentsandbox.interpreter.execution import run_external
 from agentsandbox.interpreter.failures import command_failed, expansion_failed
-from agentsandbox.interpreter.functions import call_function
+from agentsandbox.interpreter.functions import call_function, call_recorded
 from agentsandbox.interpreter.inline import inline_command
 from agentsandbox.interpreter.redirections import RedirectionError, compile_redirections, release_all, restored
 from agentsandbox.interpreter.subshells import child_killed
@@ -444,10 +444,11 @@ def run_words(
         if denied is not None:
             return denied
     if functions and name in shell.functions:
+        call = call_function if not shell.shopt["extdebug"] else call_recorded
         if not assignments:
-            status = call_function(shell, shell.functions[name], argv[1:])
+            status = call(shell, shell.functions[name], argv[1:])
         else:
-            status = _with_assignments(shell, assignments, lambda: call_function(shell, shell.functions[name], argv[1:]))
+            status = _with_assignments(shell, assignments, lambda: call(shell, shell.functions[name], argv[1:]))
         shell.last_argument = argv[-1]
         return status
     builtin = find_builtin(name) if name not in shell.disabled else None

@@ -63,9 +63,15 @@ def _call_lines(shell: Shell) -> IndexedArray:
 
 
 def _argument_stack(shell: Shell) -> list[tuple[str, ...]]:
-    """The arguments of the script and, above them, the name of each file sourced without any: the innermost first."""
-    sourced = [(frame.source,) for frame in reversed(shell.frames) if not frame.is_function and not frame.has_arguments]
-    return [*sourced, shell.arguments]
+    """The arguments of the script and, above them, what `extdebug` keeps of calls and the name of each file sourced without any."""
+    recorded = dict(shell.call_arguments)
+    stack: list[tuple[str, ...]] = []
+    for depth, frame in reversed(list(enumerate(shell.frames, 1))):
+        if depth in recorded:
+            stack.append(recorded[depth])
+        elif not frame.is_function and not frame.has_arguments:
+            stack.append((frame.source,))
+    return [*stack, shell.arguments]
 
 
 def _arguments(shell: Shell) -> IndexedArray:

@@ -202,7 +202,7 @@ class Parser(WordReader):
         last = Redirection(">&", Word((Literal("1"),), "1"), 2, None, self.line_at(self.position))
         if isinstance(command, FunctionDefinition):
             return Group(command, (last,), self.line_at(self.position))
-        command.redirections = (*command.redirections, last)  # type: ignore[attr-defined, misc]
+        command.redirections = (*command.redirections, last)  # type: ignore[misc]
         return command
 
     def _at_command_end(self) -> bool:

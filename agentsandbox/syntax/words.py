@@ -388,7 +388,7 @@ class WordReader(Lexer):
             return self._braced(mode)
         if following == "(":
             if text.startswith("((", start + 1):
-                arithmetic = self._arithmetic(start)
+                arithmetic = self._arithmetic(start, mode)
                 if arithmetic is not None:
                     return arithmetic
             self.position = start + 2
@@ -453,9 +453,14 @@ class WordReader(Lexer):
         body = self.parse_substitution(start)
         return ProcessSubstitution(body, direction, self.text[start : self.position])
 
-    def _arithmetic(self, start: int) -> ArithmeticSubstitution | None:
+    def _arithmetic(self, start: int, mode: int) -> ArithmeticSubstitution | None:
         """$((…)); None where the two parentheses turn out to begin a substitution of a subshell."""
-        end = self.arithmetic_end(start + 3)
+        try:
+            end = self.arithmetic_end(start + 3)
+        except ShellSyntaxError:
+            if mode == QUOTED:
+                raise self.unclosed('"', start) from None
+            raise
         if end is None:
             return None
         return ArithmeticSubstitution(self.arithmetic_word(start + 3, end, end + 2))

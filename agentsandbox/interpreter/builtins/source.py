@@ -45,6 +45,9 @@ def source(shell: Shell, words: list[str]) -> int:
         shell.positional = arguments
     shell.frames.append(Frame("source", name, shell.line, is_function=False, has_arguments=bool(arguments)))
     line = shell.line
+    recorded = shell.call_arguments
+    if arguments and shell.shopt["extdebug"]:
+        shell.call_arguments = (*recorded, (len(shell.frames), tuple(arguments)))
     shell.budget.deeper()
     shell.trace_level += 1
     debug = None if shell.functrace else shell.traps.pop("DEBUG", None)  # without functrace it does not count in the file
@@ -66,6 +69,7 @@ def source(shell: Shell, words: list[str]) -> int:
     finally:
         shell.budget.shallower()
         shell.trace_level -= 1
+        shell.call_arguments = recorded
         if debug is not None:
             shell.traps.setdefault("DEBUG", debug)
             shell.update_flags()
