@@ -160,7 +160,7 @@ def _split_words(given: Sequence[str], words: Sequence[str]) -> list[str]:
     """What -v says of a -S STRING."""
     same = next((at for at, (one, other) in enumerate(zip(given, words, strict=False)) if one != other), min(len(given), len(words)))
     behind = 0
-    while behind < len(given) - same - 1 and given[-1 - behind] == words[-1 - behind]:
+    while behind < min(len(given) - 1, len(words)) - same and given[-1 - behind] == words[-1 - behind]:
         behind += 1
     if not any(re.match(r"-[a-zA-RT-Z0]*v|--d", word) for word in given[: len(given) - behind]):
         return []
