@@ -168,6 +168,8 @@ def _split_words(given: Sequence[str], words: Sequence[str]) -> list[str]:
     found = re.match(r"(?s)-[a-zA-Z0-9]*?S(.+)|--s[a-z-]*=(.*)", text)
     text = (found[1] or found[2] or "") if found else text
     pieces = _Splitter(text, {}).split() if "${" not in text else [*words[same : len(words) - behind]]
+    if not pieces:
+        return []
     lines = [f"{'     &   ' if number else ' into:   '} {quote(piece)}\n" for number, piece in enumerate(pieces)]
     return [f"split -S:  {quote(text)}\n", *lines]
 
