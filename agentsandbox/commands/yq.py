@@ -100,6 +100,8 @@ class _Run:
         layout.attribute_prefix = self.args.value("xml-attribute-prefix") or "+@"
         layout.content_name = self.args.value("xml-content-name") or "+content"
         layout.brackets = self.args.flag("properties-array-brackets")
+        separator = self.args.value("properties-separator")
+        layout.separator = " = " if separator is None else separator
         return layout
 
     # files
@@ -256,6 +258,8 @@ def _indent(args: Arguments) -> int:
       -P, --prettyPrint            block style without quotes where they are not needed
           --properties-array-brackets
                                    write indices as a[0], not a.0
+          --properties-separator=TEXT
+                                   stands between name and value (default " = ")
           --security-disable-env-ops
                                    refuse env, strenv and envsubst
           --security-disable-file-ops

@@ -10,7 +10,8 @@ from urllib.parse import quote_plus, unquote_to_bytes
 from agentsandbox.languages.yq.documents import read_yaml, yaml_text
 from agentsandbox.languages.yq.evaluation import YqError
 from agentsandbox.languages.yq.json_format import json_text, read_json
-from agentsandbox.languages.yq.markup import read_xml, xml_text
+from agentsandbox.languages.yq.markup import read_xml
+from agentsandbox.languages.yq.markup_writer import xml_text
 from agentsandbox.languages.yq.nodes import MAPPING, SCALAR, Node, boolean, mapping, sequence, string
 from agentsandbox.languages.yq.numbers import go_float
 from agentsandbox.languages.yq.properties import properties_text, read_properties
@@ -40,7 +41,7 @@ _DEEPEST = 500
 class Layout:
     """How results are written."""
 
-    __slots__ = ("attribute_prefix", "brackets", "content_name", "indent", "separators", "unwrap")
+    __slots__ = ("attribute_prefix", "brackets", "content_name", "indent", "separator", "separators", "unwrap")
 
     def __init__(self, indent: int = 2, *, unwrap: bool = True, separators: bool = True) -> None:
         self.indent = indent
@@ -49,6 +50,7 @@ class Layout:
         self.attribute_prefix = "+@"
         self.content_name = "+content"
         self.brackets = False
+        self.separator = " = "
 
 
 def canonical(name: str) -> str:
@@ -101,7 +103,7 @@ def encode_node(node: Node, format: str, budget: Budget, layout: Layout) -> str:
     if format in ("csv", "tsv"):
         return table_text(node, "," if format == "csv" else "\t", budget)
     if format == "props":
-        return properties_text(node, budget, unwrap=layout.unwrap, brackets=layout.brackets)
+        return properties_text(node, budget, unwrap=layout.unwrap, brackets=layout.brackets, separator=layout.separator)
     if format == "xml":
         return xml_text(node, layout.indent, budget, layout.attribute_prefix, layout.content_name)
     if format == "shell":

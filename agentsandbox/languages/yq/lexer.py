@@ -40,7 +40,10 @@ class Token:
         self.joins = name in _JOINING
 
 
-_JOINING = frozenset((")", "]", "}", "variable", "path", "to_entries", "first"))
+_JOINING = frozenset((
+    ")", "]", "}", "variable", "path", "to_entries", "first", "from_entries", "parent", "parents", "root", "env", "keys", "decode",
+    "unique", "sort", "reverse", "flatten", "get_path",
+))  # fmt: skip
 _WORDS = (
     ("get_comment", "line", "line_?comment|lineComment"),
     ("get_comment", "head", "head_?comment|headComment"),

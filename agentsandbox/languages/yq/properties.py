@@ -19,6 +19,7 @@ _LINE = re.compile(r"((?:[^\\ \t\f=:]|\\.)*)[ \t\f]*(?:[=:][ \t\f]*)?(.*)", re.D
 _ESCAPE = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|(.))", re.DOTALL)
 _NAMES = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
 _WRITTEN = {"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r", "\f": "\\f"}
+_BLANK = re.compile(r"\s")
 _VALUE = re.compile(r"[\\\t\n\r\f]")
 _KEY = re.compile(r"[\\\t\n\r\f :=]")
 
@@ -60,6 +61,8 @@ def _put(top: Node, path: list[str], value: Node, comment: str, budget: Budget) 
         following = value if last else (sequence() if _is_index(path[at + 1]) else mapping())
         if here.kind == SEQUENCE and _is_index(name):
             here = _put_element(here, int(name), following, last, budget)
+            if last:
+                here.head = comment
         else:
             if here.kind == SEQUENCE:
                 here.kind, here.tag, here.content = MAPPING, "!!map", []
@@ -98,28 +101,43 @@ def _put_entry(here: Node, name: str, following: Node, last: bool, comment: str)
     return following
 
 
-def properties_text(node: Node, budget: Budget, *, unwrap: bool, brackets: bool) -> str:
-    """The scalars with their paths, a line each; comments above them."""
+def properties_text(node: Node, budget: Budget, *, unwrap: bool, brackets: bool, separator: str = " = ") -> str:
+    """The scalars with their paths, a line each; their comments above them, after an empty line but for the first."""
     if node.kind == SCALAR:
         return node.value + "\n"
     lines: list[str] = []
-    pending: list[tuple[str, Node, str]] = [("", node, "")]
+    pending: list[tuple[str, Node, list[str]]] = [("", node, [])]
     while pending:
         budget.step()
-        path, item, comment = pending.pop()
+        path, item, comments = pending.pop()
         if item.kind == SCALAR:
-            for text in (comment, item.head, item.line_comment):
-                lines += [line + "\n" for line in text.splitlines() if line]
-            value = _VALUE.sub(lambda found: _WRITTEN[found[0]], item.value)
-            if not unwrap and item.tag == "!!str":
-                value = '"' + value.replace('"', '\\"') + '"'
-            name = _KEY.sub(lambda found: _WRITTEN.get(found[0]) or "\\" + found[0], path)
-            lines.append(f"{name} = {value}\n")
-            continue
-        if item.kind == MAPPING:
-            pending.extend((f"{path}.{key.value}" if path else key.value, value, key.head) for key, value in reversed(list(item.pairs())))
+            comments = comments + _comments(item)
+            if comments:
+                lines += (["\n"] if lines else []) + [f"# {comment}\n" for comment in comments]
+            lines.append(_name(path) + separator + _written(item, unwrap) + "\n")
+        elif item.kind == MAPPING:
+            entries = [(f"{path}.{key.value}" if path else key.value, value, _comments(key)) for key, value in item.pairs()]
+            pending.extend(reversed(entries))
         else:
             step = "[{}]" if brackets else ".{}"
-            steps = [(path + step.replace("{}", str(at)) if path else str(at), one, "") for at, one in enumerate(item.content)]
+            steps: list[tuple[str, Node, list[str]]] = [
+                (path + step.replace("{}", str(at)) if path else str(at), one, []) for at, one in enumerate(item.content)
+            ]
             pending.extend(reversed(steps))
     return "".join(lines)
+
+
+def _comments(node: Node) -> list[str]:
+    lines = (node.head + "\n" + node.line_comment).split("\n")
+    return [line.lstrip("#").strip() for line in lines if line]
+
+
+def _name(path: str) -> str:
+    return _KEY.sub(lambda found: _WRITTEN.get(found[0]) or "\\" + found[0], path)
+
+
+def _written(node: Node, unwrap: bool) -> str:
+    value = _VALUE.sub(lambda found: _WRITTEN[found[0]], node.value)
+    if not unwrap and node.tag == "!!str" and _BLANK.search(node.value):
+        return '"' + value.replace('"', '\\"') + '"'
+    return value
