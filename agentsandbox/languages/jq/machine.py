@@ -25,6 +25,9 @@ _WEIGHT = 12
 _FRAMES = 9000
 """Generators within generators take stack of the host's thread: half of what 8 MiB bear."""
 
+_WAITING = 50_000
+"""Calls that may wait for more to be asked of them: when a program is ended, each has to be ended by itself, in some ten µs."""
+
 
 class Break(Exception):
     """`break $label`: unwinds to the `label` that made the token."""
@@ -66,6 +69,7 @@ class Machine:
         self.search_list: list[str] = []
         self.frames = 0
         """Python frames that recursion takes now, roughly."""
+        self.waiting = 0
         self.made = 0
         """Memory that values took since they were weighed, in pieces of 16 bytes, whether it is used still or not."""
         self.roots: list[tuple[Value, ...]] = []
@@ -85,6 +89,11 @@ class Machine:
         """The same outputs; `frames` counts while they are being made, not while they are used. `roots` are needed for them."""
         self.budget.step()
         self.deeper(frames)
+        self.waiting += 1
+        if self.waiting > _WAITING:
+            self.frames -= frames
+            self.waiting -= 1
+            raise LimitReached("depth")
         running = True
         token = object()
         if roots:
@@ -97,6 +106,7 @@ class Machine:
                 self.frames += frames
                 running = True
         finally:
+            self.waiting -= 1
             self.suspended.pop(token, None)
             if running:
                 self.frames -= frames
