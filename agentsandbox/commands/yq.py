@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import sys
 
 from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
 from agentsandbox.commands._yq_printer import Printer
-from agentsandbox.errors import LimitReached
+from agentsandbox.errors import LimitReached, UsageError
 from agentsandbox.languages.yq.evaluation import Machine, YqError
 from agentsandbox.languages.yq.formats import Layout, canonical, decode_text, format_of_file
 from agentsandbox.languages.yq.nodes import SCALAR, Node
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
     from agentsandbox.languages.yq.parser import Expression
 
 _PYTHON_DEPTH = 6000
+_OPTION_ERROR = re.compile(
+    r"unrecognized option '(--[^=']*)|option '(--[^']*)' requires|invalid option -- '(.)'|option requires an argument -- '(.)'"
+)
 _COMMANDS = ("e", "eval", "ea", "eval-all")
 
 
@@ -207,6 +211,24 @@ def _file_error(error: OSError, verb: str, name: str) -> YqError:
     return YqError(f"{verb} {name}: {reason[:1].lower()}{reason[1:]}")
 
 
+def _arguments(ctx: CommandContext) -> Arguments:
+    """What the words say. Raises `YqError`, in the words of the library that yq reads its options with."""
+    try:
+        return yq.parser().parse(ctx.words)
+    except UsageError as error:
+        found = _OPTION_ERROR.match(error.message)
+        if found is None:
+            raise YqError(error.message) from None
+        if found[1]:
+            raise YqError(f"unknown flag: {found[1]}") from None
+        if found[2]:
+            raise YqError(f"flag needs an argument: {found[2]}") from None
+        letter = found[3] or found[4]
+        cluster = next((word for word in ctx.words if word[:1] == "-" and word[:2] != "--" and letter in word), "-" + letter)
+        kind = "flag needs an argument" if found[4] else "unknown shorthand flag"
+        raise YqError(f"{kind}: '{letter}' in -{cluster[cluster.index(letter) :]}") from None
+
+
 def _boolean(args: Arguments, name: str, *, default: bool) -> bool:
     text = args.value(name)
     if text is None:
@@ -274,15 +296,20 @@ def _indent(args: Arguments) -> int:
                                    what names of attributes begin with (default +@)
           --xml-content-name=TEXT  the name of text beside elements (default +content)
       -V, --version                display the version and exit
-          --help                   display this help and exit
+      -h, --help                   display this help and exit
     """,
+    raw=True,
 )
-def yq(ctx: CommandContext, args: Arguments) -> int:
-    if args.flag("version"):
-        ctx.print("yq (https://github.com/mikefarah/yq/) version v4.44.1")
-        return 0
+def yq(ctx: CommandContext, _args: Arguments) -> int:
     before = sys.getrecursionlimit()
     try:
+        args = _arguments(ctx)
+        if args.flag("help"):
+            ctx.stdout.write(encode(yq.usage))
+            return 0
+        if args.flag("version"):
+            ctx.print("yq (https://github.com/mikefarah/yq/) version v4.44.1")
+            return 0
         if before < _PYTHON_DEPTH:
             sys.setrecursionlimit(_PYTHON_DEPTH)
         return _Run(ctx, args).run()
