@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from random import Random
 
 from agentsandbox.command import CommandContext, Host
 from agentsandbox.commands import find_command, names
 from agentsandbox.fs.memory import MemoryFileSystem
 from agentsandbox.limits import Budget
-from agentsandbox.processes import Scheduler
-from agentsandbox.streams import Buffer, BytesReader
+from agentsandbox.processes import Process, Scheduler
+from agentsandbox.streams import Buffer, ByteReader, BytesReader, ByteWriter, encode
 
 
 class Ran:
@@ -23,6 +24,63 @@ class Ran:
 
     def __repr__(self) -> str:
         return f"Ran({self.status}, {self.stdout!r}, {self.stderr!r})"
+
+
+class Caller:
+    """Finds commands by their names, and nothing else: what a shell is to the commands that run others."""
+
+    def __init__(self, fs: MemoryFileSystem, env: Mapping[str, str], stdin: bytes, now: float) -> None:
+        self.fs = fs
+        self.env = env
+        self.stdin = BytesReader(stdin)
+        self.stdout, self.stderr = Buffer(1 << 26), Buffer(1 << 20)
+        self.budget = Budget()
+        self.scheduler = Scheduler(self.budget)
+        self.scheduler.begin(self.budget)
+        self.host = Host(clock=lambda: now, random=Random(1), scheduler=self.scheduler, commands=lambda: sorted(names()))
+
+    def run(
+        self,
+        words: Sequence[str],
+        *,
+        stdin: ByteReader | None = None,
+        stdout: ByteWriter | None = None,
+        stderr: ByteWriter | None = None,
+        env: Mapping[str, str] | None = None,
+        cwd: str | None = None,
+    ) -> int:
+        command = find_command(words[0])
+        errors = stderr or self.stderr
+        if command is None:
+            errors.write(encode(f"{words[0]}: command not found\n"))
+            return 127
+        context = CommandContext(
+            words[0],
+            words[1:],
+            stdin=stdin or self.stdin,
+            stdout=stdout or self.stdout,
+            stderr=errors,
+            fs=self.fs,
+            cwd=cwd or "/work",
+            env=env or self.env,
+            budget=self.budget,
+            run=self.run,
+            start=self.start,
+            host=self.host,
+        )
+        return command.run(context)
+
+    def start(
+        self,
+        words: Sequence[str],
+        *,
+        stdin: ByteReader | None = None,
+        stdout: ByteWriter | None = None,
+        stderr: ByteWriter | None = None,
+        env: Mapping[str, str] | None = None,
+        cwd: str | None = None,
+    ) -> Process:
+        return self.scheduler.start(lambda: self.run(words, stdin=stdin, stdout=stdout, stderr=stderr, env=env, cwd=cwd), words[0])
 
 
 def run_command(
@@ -40,41 +98,7 @@ def run_command(
     for name, content in (files or {}).items():
         path = f"/work/{name}"
         fs.makedirs(path.rsplit("/", 1)[0])
-        fs.write_bytes(path, content.encode("utf-8", "surrogateescape") if isinstance(content, str) else content)
-    budget = Budget()
-    scheduler = Scheduler(budget)
-    scheduler.begin(budget)
-    host = Host(clock=lambda: now, random=Random(1), scheduler=scheduler, commands=lambda: sorted(names()))
-    out, err = Buffer(1 << 26), Buffer(1 << 20)
-
-    def run(inner, *, stdin=None, stdout=None, stderr=None, env=None, cwd=None):  # type: ignore[no-untyped-def]
-        command = find_command(inner[0])
-        target_err = stderr or err
-        if command is None:
-            target_err.write(f"{inner[0]}: command not found\n".encode())
-            return 127
-        return command.run(context(inner[0], inner[1:], stdin or source, stdout or out, target_err, env or environment, cwd or "/work"))
-
-    def start(inner, **streams):  # type: ignore[no-untyped-def]
-        return scheduler.start(lambda: run(inner, **streams), inner[0])
-
-    def context(name, operands, stdin, stdout, stderr, env, cwd):  # type: ignore[no-untyped-def]
-        return CommandContext(
-            name,
-            operands,
-            stdin=stdin,
-            stdout=stdout,
-            stderr=stderr,
-            fs=fs,
-            cwd=cwd,
-            env=env,
-            budget=budget,
-            run=run,
-            start=start,
-            host=host,
-        )
-
-    environment = {"HOME": "/home/agent", "PATH": "/usr/bin:/bin", **(env or {})}
-    source = BytesReader(stdin)
-    status = run(words)
-    return Ran(status, out.getvalue(), err.getvalue(), fs)
+        fs.write_bytes(path, encode(content) if isinstance(content, str) else content)
+    caller = Caller(fs, {"HOME": "/home/agent", "PATH": "/usr/bin:/bin", **(env or {})}, stdin, now)
+    status = caller.run(words)
+    return Ran(status, caller.stdout.getvalue(), caller.stderr.getvalue(), fs)
