@@ -211,6 +211,12 @@ class Stream(ByteReader, ByteWriter):
     def close(self) -> None:
         """Called once, when nobody holds the stream any more."""
 
+    def reopened(self, mode: str) -> Stream:
+        """What opening /dev/fd/N gives: a file anew, from its beginning, and whatever else is behind the descriptor itself."""
+        del mode
+        self.acquire()
+        return self
+
     def seek(self, offset: int, whence: int = 0) -> int:
         """Move the position as `os.lseek` does; ESPIPE for what has none."""
         raise OSError(errno.ESPIPE, os.strerror(errno.ESPIPE))

@@ -122,5 +122,12 @@ class MemoryFile(PositionedFile):
     def stat(self) -> Stat:
         return self.fs.stat_of(self.node)
 
+    def reopened(self, mode: str) -> MemoryFile:
+        writable = mode != "r"
+        file = MemoryFile(self.fs, self.node, self.path, readable=mode in ("r", "r+"), writable=writable, append=mode == "a")
+        if mode == "w":
+            file.truncate(0)
+        return file
+
     def close(self) -> None:
         self.fs.close(self)
