@@ -99,9 +99,7 @@ def _open_device(shell: Shell, name: str, operator: str) -> Stream | None:
     stream = shell.fds.get(number)
     if stream is None:
         raise OSError(2, os.strerror(2), name)
-    del operator
-    stream.acquire()
-    return stream
+    return stream.reopened(_MODES[operator][0])
 
 
 def compile_redirections(nodes: tuple[Redirection, ...]) -> Callable[[Shell], tuple[Table, list[Stream]]]:

@@ -88,6 +88,8 @@ def run_commands(shell: Shell, text: str, *, first_line: int = 1, origin: str = 
     status = 0
     for unit in program.units:
         status = _run_unit(shell, unit, main)
+        if main and shell.onecmd:
+            raise Exit(status)
     if program.error is not None:
         return _syntax_error(shell, program.error, origin, main)
     return status
@@ -151,6 +153,8 @@ def _run_incrementally(shell: Shell, text: str, first_line: int, origin: str, ma
             _warn(shell, parser.warnings)
             parser.warnings = []
         status = _run_unit(shell, compile_command(command), main)
+        if main and shell.onecmd:
+            raise Exit(status)
 
 
 def _warn(shell: Shell, warnings: list[tuple[int, str]]) -> None:

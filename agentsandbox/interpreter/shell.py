@@ -137,8 +137,8 @@ class Shell:
         "braceexpand",
         "break_levels",
         "budget",
-        "call_arguments",
         "bytewise",
+        "call_arguments",
         "check",
         "command_text",
         "completions",
@@ -458,6 +458,7 @@ class Shell:
             or self.noexec
             or self.allexport
             or self.shopt["extdebug"]
+            or self.keyword
             or "ERR" in self.traps  # it may look at BASH_COMMAND
             or "BASH_COMMAND" in self.traps.get("EXIT", "")
             or not _INLINED.isdisjoint(self.functions)

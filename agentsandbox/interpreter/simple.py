@@ -264,8 +264,17 @@ def _general(node: SimpleCommand) -> Run:
     line = node.line
     text: list[str] = []
     assigns = redirections is not None and any(map(_may_assign, node.redirections))
+    under_keyword: list[Run] = []
 
     def run(shell: Shell) -> int:
+        if shell.keyword and _KEYWORD.search(" ".join(word.source for word in node.words)):
+            if not under_keyword:
+                moved = _keywords_moved(node)
+                under_keyword.append(run_words_only if moved is node else _general(moved))
+            return under_keyword[0](shell)
+        return run_words_only(shell)
+
+    def run_words_only(shell: Shell) -> int:
         shell.line = line
         mark = len(shell.process_files)
         saved = shell.fds
@@ -343,6 +352,23 @@ def _general(node: SimpleCommand) -> Run:
         return status
 
     return run
+
+
+_KEYWORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:\[[^]]*\])?\+?=")
+
+
+def _keywords_moved(node: SimpleCommand) -> SimpleCommand:
+    """The command as `set -k` reads it: what looks like an assignment is one, wherever it stands."""
+    from agentsandbox.syntax.parser import parse
+
+    assignments, words = list(node.assignments), []
+    for word in node.words:
+        read = parse(word.source).commands[0] if isinstance(word, Word) and _KEYWORD.match(word.source) else None
+        if isinstance(read, SimpleCommand) and read.assignments:
+            assignments += read.assignments
+        else:
+            words.append(word)
+    return SimpleCommand(tuple(assignments), tuple(words), node.redirections, node.line) if len(words) < len(node.words) else node
 
 
 def _may_assign(node: Redirection) -> bool:

@@ -388,7 +388,7 @@ class WordReader(Lexer):
             return self._braced(mode)
         if following == "(":
             if text.startswith("((", start + 1):
-                arithmetic = self._arithmetic(start, mode)
+                arithmetic = self._arithmetic(start)
                 if arithmetic is not None:
                     return arithmetic
             self.position = start + 2
@@ -453,14 +453,9 @@ class WordReader(Lexer):
         body = self.parse_substitution(start)
         return ProcessSubstitution(body, direction, self.text[start : self.position])
 
-    def _arithmetic(self, start: int, mode: int) -> ArithmeticSubstitution | None:
+    def _arithmetic(self, start: int) -> ArithmeticSubstitution | None:
         """$((…)); None where the two parentheses turn out to begin a substitution of a subshell."""
-        try:
-            end = self.arithmetic_end(start + 3)
-        except ShellSyntaxError:
-            if mode == QUOTED:
-                raise self.unclosed('"', start) from None
-            raise
+        end = self.arithmetic_end(start + 3)
         if end is None:
             return None
         return ArithmeticSubstitution(self.arithmetic_word(start + 3, end, end + 2))
@@ -490,6 +485,7 @@ class WordReader(Lexer):
         text = self.text
         depth = 0
         position = start
+        unpaired = ""
         if self.scanned > 4 * len(text) + 1_000_000:
             raise LimitReached("depth", "the script nests too deeply")
         while match := _ARITHMETIC_STOPS.search(text, position):
@@ -509,9 +505,10 @@ class WordReader(Lexer):
             elif char in "'\"`":
                 close = text.find(char, position)
                 if close < 0:
+                    unpaired = unpaired or char
                     continue
                 position = close + 1
-        raise self.unclosed(")", start)
+        raise self.unclosed(unpaired or ")", start)
 
     def arithmetic_word(self, start: int, end: int, after: int) -> Word:
         """The expression text[start:end] as a word; reading goes on at `after`."""

@@ -11,6 +11,10 @@ if TYPE_CHECKING:
     from agentsandbox.interpreter.shell import Shell
 
 
+_WITHOUT_EFFECT = frozenset("assoc_expand_once checkhash compat31 compat32 compat40 compat41 compat42 compat43 compat44 gnu_errfmt".split())
+"""Options that change something in bash and nothing here, which is said when one is set."""
+
+
 @define("shopt", "shopt [-pqsu] [-o] [optname ...]")
 def shopt(shell: Shell, words: list[str]) -> int:
     options, position = parse_letters(words, "psuqo")
@@ -53,6 +57,8 @@ def _change(shell: Shell, name: str, on: bool, of_set: bool) -> None:
     if of_set:
         shell.set_option(name, on)
         return
+    if on and name in _WITHOUT_EFFECT:
+        shell.complain(f"shopt: {name}: changes nothing here (D-shopt)")
     shell.shopt = {**shell.shopt, name: on}
     if name == "extdebug":
         shell.errtrace = shell.functrace = on
