@@ -61,6 +61,7 @@ _PLAIN = re.compile(r"[^\0- \"#$&'();<>\\`|\x7f][^\0- \"$&'();<>\\`|\x7f]*")
 """A whole word without quotes or expansions, if what follows ends it and no extended pattern begins in it."""
 _WHOLE = re.compile(r"""(?:'([^']*)'|"([^"$`\\]*)"|"\$([A-Za-z_][A-Za-z0-9_]*)"|\$([A-Za-z_][A-Za-z0-9_]*))(?=[ \t\n|&;)]|\Z)""")
 """A whole word that is one quoted text, "$name" or $name, as most words with quotes or expansions are."""
+_QUOTE = re.compile(r"[\"'`]")
 _QUOTE_OR_BACKSLASH = re.compile(r"['\\]")
 _BACKQUOTE_OR_BACKSLASH = re.compile(r"[`\\]")
 _ENDS_WORD = frozenset(" \t\n|&;()<>")
@@ -477,7 +478,8 @@ class WordReader(Lexer):
         if self.text.startswith(")", end + 1):
             return end
         if ")" not in self.text[end + 1 : end + 4096] and ")" not in self.text[end + 1 :]:
-            raise self.unclosed(")", start)
+            quote = _QUOTE.search(self.text, end)
+            raise self.unclosed(quote[0] if quote is not None else ")", start)
         return None
 
     def parenthesis_end(self, start: int) -> int:
