@@ -10,12 +10,14 @@ from agentsandbox.streams import decode, encode
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agentsandbox.command import CommandContext
+    from agentsandbox.commands._rg_colors import RgColors
     from agentsandbox.limits import Budget
     from agentsandbox.regexps.lines import LineSearch
     from agentsandbox.streams import ByteReader
 
 __all__ = ["RgReport", "RgSearch", "read_whole"]
 
+_ESCAPES = re.compile(r"\x1b\[[0-9;]*m")
 _GROUP = re.compile(r"\$(?:\$|(\w+)|\{(\w+)\})")
 
 
@@ -46,11 +48,37 @@ class RgReport(Report):
         self.count_matches = False
         self.passthru = False
         self.multiline = False
+        self.palette: RgColors | None = None
+        self.match_separator, self.context_separator = ":", "-"
+        """What stands between the fields before a line that matches, and before one beside it."""
+        self.counts: dict[str, int] | None = None
+        """What --stats counts."""
 
     @property
     def edits(self) -> bool:
         """Whether lines are printed otherwise than as they are."""
-        return self.columns or self.each_match or self.replacement is not None or self.trim or self.max_columns is not None
+        special = self.columns or self.each_match or self.replacement is not None or self.trim or self.max_columns is not None
+        return special or self.palette is not None or self.counts is not None
+
+    def paint(self, kind: str, text: str) -> str:
+        """The text in the color of its kind, if there are colors."""
+        return text if self.palette is None else self.palette.paint(kind, text)
+
+    def name_suffix(self, name: str) -> str:
+        return self.paint("path", name) + ("\0" if self.null_names else "\n")
+
+    def prefix(self, name: str, number: int, offset: int, separator: str, column: int = 0) -> str:
+        field = self.match_separator if separator == ":" else self.context_separator
+        pieces: list[str] = []
+        if self.with_filename:
+            pieces += [self.paint("path", name), "\0" if self.null_names else field]
+        if self.line_numbers:
+            pieces += [self.paint("line", str(number)), field]
+        if self.columns and column:
+            pieces += [self.paint("column", str(column)), field]
+        if self.byte_offsets:
+            pieces += [self.paint("column", str(offset)), field]
+        return "".join(pieces)
 
 
 class RgSearch(FileSearch):
@@ -63,7 +91,8 @@ class RgSearch(FileSearch):
         self.matches = 0
         self._null_at = 0
         self.saw_binary = False
-        if report.edits or report.count_matches or report.passthru or report.multiline:
+        separated = (report.match_separator, report.context_separator) != (":", "-")
+        if report.edits or report.count_matches or report.passthru or report.multiline or separated:
             self.simple = self.plain_matches = False
 
     def run(self, source: ByteReader) -> int:
@@ -122,6 +151,8 @@ class RgSearch(FileSearch):
             return
         ascii_line = line.isascii()
         spans = list(self.search.spans(line))
+        if report.counts is not None:
+            report.counts["matches"] += len(spans)
         if not (report.each_match or report.only_matching):
             column = spans[0][0] if spans else 0
             column = column if ascii_line else len(encode(line[:column]))
@@ -129,23 +160,23 @@ class RgSearch(FileSearch):
             return
         for start, stop in spans:
             column = start if ascii_line else len(encode(line[:start]))
-            shown = self._replaced(line[start:stop]) if report.only_matching else self._shaped(self._replaced(line))
+            if report.only_matching:
+                shown = self._replaced(line[start:stop])
+            elif report.each_match and report.palette is not None and report.replacement is None:
+                shown = self._shaped(line[:start] + report.paint("match", line[start:stop]) + line[stop:])
+            else:
+                shown = self._shaped(self._replaced(line))
             out.append(self._prefix(number, offset + (column if report.only_matching else 0), separator, column + 1) + shown + self.end)
 
     def _prefix(self, number: int, offset: int, separator: str, column: int) -> str:
-        prefix = self.report.prefix(self.name, number, offset, separator)
-        if not self.report.columns or not column:
-            return prefix
-        if not self.report.byte_offsets:
-            return f"{prefix}{column}{separator}"
-        head = prefix[: -len(f"{offset}{separator}")]
-        return f"{head}{column}{separator}{offset}{separator}"
+        return self.report.prefix(self.name, number, offset, separator, column)
 
     def _shaped(self, line: str) -> str:
         report = self.report
         if report.trim:
             line = line.lstrip(" \t\r\n\f\v")
-        if report.max_columns is not None and len(encode(line)) > report.max_columns:
+        plain = line if report.palette is None else _ESCAPES.sub("", line)
+        if report.max_columns is not None and len(encode(plain)) > report.max_columns:
             if report.preview:
                 start = decode(encode(line)[: report.max_columns])
                 return f"{start} [... omitted end of long line]"
@@ -157,9 +188,10 @@ class RgSearch(FileSearch):
         """The line with each match replaced as -r says."""
         template = self.report.replacement
         if template is None:
-            return line
+            return line if self.report.palette is None else self._painted(line)
         regex = self.search.regexes[0]
         out: list[str] = []
+        painted: list[str] = []
         position = size = 0
         for match in regex.finditer(line, 0, self.ctx.budget):
             start, end = match.span()
@@ -170,11 +202,31 @@ class RgSearch(FileSearch):
             piece = _GROUP.sub(group, template)
             size += len(piece) + start - position
             self.ctx.budget.charge(size)
-            out.append(line[position:start])
-            out.append(piece)
+            if start == position and painted:
+                painted.append(piece)  # side by side with the one before, in one color
+            else:
+                out += [self.report.paint("match", "".join(painted)) if painted else "", line[position:start]]
+                painted = [piece]
             position = end
-        out.append(line[position:])
+        out += [self.report.paint("match", "".join(painted)) if painted else "", line[position:]]
         return "".join(out)
+
+    def _painted(self, line: str) -> str:
+        """The line with its matches in color, those side by side as one."""
+        if self.report.trim:
+            line = line.lstrip(" \t\r\n\f\v")
+        if self.report.max_columns is not None and len(encode(line)) > self.report.max_columns:
+            return line
+        out: list[str] = []
+        position = 0
+        spans = list(self.search.spans(line))
+        for at, (start, stop) in enumerate(spans):
+            if at + 1 < len(spans) and spans[at + 1][0] == stop and not self.report.only_matching:
+                spans[at + 1] = (start, spans[at + 1][1])
+                continue
+            out += [line[position:start], self.report.paint("match", line[start:stop])]
+            position = stop
+        return "".join([*out, line[position:]])
 
     def _group(self, found: re.Match[str], match: object) -> str:
         name = found[1] or found[2]

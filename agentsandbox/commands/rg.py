@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import errno
+import posixpath
 import re
 
 from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
 from agentsandbox.commands._file_types import FILE_TYPES
+from agentsandbox.commands._rg_colors import RgColors
 from agentsandbox.commands._rg_json import JsonPrinter
-from agentsandbox.commands._rg_report import RgReport, RgSearch
+from agentsandbox.commands._rg_report import RgReport, RgSearch, read_whole
 from agentsandbox.commands._rg_walk import Walk
 from agentsandbox.errors import CommandError, UsageError
 from agentsandbox.fs.base import File
 from agentsandbox.regexps import RegexError, compile_perl
 from agentsandbox.regexps.lines import LineSearch, compile_search
-from agentsandbox.streams import BytesReader, Pipe, PipeReader, decode, encode
+from agentsandbox.streams import BytesReader, ByteWriter, Pipe, PipeReader, decode, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,6 +30,15 @@ _WORDS = {
     "missing terminating ] for character class": "unclosed character class",
     "quantifier does not follow a repeatable item": "repetition operator missing expression",
 }
+_WHEN = ("always", "ansi", "auto", "never")
+_FORMATS = {".gz": "gzip", ".tgz": "gzip", ".bz2": "bzip2", ".tbz2": "bzip2", ".xz": "xz", ".txz": "xz", ".lzma": "lzma", ".zst": "zstd"}
+_ENCODINGS = {
+    **dict.fromkeys(("latin1", "iso-8859-1", "ascii", "us-ascii", "windows-1252", "cp1252"), "latin-1"),
+    **dict.fromkeys(("utf-8", "utf8"), "utf-8"),
+    **dict.fromkeys(("utf-16", "utf-16le"), "utf-16-le"),
+    "utf-16be": "utf-16-be",
+}
+_END_OF_LINE = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]])*\]|\$", re.DOTALL)
 _META = re.compile(r"[\\^$.|?*+()\[\]{}]")
 
 
@@ -61,6 +72,10 @@ _META = re.compile(r"[\\^$.|?*+()\[\]{}]")
       -T, --type-not=TYPE         leave out files of TYPE
       --type-add=SPEC             NAME:GLOB adds a glob to a type
       --type-list                 print the types and exit
+      -z, --search-zip            search what compressed files hold: gzip, bzip2, xz, lzma and zstd, by their names
+      -E, --encoding=NAME         files are in utf-8, utf-16, utf-16le, utf-16be or latin1
+      --crlf                      a carriage return before a newline ends a line too
+      --null-data                 lines end in a 0 byte
       -., --hidden                search hidden files too
       --no-hidden                 do not
       --no-ignore                 do not read ignore files
@@ -126,7 +141,12 @@ _META = re.compile(r"[\\^$.|?*+()\[\]{}]")
       --json                      print lines of JSON (all times in them are 0)
       --passthru                  print all lines
       -0, --null                  print a 0 byte after file names
-      --color=WHEN                never or auto: output is never coloured
+      --color=WHEN                never, auto (the same here), always or ansi
+      --colors=SPEC               colors: path, line, column or match, then :fg:COLOR, :bg:COLOR, :style:STYLE or :none
+      -p, --pretty                --color=always --heading --line-number
+      --field-match-separator=SEP  print SEP after names and numbers before lines that match
+      --field-context-separator=SEP  the same before the lines beside them
+      --stats                     print counts at the end (all times in them are 0)
       -q, --quiet                 print nothing, exit at the first match
       --no-config                 read no configuration (there is none)
       -V, --version               print the version and exit
@@ -161,14 +181,18 @@ class _Rg:
         self.json: JsonPrinter | None = None
         self.separator = args.value("path-separator") or "/"
         self.max_size = self._size(args.value("max-filesize"))
-        self.heading = args.last("heading", "no-heading") == "heading"
+        self.heading = args.last("heading", "no-heading", "pretty") in ("heading", "pretty")
         self.first_heading = True
 
     def run(self) -> int:
         """The status: 0 when something was found, 1 when nothing was, 2 after an error."""
         args = self.args
-        if args.value("color", "never") not in ("never", "auto"):
-            raise UsageError("colours are not supported here: --color takes never or auto")
+        seen = self.ctx.env.get("TERM", "dumb") != "dumb" and "NO_COLOR" not in self.ctx.env
+        when = args.value("color", "always" if args.flag("pretty") and seen else "never") or ""
+        if when not in _WHEN:
+            raise UsageError(f"'{when}' isn't a valid value for '--color <WHEN>'\n\t[possible values: {', '.join(_WHEN)}]")
+        if when in ("always", "ansi"):
+            self.report.palette = RgColors(args.values("colors"))
         self._read_types()
         if args.flag("type-list"):
             return self._list_types()
@@ -191,6 +215,8 @@ class _Rg:
                 break
         if self.json is not None:
             self.json.finish()
+        if self.report.counts is not None:
+            self._print_counts(self.report.counts)
         if self.failed and not (self.report.quiet and self.found):
             return 2
         return 0 if self.found else 1
@@ -203,7 +229,24 @@ class _Rg:
                 name = f"{name}: IO error for operation on {name}"
             self.ctx.stderr.write(encode(f"{describe_os_error(error, name)}{number}\n"))
 
+    def _print_counts(self, counts: dict[str, int]) -> None:
+        """What --stats adds; the clock of a sandbox does not tell how long it took."""
+        words = ("matches", "matched lines", "files contained matches", "files searched")
+        numbers = [counts[key] for key in ("matches", "lines", "matched", "searched")]
+        lines = [f"{number} {word}\n" for number, word in zip(numbers, words, strict=True)]
+        sizes = f"{self.written.size} bytes printed\n{counts['bytes']} bytes searched\n"
+        self.ctx.print(f"\n{''.join(lines)}{sizes}0.000000 seconds spent searching\n0.000000 seconds")
+
     # options
+
+    def _encoding(self) -> str | None:
+        """The encoding of the files, None for that of the sandbox."""
+        label = (self.args.value("encoding", "auto") or "").lower()
+        if label in ("auto", "none"):
+            return None
+        if label not in _ENCODINGS:
+            raise CommandError(f"grep config error: unknown encoding: {self.args.value('encoding')}", 2)
+        return _ENCODINGS[label]
 
     def _read_types(self) -> None:
         args = self.args
@@ -272,10 +315,18 @@ class _Rg:
         report.only_matching = args.flag("only-matching")
         report.each_match = args.flag("vimgrep")
         report.columns = args.last("column", "no-column", "vimgrep") in ("column", "vimgrep")
-        last = args.last("line-number", "no-line-number")
-        report.line_numbers = last == "line-number" or (last is None and report.columns)
+        last = args.last("line-number", "no-line-number", "pretty")
+        report.line_numbers = last in ("line-number", "pretty") or (last is None and report.columns)
         report.byte_offsets = args.flag("byte-offset")
         report.null_names = args.flag("null")
+        report.null_lines = args.flag("null-data")
+        report.match_separator = _unescaped(args.value("field-match-separator", ":") or "")
+        report.context_separator = _unescaped(args.value("field-context-separator", "-") or "")
+        self.encoding = self._encoding()
+        if args.flag("stats"):
+            report.counts = dict.fromkeys(("matches", "lines", "matched", "searched", "bytes"), 0)
+            self.written = _Counted(self.ctx.stdout)
+            self.ctx.stdout = self.written
         report.trim = args.flag("trim")
         report.passthru = args.flag("passthru")
         report.multiline = args.flag("multiline") or args.flag("multiline-dotall")
@@ -342,16 +393,22 @@ class _Rg:
         args = self.args
         words, lines = args.flag("word-regexp"), args.flag("line-regexp")
         budget = self.ctx.budget
+        if args.flag("crlf") and not fixed:
+            patterns = [_END_OF_LINE.sub(lambda found: r"(?:\r??$)" if found[0] == "$" else found[0], pattern) for pattern in patterns]
         if self.report.multiline:
             sources = [re.escape(pattern) if fixed else pattern for pattern in patterns]
             whole = "|".join([f"(?:{source})" for source in sources]) if len(sources) > 1 else sources[0]
             whole = f"(?s){whole}" if args.flag("multiline-dotall") else whole
             return _WholeSearch([compile_perl(whole, ignore_case=fold, line_anchors=True)], [], budget)
         if self.report.replacement is None and (fixed or not any(_META.search(pattern) for pattern in patterns)):
-            return compile_search(patterns, "F", budget, ignore_case=fold, whole_words=words, whole_lines=lines)
+            return compile_search(
+                patterns, "F", budget, ignore_case=fold, whole_words=words, whole_lines=lines, null_lines=self.report.null_lines
+            )
         sources = [re.escape(pattern) if fixed else pattern for pattern in patterns]
         whole = "|".join([f"(?:{source})" for source in sources]) if len(sources) > 1 else sources[0]
-        return compile_search([whole], "P", budget, ignore_case=fold, whole_words=words, whole_lines=lines)
+        return compile_search(
+            [whole], "P", budget, ignore_case=fold, whole_words=words, whole_lines=lines, null_lines=self.report.null_lines
+        )
 
     def _lines_of(self, name: str) -> list[str]:
         try:
@@ -376,7 +433,7 @@ class _Rg:
                 self._complain(FileNotFoundError(2, ""), operand)
         for name in reversed(names) if self.args.flag("sortr") else names:
             found = True
-            self.ctx.print(name, end=end)
+            self.ctx.print(self.report.paint("path", name), end=end)
         return 2 if self.failed else 0 if found else 1
 
     def _path(self, operand: str) -> str:
@@ -412,9 +469,35 @@ class _Rg:
             self._complain(error, name)
             return False
         try:
-            return self._stream(source, name, search, explicit=explicit)
+            plain = self._plain(source, name)
+            return plain is not None and self._stream(plain, name, search, explicit=explicit)
         finally:
             source.release()
+
+    def _plain(self, source: ByteReader, name: str) -> ByteReader | None:
+        """What is searched of a file: -z expands it, -E converts it. None after telling that it cannot be."""
+        format = _FORMATS.get(posixpath.splitext(name)[1]) if self.args.flag("search-zip") else None
+        if format is None and self.encoding is None and self.report.counts is None:
+            return source
+        data = read_whole(source, self.ctx.budget)
+        if format is not None:
+            from agentsandbox.commands._compression import CompressionError, Source, decompress
+
+            pieces: list[bytes] = []
+            try:
+                for block in decompress(Source(BytesReader(data)), format, self.ctx.budget):
+                    pieces.append(block)
+                    self.ctx.budget.charge(sum(map(len, pieces)) if len(pieces) % 16 == 0 else len(block))
+            except CompressionError as error:
+                self.failed = True
+                self.ctx.stderr.write(encode(f"{name}: {format}: {error.problem}\n"))
+                return None
+            data = b"".join(pieces)
+        if self.encoding is not None:
+            data = encode(str(data, self.encoding, "replace"))
+        if self.report.counts is not None:
+            self.report.counts["bytes"] += len(data)
+        return BytesReader(data)
 
     def _stream(self, source: ByteReader, name: str, search: LineSearch, *, explicit: bool) -> bool:
         report = self.report
@@ -427,6 +510,10 @@ class _Rg:
             return self._stream_under_heading(source, name, search)
         run = RgSearch(self.ctx, search, report, name)
         selected = run.count_all(source) if report.count_matches else run.run(source)
+        if report.counts is not None:
+            report.counts["searched"] += 1
+            report.counts["matched"] += selected > 0
+            report.counts["lines"] += selected
         self.found = self.found or selected > 0
         if report.quiet or (run.saw_binary and not selected):
             return selected > 0
@@ -434,8 +521,8 @@ class _Rg:
             if report.list_files == (selected > 0):
                 self.ctx.stdout.write(encode(report.name_suffix(name)))
         elif (report.count or report.count_matches) and (selected or self.args.flag("include-zero")):
-            prefix = f"{name}{chr(0) if report.null_names else ':'}" if report.with_filename else ""
-            self.ctx.print(f"{prefix}{selected}")
+            prefix = f"{report.paint('path', name)}{chr(0) if report.null_names else ':'}" if report.with_filename else ""
+            self.ctx.print(f"{prefix}{selected}", end="\0" if report.null_lines else "\r\n" if self.args.flag("crlf") else "\n")
         return selected > 0
 
     def _stream_under_heading(self, source: ByteReader, name: str, search: LineSearch) -> bool:
@@ -452,10 +539,27 @@ class _Rg:
             self.ctx.stdout = out
         text = held.getvalue()
         if text:
-            out.write((b"" if self.first_heading else b"\n") + encode(f"{name}\n") + text)
+            out.write((b"" if self.first_heading else b"\n") + encode(f"{self.report.paint('path', name)}\n") + text)
             self.first_heading = False
         self.found = self.found or selected > 0
         return selected > 0
+
+
+class _Counted(ByteWriter):
+    """An output that knows how much was written."""
+
+    def __init__(self, target: ByteWriter) -> None:
+        self.target = target
+        self.size = 0
+
+    def write(self, data: bytes) -> None:
+        self.size += len(data)
+        self.target.write(data)
+
+
+def _unescaped(text: str) -> str:
+    """A separator with its escapes read."""
+    return text.replace("\\t", "\t").replace("\\n", "\n").replace("\\0", "\0").replace("\\x00", "\0")
 
 
 def _is_piped(source: ByteReader) -> bool:
