@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["write_yaml"]
 
 _BREAK = re.compile(r"[\r\n\x85\u2028\u2029]")
+_LINES = re.compile(r"([\r\n\x85\u2028\u2029])")
 _SPECIAL = re.compile(r"[^\n\t\x20-\x7e\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd]")
 _ESCAPED = re.compile(r'["\\\r\n\x85\u2028\u2029]|[^\x20-\x7e\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd]')
 _BREAK_SPACE = re.compile(r"[\r\n\x85\u2028\u2029] ")
@@ -79,8 +80,8 @@ class _Writer:
 
     # characters
 
-    def _break(self) -> None:
-        self.parts.append("\n")
+    def _break(self, sign: str = "\n") -> None:
+        self.parts.append(sign)
         self.column = 0
         self.indention = True
 
@@ -124,11 +125,11 @@ class _Writer:
 
     def _comment(self, text: str) -> None:
         breaks = False
-        for at, line in enumerate(_BREAK.split(text)):
-            if at:
-                self._break()
+        for at, line in enumerate(_LINES.split(text)):
+            if at % 2:
+                self._break(line)
                 breaks = True
-            if line:
+            elif line:
                 if breaks:
                     self._write_indent()
                 self._put(line if line[0] == "#" else "# " + line)
@@ -192,8 +193,12 @@ class _Writer:
         else:
             self._await(node.head, "", "", tail if node.kind == MAPPING else "")
 
-    def _node(self, node: Node, *, item: bool = False, simple: bool = False, nested: bool = False) -> None:
-        """A node, what comes after it and what it holds. `nested`: what comes after is written elsewhere."""
+    def _node(self, node: Node, *, item: bool = False, simple: bool = False, nested: bool = False, comma: bool = False) -> None:
+        """A node, what comes after it and what it holds.
+
+        nested  what comes after is written elsewhere.
+        comma   there is one before comments.
+        """
         if node.kind == ALIAS:
             self._name("*", node.value)
         elif node.kind == SCALAR:
@@ -206,6 +211,8 @@ class _Writer:
                 tag = ""
             if tag:
                 self._tag(long_tag(tag))
+            if comma and self._commented():
+                self._indicator(",")
             if not nested:
                 self._after()
             if self.flow or node.style & FLOW or not node.content:
@@ -213,6 +220,8 @@ class _Writer:
             else:
                 (self._block_mapping if node.kind == MAPPING else self._block_sequence)(node, item)
             return
+        if comma and self._commented():
+            self._indicator(",")
         if not nested:
             self._after()
 
@@ -260,12 +269,12 @@ class _Writer:
             if self.line_comment:
                 self.key_comment, self.line_comment = self.line_comment, ""
             if self._is_simple(key):
-                self._node(key, simple=True, nested=True)
+                self._key(key, simple=True)
                 self._announce(value)
                 self._indicator(":")
             else:
                 self._indicator("?", spaced=True, indention=True)
-                self._node(key, nested=True)
+                self._key(key, simple=False)
                 self._announce(value)
                 self._write_indent()
                 self._indicator(":", spaced=True, indention=True)
@@ -275,6 +284,14 @@ class _Writer:
         self._await("", node.line_comment, node.foot, tail)
         self._head_comment()
         self.indent = self.indents.pop()
+
+    def _key(self, key: Node, *, simple: bool) -> None:
+        """A key, without the comment below it: that follows the value."""
+        foot, key.foot = key.foot, ""
+        try:
+            self._node(key, simple=simple, nested=True)
+        finally:
+            key.foot = foot
 
     def _key_comment(self, value: Node) -> None:
         """The comment in the line of a key goes after ":", or after a scalar."""
@@ -325,13 +342,7 @@ class _Writer:
     def _flow_child(self, child: Node) -> bool:
         """An element or a value, and its comma where comments follow; whether that was written."""
         trail = self._commented()
-        if child.kind in (MAPPING, SEQUENCE):
-            self._node(child, nested=True)
-            return trail
-        self._node(child, nested=True)
-        if self._commented():
-            self._indicator(",")
-        self._after()
+        self._node(child, comma=True)
         return trail
 
     def _flow_mapping(self, node: Node, item: bool) -> None:
@@ -349,12 +360,12 @@ class _Writer:
             if self.column == 0:
                 self._write_indent()
             if self._is_simple(key):
-                self._node(key, simple=True, nested=True)
+                self._key(key, simple=True)
                 self._announce(value)
                 self._indicator(":")
             else:
                 self._indicator("?", spaced=True)
-                self._node(key, nested=True)
+                self._key(key, simple=False)
                 self._announce(value)
                 self._indicator(":", spaced=True)
             trail = self._flow_child(value)
@@ -430,13 +441,13 @@ class _Writer:
     def _single(self, text: str) -> None:
         self._indicator("'", spaced=True)
         breaks = False
-        for at, line in enumerate(_BREAK.split(text)):
-            if at:
-                if not breaks:
+        for at, line in enumerate(_LINES.split(text)):
+            if at % 2:
+                if not breaks and line == "\n":
                     self._break()
-                self._break()
+                self._break(line)
                 breaks = True
-            if line:
+            elif line:
                 if breaks:
                     self._write_indent()
                 self._put(line.replace("'", "''"))
@@ -457,16 +468,14 @@ class _Writer:
         self._write_line_comment()
         self.whitespace = True
         breaks = leading = True
-        lines = _BREAK.split(text)
-        for at, line in enumerate(lines):
-            if at:
-                if folded and not breaks and not leading and not _BREAK.match(text):
-                    # so the original looks ahead: from the text's beginning
-                    if text[:1] not in " \t":
-                        self._break()
-                self._break()
+        first = text.lstrip("\r\n\x85\u2028\u2029")[:1]  # the original looks here, wherever in the text it is
+        for at, line in enumerate(_LINES.split(text)):
+            if at % 2:
+                if folded and line == "\n" and not breaks and not leading and first and first not in " \t":
+                    self._break()
+                self._break(line)
                 breaks = True
-            if line:
+            elif line:
                 self.budget.step()
                 if breaks:
                     self._write_indent()
