@@ -74,6 +74,18 @@ def test_programs_that_go_on(page: str, tmp_path: Path, monkeypatch: pytest.Monk
     assert printed == shown
 
 
+def test_programs_have_the_types_that_they_need(tmp_path: Path) -> None:
+    """What the pages and the examples show passes a strict type checker: the names that the package exports have types."""
+    pytest.importorskip("mypy")
+    for page in PAGES:
+        texts = [text for language, text, _ in blocks(page) if language == "python"]
+        for number, text in enumerate(["\n".join(texts)] if page.relative_to(ROOT).as_posix() in CONTINUED else texts):
+            (tmp_path / f"{page.stem.replace('-', '_')}_{number}.py").write_text(text, encoding="utf-8")
+    command = [sys.executable, "-m", "mypy", "--strict", "--scripts-are-modules", *map(str, tmp_path.glob("*.py")), "examples"]
+    ran = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT, timeout=300)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+
+
 def commands() -> list[str]:
     """The command lines of ours that are shown."""
     found = []

@@ -54,7 +54,7 @@ class SkillsConfig(BaseModel):
     on_collision: Literal["first", "error"] = "first"
     activation: Literal["tool", "router", "hybrid"] = "tool"
     """Who chooses skills: the model, the host's router before it, or keywords and the router when they leave it unclear."""
-    max_router_skills: int = Field(3, gt=0)
+    max_router_skills: int = Field(default=3, gt=0)
     search: Literal["substring", "index"] = "substring"
     """Where a query is looked for: in names and tags, or in an index of all words (`SkillIndex`)."""
     proposals: str | None = None
@@ -63,15 +63,15 @@ class SkillsConfig(BaseModel):
     """A `skills.lock`: nothing else is loaded."""
     validation: Literal["strict", "lenient"] = "lenient"
     disabled: tuple[str, ...] = ()
-    max_skills: int | None = Field(200, gt=0)
-    max_active: int = Field(8, gt=0)
+    max_skills: int | None = Field(default=200, gt=0)
+    max_active: int = Field(default=8, gt=0)
     unicode_names: bool = False
     """Whether names may have letters of any script."""
-    max_skill_md_bytes: int = Field(200_000, gt=0)
-    hard_skill_md_bytes: int = Field(1024 * 1024, gt=0)
+    max_skill_md_bytes: int = Field(default=200_000, gt=0)
+    hard_skill_md_bytes: int = Field(default=1024 * 1024, gt=0)
     """A SKILL.md that is larger is refused when it is found; one larger than the soft size is cut off when it is shown."""
-    max_resource_bytes: int = Field(2_000_000, gt=0)
-    hard_resource_bytes: int = Field(16 * 1024 * 1024, gt=0)
+    max_resource_bytes: int = Field(default=2_000_000, gt=0)
+    hard_resource_bytes: int = Field(default=16 * 1024 * 1024, gt=0)
     overflow: Literal["truncate", "error"] = "truncate"
     resource_scope: Literal["root", "references_assets"] = "root"
     allow_internal_dotdot: bool = False
@@ -81,12 +81,12 @@ class SkillsConfig(BaseModel):
     catalog_location: Literal["virtual", "host"] | None = "virtual"
     """Whether the catalog says where SKILL.md is: in the sandbox, or on the host, or not at all."""
     catalog_order: Literal["name", "discovery"] = "name"
-    catalog_max: int | None = Field(50, gt=0)
-    catalog_characters: int | None = Field(None, gt=0)
+    catalog_max: int | None = Field(default=50, gt=0)
+    catalog_characters: int | None = Field(default=None, gt=0)
     """How long the catalog may be: the least used skills lose their descriptions first."""
     require_active: bool = False
     reload: Literal["manual", "mtime", "poll", "watch"] = "manual"
-    poll_interval: float = Field(5.0, gt=0)
+    poll_interval: float = Field(default=5.0, gt=0)
     scripts: Literal["shell", "tool", "both", "off"] = "both"
     script_workdir: Literal["sandbox", "skill"] = "sandbox"
     allowed_tools: Literal["ignore", "warn", "enforce"] = "ignore"
