@@ -217,7 +217,7 @@ def test_what_a_command_is_given_leads_to_nothing_of_the_host() -> None:
             if getattr(value, "__name__", "") == "own" or type(value).__name__ == "Command":
                 continue
             pending.extend((held, f"{path}.{type(held).__name__}") for held in held_by(value))
-        ctx.print(*wrong, sep="\n") if wrong else ctx.print(f"clean {len(seen) > 50}")
+        ctx.print("\n".join(wrong) if wrong else f"clean {len(seen) > 50}")
         return 0
 
     with Sandbox(commands=[own], env={"A": "b"}) as sandbox:
