@@ -21,6 +21,7 @@ _NO_BREAK_COST = 600**2
 _PAREN_BONUS = 40**2
 _PUNCTUATION_BONUS = 40**2
 _LINE_CREDIT = 3**2
+_BLANK_RUNS = re.compile(rb"\t+| +")
 _WORD = re.compile(rb"([^\n][^ \t\n\v\f\r]*)([ \t]*)")
 _PUNCTUATION = frozenset(b"!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~")
 
@@ -115,16 +116,18 @@ class Formatter:
 
     def _get_space(self) -> int:
         """Skip blanks; the byte that follows them."""
-        while True:
-            byte = self._peek()
-            if byte == 32:
-                self.column += 1
-            elif byte == 9:
+        for run in _BLANK_RUNS.finditer(self.data, self.at):
+            start, end = run.span()
+            if start != self.at:
+                break
+            self.ctx.budget.step()
+            if run[0].startswith(b"\t"):
                 self.tabs = True
-                self.column = (self.column // _TAB + 1) * _TAB
+                self.column = (self.column // _TAB + end - start) * _TAB
             else:
-                return byte
-            self.at += 1
+                self.column += end - start
+            self.at = end
+        return self._peek()
 
     def _get_prefix(self) -> int:
         """Read the indentation and the prefix of a line; the byte that follows."""

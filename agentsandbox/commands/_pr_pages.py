@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from agentsandbox.command import CommandContext
+    from agentsandbox.limits import Budget
 
 __all__ = ["Layout", "Pages"]
 
@@ -21,6 +22,7 @@ _RUNS = re.compile(" +|[^ ]+")
 _TAB = 8
 _PLAIN = frozenset((*range(32, 127), *b"\t\n\f"))
 _EXTREMITIES = 10
+_PIECE = 1 << 16
 _MOST = 1 << 20
 """Characters of a page that wait to be written."""
 
@@ -82,7 +84,7 @@ class Pages:
         """One file."""
         layout = self.layout
         text = self._shown(text)
-        for number, part in enumerate(_sections(text)):
+        for number, part in enumerate(_sections(self.ctx.budget, text)):
             if number and layout.keeps_form_feeds:
                 self.ctx.stdout.write(b"\f")
             rows_of_page = layout.body
@@ -94,7 +96,7 @@ class Pages:
 
     def merge(self, texts: Sequence[str]) -> None:
         """`-m`: each file has its column."""
-        columns = [_plain_lines(self._shown(text)) for text in texts]
+        columns = [_split(self.ctx.budget, self._shown(text).replace("\f", "")) for text in texts]
         height = max(map(len, columns))
         body = self.layout.body
         for start in range(0, height, body):
@@ -116,7 +118,12 @@ class Pages:
         if layout.octal or layout.carets:
             table = {byte: _visible(byte, carets=layout.carets) for byte in range(256) if byte not in _PLAIN}
             self.ctx.budget.charge(4 * len(text))
-            text = encode(text).decode("latin-1").translate(table)
+            text = encode(text).decode("latin-1")
+            parts = []
+            for start in range(0, len(text), _PIECE):
+                self.ctx.budget.step(_PIECE // 64)
+                parts.append(text[start : start + _PIECE].translate(table))
+            text = "".join(parts)
         if layout.tabs_in is not None:
             character, width = layout.tabs_in
             self.ctx.budget.charge(text.count(character) * width + len(text))
@@ -295,26 +302,30 @@ def _cut(text: str, width: int) -> str:
     """The beginning of a text that fits."""
     if text.isascii() and text.isprintable():
         return text[:width]
-    size = 0
-    for at, character in enumerate(text):
-        size += " " <= character <= "~"
-        if size > width:
-            return text[:at]
+    for at, found in enumerate(_WIDE.finditer(text)):
+        if at == width:
+            return text[: found.start()]
     return text
 
 
-def _plain_lines(text: str) -> list[str]:
-    lines = text.replace("\f", "").split("\n")
-    if not lines[-1]:
-        lines.pop()
+def _split(budget: Budget, text: str) -> list[str]:
+    """The lines of a text, cut in pieces."""
+    lines: list[str] = []
+    start = 0
+    while start < len(text):
+        stop = text.find("\n", start + _PIECE) + 1 or len(text)
+        budget.step(_PIECE // 256)
+        part = text[start:stop].split("\n")
+        if not part[-1]:
+            part.pop()
+        lines += part
+        start = stop
     return lines
 
 
-def _sections(text: str) -> Iterator[list[str]]:
+def _sections(budget: Budget, text: str) -> Iterator[list[str]]:
     """Lines up to each form feed, which ends a page."""
     for part in text.replace("\f\n", "\f").split("\f"):
-        lines = part.split("\n")
-        if not lines[-1]:
-            lines.pop()
+        lines = _split(budget, part)
         if lines:
             yield lines

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from agentsandbox.limits import Budget
 
+_PIECE = 1 << 16
 _INVALID = re.compile("[\udc80-\udcff]")
 _TAB = 8
 
@@ -35,7 +36,17 @@ def _read_lines(ctx: CommandContext, names: Sequence[str]) -> Iterator[str]:
             found += len(line) + 64
             ctx.budget.charge(found // 8)
             text = decode(line.partition(b"\0")[0])
-            yield text if text.isascii() else _INVALID.sub(lambda found: f"\\x{ord(found[0]) & 255:02x}", text)
+            yield text if text.isascii() else "".join(_shown_pieces(ctx, text))
+
+
+def _shown_pieces(ctx: CommandContext, text: str) -> Iterator[str]:
+    """A text with the numbers of bytes that are no characters, piece by piece."""
+    for start in range(0, len(text), _PIECE):
+        ctx.budget.step(_PIECE // 1024)
+        piece = text[start : start + _PIECE]
+        for character in set(_INVALID.findall(piece)):
+            piece = piece.replace(character, f"\\x{ord(character) & 255:02x}")
+        yield piece
 
 
 # filling columns

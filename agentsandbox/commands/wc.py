@@ -10,13 +10,14 @@ from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.commands._files0 import listed_operands
 from agentsandbox.commands._lines import line_blocks, shown_name
 from agentsandbox.commands._quoting import is_printable, quote_always
-from agentsandbox.commands._widths import character_width
+from agentsandbox.commands._widths import text_width
 from agentsandbox.streams import BLOCK, InputError, decode, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from agentsandbox.limits import Budget
     from agentsandbox.streams import ByteReader
 
 _COLUMNS = ("lines", "words", "chars", "bytes", "max-line-length")
@@ -28,6 +29,9 @@ _CONTINUATION = bytes(range(0x80, 0xC0))
 _SPACES = "\t\n\v\f\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u2060\u3000"
 _WORD = re.compile(f"[^{_SPACES}]+")
 _PLAIN_LINE = re.compile(rb"[ -~]*\Z")
+_BREAKS = re.compile("(\t+|[\r\f])")
+_PIECE = 1 << 16
+"""Characters of a line that are looked at in one go."""
 
 
 class _Counts:
@@ -46,15 +50,24 @@ class _Counts:
         self.longest = max(self.longest, other.longest)
 
 
-def _count_words(block: bytes) -> int:
+def _count_words(budget: Budget, block: bytes) -> int:
     """Words are runs without white space that hold a printable character."""
     if not block.translate(None, _PRINTABLE_AND_SPACE):
         return len(block.split())
     count = 0
     for word in _WORD.findall(decode(block)):
-        if word.isprintable() or any(map(is_printable, word)):
+        if word.isprintable() or any(map(is_printable, word if len(word) < _PIECE else _different(budget, word))):
             count += 1
     return count
+
+
+def _different(budget: Budget, text: str) -> set[str]:
+    """The characters of a long text."""
+    found: set[str] = set()
+    for start in range(0, len(text), _PIECE):
+        budget.step(_PIECE // 256)
+        found.update(text[start : start + _PIECE])
+    return found
 
 
 def _count_characters(block: bytes) -> int:
@@ -63,32 +76,35 @@ def _count_characters(block: bytes) -> int:
     try:
         str(block, "utf-8")
     except UnicodeDecodeError:
-        return len([c for c in decode(block) if not "\udc80" <= c <= "\udcff"])
+        return len(str(block, "utf-8", "ignore"))
     return len(block.translate(None, _CONTINUATION))
 
 
-def _line_width(line: bytes) -> int:
+def _line_width(budget: Budget, line: bytes) -> int:
     """The widest column that a line reaches: tabs stop every 8, `\\r` and `\\f` start again."""
     if _PLAIN_LINE.match(line):
         return len(line)
     widest = column = 0
-    for character in decode(line):
-        if character == "\t":
-            column += 8 - column % 8
-        elif character in "\r\f":
-            widest, column = max(widest, column), 0
-        else:
-            column += max(0, character_width(character))
+    text = decode(line)
+    for start in range(0, len(text), _PIECE):
+        budget.step(_PIECE // 256)
+        for part in _BREAKS.split(text[start : start + _PIECE]):
+            if part.startswith("\t"):
+                column += 8 * len(part) - column % 8
+            elif part in ("\r", "\f"):
+                widest, column = max(widest, column), 0
+            else:
+                column += text_width(part)
     return max(widest, column)
 
 
-def _count_bytewise(block: bytes, wanted: Sequence[str], counts: _Counts) -> None:
+def _count_bytewise(budget: Budget, block: bytes, wanted: Sequence[str], counts: _Counts) -> None:
     """What depends on characters, in the locale C: only ASCII is printable."""
     counts.chars += len(block)
     if "words" in wanted:
         counts.words += sum([bool(word.translate(None, _NOT_GRAPHIC)) for word in block.split()])
     if "max-line-length" in wanted:
-        counts.longest = max(counts.longest, *[_line_width(line.translate(None, _BEYOND)) for line in block.split(b"\n")])
+        counts.longest = max(counts.longest, *[_line_width(budget, line.translate(None, _BEYOND)) for line in block.split(b"\n")])
 
 
 def _count(ctx: CommandContext, source: ByteReader, wanted: Sequence[str]) -> _Counts:
@@ -105,16 +121,16 @@ def _count(ctx: CommandContext, source: ByteReader, wanted: Sequence[str]) -> _C
         counts.lines += block.count(b"\n")
         if bytewise and not block.isascii():
             ctx.budget.step(len(block) // 1024)
-            _count_bytewise(block, wanted, counts)
+            _count_bytewise(ctx.budget, block, wanted, counts)
             continue
         if "words" in wanted:
-            counts.words += _count_words(block)
+            counts.words += _count_words(ctx.budget, block)
         if "chars" in wanted:
             counts.chars += _count_characters(block)
         if "max-line-length" in wanted:
             for line in block.split(b"\n"):
                 ctx.budget.step(len(line) // 4096 + 1)
-                counts.longest = max(counts.longest, _line_width(line))
+                counts.longest = max(counts.longest, _line_width(ctx.budget, line))
     return counts
 
 
