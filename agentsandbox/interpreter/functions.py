@@ -5,6 +5,7 @@ from __future__ import annotations
 from agentsandbox.errors import Exit, Return
 from agentsandbox.expansion.errors import ExpansionError
 from agentsandbox.interpreter.dispatch import compiles
+from agentsandbox.interpreter.failures import command_failed
 from agentsandbox.interpreter.shell import Function
 from agentsandbox.syntax.nodes import FunctionDefinition
 
@@ -38,6 +39,8 @@ def _define(node: FunctionDefinition) -> Run:
             shell.line = node.line
             shell.fault(f"{name}: readonly function")
             shell.status = 1
+            if shell.check:
+                command_failed(shell, 1, node.line)
             return 1
         source = shell.frames[-1].source if shell.frames else shell.source
         shell.functions = {**shell.functions, name: Function(node, source)}

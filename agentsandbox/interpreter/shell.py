@@ -373,8 +373,7 @@ class Shell:
         values["OPTIND"] = "1"
         values["OPTERR"] = "1"
         values["PS4"] = environment.get("PS4", "+ ")
-        level = environment.get("SHLVL", "0")
-        values["SHLVL"] = str(int(level) + 1 if level.isdigit() and level.isascii() and len(level) < 4 else 1)
+        values["SHLVL"] = self._next_level(environment.get("SHLVL", "0"))
         attributes["SHLVL"] = EXPORT
         values["PWD"] = self.cwd
         attributes["PWD"] = EXPORT
@@ -383,6 +382,17 @@ class Shell:
             attributes["OLDPWD"] = EXPORT
         for name, flags in SPECIAL_ATTRIBUTES.items():
             attributes[name] = attributes.get(name, 0) | flags
+
+    def _next_level(self, text: str) -> str:
+        """SHLVL of a shell by the one it is given."""
+        digits = text.removeprefix("-")
+        if not (digits.isdigit() and digits.isascii() and len(digits) < 10):
+            return "1"
+        level = int(text) + 1
+        if level >= 1000:
+            self.write(f"{self.name}: warning: shell level ({level}) too high, resetting to 1\n", 2)
+            return "1"
+        return str(max(level, 0))
 
     def _import_function(self, name: str, text: str) -> None:
         from agentsandbox.errors import ShellSyntaxError

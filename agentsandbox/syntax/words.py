@@ -258,6 +258,7 @@ class WordReader(Lexer):
                     if char in "<>" and text[position + 1 : position + 2] == "(":
                         flush()
                         parts.append(self._process_substitution())
+                        text, size = self.text, len(self.text)
                         continue
                     break
                 if self.extglob and char in "?*+@!" and text[position + 1 : position + 2] == "(":
@@ -268,6 +269,7 @@ class WordReader(Lexer):
             elif mode == BRACE and char in "<>" and text[position + 1 : position + 2] == "(":
                 flush()
                 parts.append(self._process_substitution())
+                text, size = self.text, len(self.text)
             else:
                 if mode == SUBSCRIPT:
                     brackets += 1 if char == "[" else -1
@@ -530,7 +532,6 @@ class WordReader(Lexer):
 
     def _braced(self, mode: int) -> Part:
         """${…}"""
-        text = self.text
         start = self.position
         self.position += 2
         self.enter()
@@ -540,8 +541,8 @@ class WordReader(Lexer):
         if part is None:  # not a parameter expansion: an error when it is expanded, not before
             self._skip_bad_braces(start)
             self.has_bad = True
-            return Parameter("", operator="bad", source=text[start : self.position])
-        part.source = text[start : self.position]
+            return Parameter("", operator="bad", source=self.text[start : self.position])
+        part.source = self.text[start : self.position]
         return part
 
     def _skip_bad_braces(self, start: int) -> None:
@@ -628,7 +629,6 @@ class WordReader(Lexer):
 
     def _operands(self, start: int, mode: int, separator: str) -> tuple[Word, ...]:
         """The operand up to }, or the two operands around the first `separator`."""
-        text = self.text
         words: list[Word] = []
         stop = "}" + separator
         while True:
@@ -638,11 +638,11 @@ class WordReader(Lexer):
                 self.position += 1
                 parts.append(Literal(":") if mode == BRACE else Quoted(":"))
                 parts.extend(self.scan(mode, stop))
-            words.append(Word(tuple(parts), text[at : self.position]))
-            if self.position >= len(text):
+            words.append(Word(tuple(parts), self.text[at : self.position]))
+            if self.position >= len(self.text):
                 raise self.unclosed("}", start)
             self.position += 1
-            if text[self.position - 1] == "}":
+            if self.text[self.position - 1] == "}":
                 return tuple(words)
             stop = "}"
 

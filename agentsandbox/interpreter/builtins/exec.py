@@ -24,7 +24,7 @@ def exec(shell: Shell, words: list[str]) -> int:
     refused = refusal_of(shell, argv)
     if refused is not None:
         raise Exit(refused)
-    environment = {} if "c" in options else shell.variables.environment()
+    environment = {} if "c" in options else _environment(shell)
     located = locate(shell, argv[0])
     if located is None:
         shell.complain(f"exec: {argv[0]}: not found")
@@ -45,6 +45,15 @@ def exec(shell: Shell, words: list[str]) -> int:
         raise Exit(status)
     shell.traps = traps
     return status
+
+
+def _environment(shell: Shell) -> dict[str, str]:
+    """What the command gets: it takes the place of the shell, and of its SHLVL unless that is a subshell's."""
+    environment = dict(shell.variables.environment())
+    level = environment.get("SHLVL", "")
+    if not shell.level and level.isdigit() and level.isascii():
+        environment["SHLVL"] = str(int(level[:9]) - 1)
+    return environment
 
 
 def _tell(shell: Shell, located: str, error: CommandError | OSError) -> int:

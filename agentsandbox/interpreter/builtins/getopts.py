@@ -104,7 +104,7 @@ def getopts(shell: Shell, words: list[str]) -> int:
 def _tells_errors(shell: Shell) -> bool:
     """Whether OPTERR begins with a number other than 0, or is unset or empty."""
     text = shell.variables.get("OPTERR")
-    return not text or text.lstrip("0")[:1] in _DIGITS
+    return not text or text.lstrip("-0")[:1] in _DIGITS
 
 
 def _set_argument(shell: Shell, argument: str | None) -> None:
