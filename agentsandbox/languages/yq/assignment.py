@@ -244,8 +244,8 @@ def _bind(machine: Machine, context: Context, binding: Expression, body: Express
     if variable is None or variable.name != "variable":
         raise YqError("RHS of 'as' operator must be a variable name e.g. $foo")
     results: list[Node] = []
-    for node in context.nodes:
-        single = context.single(node)
+    together = bool(context.nodes) and all(node.together for node in context.nodes)
+    for single in [context] if together else [context.single(node) for node in context.nodes]:
         values = machine.values(single, binding.left)
         if not values:
             results += machine.evaluate(single, body).nodes
@@ -336,7 +336,10 @@ def _collect(machine: Machine, context: Context, expression: Expression) -> Cont
     if not context.nodes:
         return context.single(Node(SEQUENCE, "!!seq", "[]"))
     if all(node.together for node in context.nodes):
-        return context.single(_gathered(machine, context, expression.right, sequence()))
+        made = sequence()
+        for node in context.nodes:
+            _gathered(machine, context.read_only(node), expression.right, made)
+        return context.single(made)
     return context.of([_gathered(machine, context.read_only(node), expression.right, node.replaced(sequence())) for node in context.nodes])
 
 

@@ -84,14 +84,17 @@ def _scalar(node: Node) -> str:
         return "true" if node.value.lower() == "true" else "false"
     if tag == "!!int":
         parsed = parse_integer(node.value.replace("_", ""))
-        if parsed is not None:
-            return str(parsed[1])
+        if parsed is None:
+            reason = f'strconv.ParseInt: parsing "{node.value}": invalid syntax'
+            raise YqError(f"json: error calling MarshalJSON for type *yqlib.CandidateNode: {reason}")
+        return str(parsed[1])
     if tag in ("!!int", "!!float"):
         number = parse_float(node.value)
         if number is None:
             raise YqError(f'strconv.ParseFloat: parsing "{node.value}": invalid syntax')
         if not math.isfinite(number):
-            raise YqError(f"json: unsupported value: {go_float(number)}")
+            reason = f"json: unsupported value: {go_float(number)}"
+            raise YqError(f"json: error calling MarshalJSON for type *yqlib.CandidateNode: {reason}")
         return go_float(number, exponent_from=21, exponent_below=-6).replace("e-0", "e-")
     return _quoted(node.value)
 
