@@ -18,8 +18,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from agentsandbox.limits import Budget
-
     Run = Callable[[Shell], int]
 
 __all__ = ["run_commands", "run_script_text", "run_shell_command"]
@@ -39,10 +37,9 @@ class Program:
         self.warnings = warnings
 
 
-def _compile_program(text: str, extglob: bool, pairs_quotes: bool, first_line: int, budget: Budget | None = None) -> Program:
+def _compile_program(text: str, extglob: bool, pairs_quotes: bool, first_line: int) -> Program:
     parser = Parser(text, first_line=first_line, extglob=extglob)
     parser.pairs_quotes = pairs_quotes
-    parser.meter = budget
     units: list[Run] = []
     while True:
         try:
@@ -75,14 +72,10 @@ def run_commands(shell: Shell, text: str, *, first_line: int = 1, origin: str = 
     origin  how a syntax error names the text: "-c: ", "eval: " or "" for a file.
     main    whether the text is the file or the input that the shell itself reads.
     """
-    if _CHANGES_GRAMMAR.search(text) or shell.verbose or (shell.aliases and shell.shopt["expand_aliases"]):
+    if len(text) > MAX_CACHED or _CHANGES_GRAMMAR.search(text) or shell.verbose or (shell.aliases and shell.shopt["expand_aliases"]):
         return _run_incrementally(shell, text, first_line, origin, main)
     shell.budget.step(len(text) >> 6)
-    if len(text) <= MAX_CACHED:
-        program = _cached_program(text, shell.extglob, _pairs_quotes(shell), first_line)
-    else:
-        shell.budget.charge(len(text))
-        program = _compile_program(text, shell.extglob, _pairs_quotes(shell), first_line, shell.budget)
+    program = _cached_program(text, shell.extglob, _pairs_quotes(shell), first_line)
     if program.warnings:
         _warn(shell, program.warnings)
     status = 0
@@ -124,7 +117,8 @@ def _run_unit(shell: Shell, unit: Run, main: bool) -> int:
 
 
 def _run_incrementally(shell: Shell, text: str, first_line: int, origin: str, main: bool) -> int:
-    """Parse each command only when those before it have run: they may change aliases and the grammar."""
+    """Parse each command only when those before it have run: they may change aliases and the grammar, or be many."""
+    shell.budget.step(len(text) >> 6)
     shell.budget.charge(len(text))
     parser = Parser(text, first_line=first_line)
     parser.meter = shell.budget
