@@ -36,10 +36,16 @@ def tell_killed(shell: Shell, signal: int, pid: int, text: str, *, foreground: b
 
 
 def tell_jobs(shell: Shell) -> None:
-    """Tell of the background jobs that signals have ended since the last time, and forget what has ended."""
-    for job in shell.jobs.jobs:
+    """Tell of the background jobs that signals have ended since the last time, under `set -m` of all; forget what has ended."""
+    table = shell.jobs
+    current, previous = (table.current(), table.previous()) if shell.monitor else (None, None)
+    for job in table.jobs:
         process = job.process
-        if process.killed_by:
+        if shell.monitor and process.status is not None and process.pid not in table.kept:
+            mark = "+" if job is current else "-" if job is previous and len(table.running()) else " "
+            shell.show(f"[{job.number}]{mark}  {job.state:<24}{job.text}\n")
+            process.killed_by = 0
+        elif process.killed_by:
             tell_killed(shell, process.killed_by, process.pid, job.text, foreground=False)
             process.killed_by = 0
     shell.jobs.reap()
