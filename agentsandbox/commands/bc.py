@@ -18,6 +18,8 @@ from agentsandbox.streams import decode
       -l, --mathlib      define s c a l e j and set scale to 20
       -q, --quiet        print no banner (it is never printed)
       -i, --interactive  (accepted: there is no banner)
+      -s, --standard     do not run what POSIX does not know
+      -w, --warn         tell of it
       -v, --version      print the version and exit
       -h, --help         display this help and exit
     """,
@@ -31,7 +33,9 @@ def bc(ctx: CommandContext, args: Arguments) -> int:
     if args.flag("version"):
         ctx.print("bc 1.07.1\nA command of agentsandbox, written to behave like this release.")
         return 0
-    machine = Machine(ctx, library=args.flag("mathlib"))
+    machine = Machine(
+        ctx, library=args.flag("mathlib"), extensions={"standard": "refuse", "warn": "warn"}.get(args.last("standard", "warn") or "", "")
+    )
     try:
         for name in args.operands:
             try:

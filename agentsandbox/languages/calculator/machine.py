@@ -68,11 +68,12 @@ def number_in_base(arithmetic: Arithmetic, text: str, base: int) -> Decimal:
 class Machine:
     """Variables, arrays, functions and the three settings of a running bc."""
 
-    def __init__(self, ctx: CommandContext, *, library: bool) -> None:
+    def __init__(self, ctx: CommandContext, *, library: bool, extensions: str = "") -> None:
         self.ctx = ctx
         self.budget = ctx.budget
         self.arithmetic = Arithmetic(ctx.budget)
         self.library = library
+        self.extensions = extensions
         self.variables: dict[str, Decimal] = {}
         self.arrays: dict[str, dict[int, Decimal]] = {}
         self.functions: dict[str, Function] = {}
@@ -93,7 +94,7 @@ class Machine:
     def run(self, name: str, text: str, *, from_stdin: bool) -> bool:
         """Run a file; false when the program has ended itself."""
         line = "(standard_in)" if from_stdin else name
-        parser = Parser(text, lambda message: self.complain(f"{line} {parser.line}: {message}"), self.budget.step)
+        parser = Parser(text, lambda message: self.complain(f"{line} {parser.line}: {message}"), self.budget.step, self.extensions)
         parser.functions = self.functions
         self.parser = parser
         self.reads_program = from_stdin

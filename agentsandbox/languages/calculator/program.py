@@ -77,7 +77,7 @@ class Function:
 class Parser:
     """Reads one item of input at a time: a line, or a function's definition."""
 
-    def __init__(self, text: str, report: Callable[[str], None], draw: Callable[[], None]) -> None:
+    def __init__(self, text: str, report: Callable[[str], None], draw: Callable[[], None], extensions: str = "") -> None:
         self.text = text
         self.draw = draw
         """Called for each token: it draws on the budget."""
@@ -85,6 +85,12 @@ class Parser:
         self.line = 1
         self.report = report
         """Called with messages about the input, "message" to follow "NAME LINE: "."""
+        self.extensions = extensions
+        """What becomes of what POSIX does not know: "warn" tells of it, "refuse" does not run it, "" is silent."""
+        self.compared = self.last_compared = False
+        """Whether the expression that is read, and the last one that was, holds a comparison."""
+        self.parenthesis = (-1, -1)
+        """Where the last expression in parentheses began and ended."""
         self.kind = self.value = ""
         self.functions: dict[str, Function] = {}
         self.code = Code()
@@ -107,6 +113,9 @@ class Parser:
             found = _TOKEN.match(self.text, self.position)
             if found is None:
                 self._illegal(self.text[self.position])
+                continue
+            if self.extensions == "refuse" and found[0][0] == "#":
+                self._illegal("#")
                 continue
             self.position = found.end()
             kind, value = found.lastgroup, found[0]
@@ -140,6 +149,14 @@ class Parser:
             shown = character
         self.report(f"illegal character: {shown}")
 
+    def extend(self, what: str) -> None:
+        """Tell of something that POSIX does not know, if that is wanted."""
+        if self.extensions == "warn":
+            self.report(f"(Warning) {what}")
+        elif self.extensions:
+            self.report(f"Error: {what}")
+            self.spoiled = True
+
     def expect(self, kind: str) -> str:
         """Take a token of that kind."""
         if self.kind != kind:
@@ -149,6 +166,8 @@ class Parser:
         return value
 
     def newlines(self) -> None:
+        if self.kind == "\n":
+            self.extend("newline not allowed")
         while self.kind == "\n":
             self.advance()
 
@@ -182,6 +201,13 @@ class Parser:
             raise BcSyntaxError
         return self.code
 
+    def name(self) -> str:
+        """Take a name."""
+        name = self.expect("NAME")
+        if len(name) > 1:
+            self.extend(f"multiple letter name - {name}")
+        return name
+
     def statement_list(self) -> None:
         """Statements on one line."""
         while True:
@@ -197,6 +223,7 @@ class Parser:
         if self.kind == "void":
             void = True
             self.advance()
+            self.extend("void functions")
         name = self.expect("NAME")
         self.expect("(")
         function = Function(name, self.parameters(")"), void)
@@ -204,6 +231,10 @@ class Parser:
         sound = self.are_distinct(function.parameters, "duplicate parameter names")
         self.newlines()
         self.expect("{")
+        if self.kind != "\n":
+            self.extend("End of line required")
+        if any(kind == "*" for _, kind in function.parameters):
+            self.extend("Variable array parameter")
         outer, self.code = self.code, function.code
         self.in_function = True
         self.newlines_and_semicolons()
@@ -222,7 +253,7 @@ class Parser:
         self.code.add("R")
         self.code = outer
         self.in_function = False
-        if sound:
+        if sound and not self.spoiled:
             self.functions[name] = function
         if self.kind != "}":
             raise BcSyntaxError
@@ -245,7 +276,8 @@ class Parser:
             if self.kind in ("*", "&"):
                 self.advance()
                 kind = "*"
-            name = self.expect("NAME")
+                self.extend("Call by variable arrays")
+            name = self.name()
             if self.kind == "[":
                 self.advance()
                 self.expect("]")
@@ -281,10 +313,10 @@ class Parser:
         self.nesting -= 1
 
     def expression_statement(self) -> None:
-        if self.expression() == "=":
-            self.code.add("p")
-        else:
-            self.code.add("W")
+        kind = self.expression()
+        if self.last_compared:
+            self.extend("comparison in expression")
+        self.code.add("p" if kind == "=" else "W")
 
     def string_statement(self) -> None:
         self.code.add("w", self.value[1:-1], len(self.value))
@@ -304,6 +336,7 @@ class Parser:
         self.newlines()
         self.statement()
         if self.kind == "else":
+            self.extend("else clause in if statement")
             self.advance()
             over = self.code.add("J", None, 3)
             self.code.patch(jump)
@@ -340,11 +373,16 @@ class Parser:
         if self.kind != ";":
             self.expression()
             self.code.add("p")
+            if self.last_compared:
+                self.extend("Comparison in first for expression")
+        else:
+            self.extend("Missing expression in for statement")
         self.expect(";")
         test = len(self.code.instructions)
         if self.kind != ";":
             self.expression()
         else:
+            self.extend("Missing expression in for statement")
             self.code.add("1")
         self.expect(";")
         enter = self.code.add("B", None, 3)
@@ -353,6 +391,10 @@ class Parser:
         if self.kind != ")":
             self.expression()
             self.code.add("p")
+            if self.last_compared:
+                self.extend("Comparison in third for expression")
+        else:
+            self.extend("Missing expression in for statement")
         self.expect(")")
         self.code.add("J", test, 3)
         self.code.patch(enter)
@@ -361,6 +403,8 @@ class Parser:
 
     def jump(self) -> None:
         targets = self.breaks if self.kind == "break" else self.continues
+        if self.kind == "continue":
+            self.extend("Continue statement")
         if not targets:
             self.report("Break outside a for/while" if self.kind == "break" else "Continue outside a for")
         else:
@@ -373,7 +417,12 @@ class Parser:
         if self.kind in (";", "\n", "}"):
             self.code.add("0")
         else:
+            start = self.position
             self.expression()
+            if self.last_compared:
+                self.extend("comparison in return expresion")
+            if self.parenthesis != (start, self.position):
+                self.extend("return expression requires parenthesis")
         if not inside:
             self.report("Return outside of a function.")
         self.code.add("R")
@@ -383,6 +432,7 @@ class Parser:
         self.code.add("h")
 
     def print_statement(self) -> None:
+        self.extend("print statement")
         self.advance()
         while True:
             if self.kind == "STRING":
@@ -406,13 +456,16 @@ class Parser:
 
     def expression(self) -> str:
         self.deeper()
+        outer, self.compared = self.compared, False
         kind = self.conjunctions("||")
+        self.last_compared, self.compared = self.compared, outer
         self.nesting -= 1
         return kind
 
     def conjunctions(self, operator: str) -> str:
         kind = self.conjunctions("&&") if operator == "||" else self.negation()
         while self.kind == operator:
+            self.extend(f"{operator} operator")
             self.advance()
             self.code.add("D")
             jump = self.code.add("B" if operator == "||" else "Z", None, 3)
@@ -431,6 +484,7 @@ class Parser:
             self.deeper()
             self.advance()
             self.negation()
+            self.extend("! operator")
             self.code.add("!")
             self.nesting -= 1
             return ""
@@ -443,6 +497,7 @@ class Parser:
             self.advance()
             self.sum()
             self.code.add(operation)
+            self.compared = True
             kind = ""
         return kind
 
@@ -498,9 +553,12 @@ class Parser:
             self.number()
             return ""
         if self.kind == "(":
+            start = self.position
             self.advance()
             self.expression()
             self.expect(")")
+            self.compared = self.compared or self.last_compared
+            self.parenthesis = (start, self.position)
             return ""
         if self.kind in ("length", "sqrt"):
             operation = "L" if self.kind == "length" else "R"
@@ -512,6 +570,7 @@ class Parser:
             return ""
         if self.kind in ("read", "random"):
             operation = "cI" if self.kind == "read" else "cX"
+            self.extend(f"{self.kind} function")
             self.advance()
             self.expect("(")
             self.expect(")")
@@ -557,6 +616,8 @@ class Parser:
                 self.expect("]")
             else:
                 self.expression()
+                if self.last_compared:
+                    self.extend("comparison in argument")
                 kinds.append("v")
             if self.kind != ",":
                 break
@@ -572,15 +633,17 @@ class Parser:
         """A variable or an element, its index evaluated: (load, store) operations."""
         kind, value = self.kind, self.value
         if kind in _SPECIALS or kind == ".":
-            self.advance()
             name = "last" if kind == "." else kind
+            if name == "last":
+                self.extend("Last variable")
+            self.advance()
             return ("l", name), ("s", name)
-        if kind != "NAME":
-            raise BcSyntaxError
-        self.advance()
+        self.name()
         if self.kind == "[":
             self.advance()
             self.expression()
+            if self.last_compared:
+                self.extend("comparison in subscript")
             self.expect("]")
             return ("L", value), ("S", value)
         return ("l", value), ("s", value)
