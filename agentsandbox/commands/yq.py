@@ -17,13 +17,17 @@ from agentsandbox.streams import decode, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from agentsandbox.languages.yq.parser import Expression
 
 _PYTHON_DEPTH = 6000
 _OPTION_ERROR = re.compile(
     r"unrecognized option '(--[^=']*)|option '(--[^']*)' requires|invalid option -- '(.)'|option requires an argument -- '(.)'"
+)
+_SWITCH = re.compile(
+    r"(--(?:exit-status|inplace|no-colors|no-doc|nul-output|null-input|prettyPrint|tojson|properties-array-brackets"
+    r"|security-disable-(?:env|file)-ops)|-[eiMN0nPj]+)=(?:([Tt]rue|TRUE|[Tt1])|[Ff]alse|FALSE|[Ff0])"
 )
 _COMMANDS = ("e", "eval", "ea", "eval-all")
 
@@ -214,7 +218,7 @@ def _file_error(error: OSError, verb: str, name: str) -> YqError:
 def _arguments(ctx: CommandContext) -> Arguments:
     """What the words say. Raises `YqError`, in the words of the library that yq reads its options with."""
     try:
-        return yq.parser().parse(ctx.words)
+        return yq.parser().parse(list(_plain_switches(ctx.words)))
     except UsageError as error:
         found = _OPTION_ERROR.match(error.message)
         if found is None:
@@ -229,13 +233,25 @@ def _arguments(ctx: CommandContext) -> Arguments:
         raise YqError(f"{kind}: '{letter}' in -{cluster[cluster.index(letter) :]}") from None
 
 
+def _plain_switches(words: Sequence[str]) -> Iterator[str]:
+    """The words with `--switch=true` as `--switch`, and without `--switch=false`."""
+    for word in words:
+        found = _SWITCH.fullmatch(word)
+        if found is None:
+            yield word
+        elif found[2]:
+            yield found[1]
+
+
 def _boolean(args: Arguments, name: str, *, default: bool) -> bool:
     text = args.value(name)
     if text is None:
         return default
-    word = text.removeprefix("=").lower()
+    text = text.removeprefix("=")
+    word = text.lower()
     if word not in ("", "true", "false", "t", "f", "1", "0"):
-        raise YqError(f'invalid argument "{text}" for "--{name}" flag: strconv.ParseBool: parsing "{text}": invalid syntax')
+        shown = "-r, --unwrapScalar" if name == "unwrapScalar" else "--" + name
+        raise YqError(f'invalid argument "{text}" for "{shown}" flag: strconv.ParseBool: parsing "{text}": invalid syntax')
     return word in ("", "true", "t", "1")
 
 
@@ -310,6 +326,8 @@ def yq(ctx: CommandContext, _args: Arguments) -> int:
         if args.flag("version"):
             ctx.print("yq (https://github.com/mikefarah/yq/) version v4.44.1")
             return 0
+        if args.flag("tojson"):
+            ctx.stderr.write(b"Flag --tojson has been deprecated, please use -o=json instead\n")
         if before < _PYTHON_DEPTH:
             sys.setrecursionlimit(_PYTHON_DEPTH)
         return _Run(ctx, args).run()
