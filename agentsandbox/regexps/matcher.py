@@ -306,11 +306,6 @@ class PosixRegex(Regex):
         return any(anchors)
 
     @property
-    def ignores_case(self) -> bool:
-        """Whether letter case does not count."""
-        return self._tree.ignore_case
-
-    @property
     def shortest(self) -> int:
         """The length in characters of the shortest match."""
         return self._tree.root.low
