@@ -7,7 +7,7 @@ import binascii
 import re
 
 from agentsandbox.errors import LimitReached
-from agentsandbox.languages.jq.json_text import dump, number_text
+from agentsandbox.languages.jq.json_text import dump, dump_within, number_text
 from agentsandbox.languages.jq.operations import describe
 from agentsandbox.languages.jq.values import JqError, is_number
 from agentsandbox.streams import encode
@@ -86,8 +86,8 @@ def _tsv(value: Value) -> str:
 _HTML = str.maketrans({"<": "&lt;", ">": "&gt;", "&": "&amp;", "'": "&apos;", '"': "&quot;"})
 
 
-def _html(value: Value) -> str:
-    return text_of(value).translate(_HTML)
+def _html(text: str) -> str:
+    return text.translate(_HTML)
 
 
 _SAFE = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._~-"
@@ -96,8 +96,8 @@ _LONGEST = 4 << 20
 """Characters that an escaped text may have: longer ones take too long in one piece."""
 
 
-def _uri(value: Value) -> str:
-    data = encode(text_of(value))
+def _uri(text: str) -> str:
+    data = encode(text)
     if len(data) + 2 * len(data.translate(None, _SAFE)) > _LONGEST:
         raise LimitReached("value_bytes")
     return "".join(map(_ESCAPED.__getitem__, data))
@@ -109,8 +109,7 @@ _PERCENT = re.compile(rb"%(?:([0-9A-Fa-f]{2})|)")
 _LONGER = re.compile(r"[^\x00-\x7f]+")
 
 
-def _urid(value: Value) -> str:
-    text = text_of(value)
+def _urid(text: str) -> str:
     good = True
 
     def byte(found: re.Match[bytes]) -> bytes:
@@ -141,15 +140,14 @@ def _sh(value: Value) -> str:
     return " ".join(words)
 
 
-def _base64(value: Value) -> str:
-    return str(base64.b64encode(encode(text_of(value))), "ascii")
+def _base64(text: str) -> str:
+    return str(base64.b64encode(encode(text)), "ascii")
 
 
 _BASE64 = re.compile(r"[A-Za-z0-9+/]*=*")
 
 
-def _base64d(value: Value) -> str:
-    text = text_of(value)
+def _base64d(text: str) -> str:
     if not _BASE64.fullmatch(text):
         raise JqError(f"{describe(text)} is not valid base64 data")
     digits = text.rstrip("=")
@@ -158,12 +156,11 @@ def _base64d(value: Value) -> str:
     return utf8(binascii.a2b_base64(digits + "=" * (-len(digits) % 4)))
 
 
-def _base32(value: Value) -> str:
-    return str(base64.b32encode(encode(text_of(value))), "ascii")
+def _base32(text: str) -> str:
+    return str(base64.b32encode(encode(text)), "ascii")
 
 
-def _base32d(value: Value) -> str:
-    text = text_of(value)
+def _base32d(text: str) -> str:
     digits = text.rstrip("=")
     try:
         return utf8(base64.b32decode(digits + "=" * (-len(digits) % 8)))
@@ -171,15 +168,12 @@ def _base32d(value: Value) -> str:
         raise JqError(f"{describe(text)} is not valid base32 data") from None
 
 
-_FORMATS: dict[str, Callable[[Value], str]] = {
-    "text": text_of,
-    "json": dump,
-    "csv": _csv,
-    "tsv": _tsv,
+_OF_VALUES: dict[str, Callable[[Value], str]] = {"csv": _csv, "tsv": _tsv, "sh": _sh}
+_OF_TEXTS: dict[str, Callable[[str], str]] = {
+    "text": str,
     "html": _html,
     "uri": _uri,
     "urid": _urid,
-    "sh": _sh,
     "base64": _base64,
     "base64d": _base64d,
     "base32": _base32,
@@ -187,11 +181,15 @@ _FORMATS: dict[str, Callable[[Value], str]] = {
 }
 
 
-def find_format(name: str) -> Callable[[Value], str]:
-    """The escape of that name; one that fails when called if there is none, as in jq."""
-    found = _FORMATS.get(name)
-    if found is not None:
-        return found
+def find_format(name: str, check: Callable[[int], None]) -> Callable[[Value], str]:
+    """The escape of that name; one that fails when called if there is none, as in jq. `check` refuses JSON that becomes too long."""
+    if name == "json":
+        return lambda value: dump_within(value, check)
+    of_text, of_value = _OF_TEXTS.get(name), _OF_VALUES.get(name)
+    if of_text is not None:
+        return lambda value: of_text(value if isinstance(value, str) else dump_within(value, check))
+    if of_value is not None:
+        return of_value
 
     def unknown(value: Value) -> str:
         raise JqError(f"{name} is not a valid format")

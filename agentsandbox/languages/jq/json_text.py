@@ -29,6 +29,7 @@ __all__ = [
     "Stack",
     "dump",
     "dump_prefix",
+    "dump_within",
     "is_plain",
     "next_item",
     "next_value",
@@ -369,6 +370,23 @@ class Dumper:
 
 _COMPACT = Dumper()
 dump = _COMPACT.text
+
+
+def dump_within(value: Value, check: Callable[[int], None]) -> str:
+    """The value as JSON; `check` is told now and then how long the text is by then, and may raise."""
+    if type(value) is not list and type(value) is not dict:
+        return dump(value)
+    pieces: list[str] = []
+    size = 0
+
+    def collect(text: str) -> None:
+        nonlocal size
+        size += len(text)
+        check(size)
+        pieces.append(text)
+
+    pieces.append(_COMPACT.text(value, collect))
+    return "".join(pieces)
 
 
 class _EnoughError(Exception):

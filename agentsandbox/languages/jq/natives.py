@@ -8,7 +8,7 @@ from agentsandbox.languages.jq import operations
 from agentsandbox.languages.jq.code import members
 from agentsandbox.languages.jq.dates import DATES
 from agentsandbox.languages.jq.formats import find_format, text_of
-from agentsandbox.languages.jq.json_text import JsonError, dump, parse_number, parse_one
+from agentsandbox.languages.jq.json_text import JsonError, dump, dump_within, parse_number, parse_one
 from agentsandbox.languages.jq.machine import Halt, Machine
 from agentsandbox.languages.jq.mathematics import MATHEMATICS
 from agentsandbox.languages.jq.operations import describe
@@ -94,11 +94,11 @@ def _setpath(machine: Machine, value: Value, path: Value, item: Value) -> Value:
 
 
 def _tostring(machine: Machine, value: Value) -> Value:
-    return value if isinstance(value, str) else dump(value)
+    return value if isinstance(value, str) else _tojson(machine, value)
 
 
 def _tojson(machine: Machine, value: Value) -> Value:
-    text = dump(value)
+    text = dump_within(value, machine.budget.charge)
     machine.charge_text(len(text))
     return text
 
@@ -469,7 +469,7 @@ NATIVES: dict[str, Native] = {
     "input_line_number/0": _input_line_number,
     "get_search_list/0": lambda machine, value: list(machine.search_list),
     "now/0": lambda machine, value: machine.clock(),
-    "format/1": lambda machine, value, name: find_format(text_of(name))(value),
+    "format/1": lambda machine, value, name: find_format(text_of(name), machine.budget.charge)(value),
     "have_literal_numbers/0": lambda machine, value: True,
     "have_decnum/0": lambda machine, value: True,
     **MATHEMATICS,

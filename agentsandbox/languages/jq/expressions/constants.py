@@ -44,5 +44,5 @@ def compile_format(compiler: Compiler, node: nodes.Format, scope: Scope) -> Code
     # an unknown format is an error of the run, not of the program
     from agentsandbox.languages.jq.formats import find_format
 
-    name = node.name
-    return Code(lambda value, environment: find_format(name)(value))
+    escape = find_format(node.name, compiler.budget.charge)
+    return Code(lambda value, environment: escape(value))

@@ -24,7 +24,7 @@ def compile_text(compiler: Compiler, node: nodes.Text, scope: Scope) -> Code:
     # loaded here because most programs format nothing
     from agentsandbox.languages.jq.formats import find_format
 
-    escape = find_format(node.format or "text")
+    escape = find_format(node.format or "text", compiler.budget.charge)
     parts = [part if isinstance(part, str) else compiler.compile(part, scope) for part in node.parts]
     pieces = [part if isinstance(part, str) else part.sure for part in parts]
     known = [piece for piece in pieces if piece is not None]
