@@ -170,7 +170,6 @@ def _base32d(text: str) -> str:
 
 _OF_VALUES: dict[str, Callable[[Value], str]] = {"csv": _csv, "tsv": _tsv, "sh": _sh}
 _OF_TEXTS: dict[str, Callable[[str], str]] = {
-    "text": str,
     "html": _html,
     "uri": _uri,
     "urid": _urid,
@@ -185,9 +184,15 @@ def find_format(name: str, check: Callable[[int], None]) -> Callable[[Value], st
     """The escape of that name; one that fails when called if there is none, as in jq. `check` refuses JSON that becomes too long."""
     if name == "json":
         return lambda value: dump_within(value, check)
+
+    def text(value: Value) -> str:
+        return value if type(value) is str else dump(value) if type(value) is int else dump_within(value, check)
+
+    if name == "text":
+        return text
     of_text, of_value = _OF_TEXTS.get(name), _OF_VALUES.get(name)
     if of_text is not None:
-        return lambda value: of_text(value if isinstance(value, str) else dump_within(value, check))
+        return lambda value: of_text(text(value))
     if of_value is not None:
         return of_value
 

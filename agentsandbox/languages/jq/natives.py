@@ -94,7 +94,10 @@ def _setpath(machine: Machine, value: Value, path: Value, item: Value) -> Value:
 
 
 def _tostring(machine: Machine, value: Value) -> Value:
-    return value if isinstance(value, str) else _tojson(machine, value)
+    kind = type(value)
+    if kind is str:
+        return value
+    return _tojson(machine, value) if kind is list or kind is dict else dump(value)
 
 
 def _tojson(machine: Machine, value: Value) -> Value:
