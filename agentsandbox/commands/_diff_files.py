@@ -259,7 +259,8 @@ class Comparer:
     """Whether files without differences are printed too, as side by side and merged."""
 
     def _same(self, old: _Side, new: _Side, parent: str) -> int:
-        if self.always_shows and not self.rules.brief and old.data is not None and old.data == new.data:
+        binary = old.data is not None and is_binary(old.data) and not self.rules.text
+        if self.always_shows and not self.rules.brief and not binary and old.data is not None and old.data == new.data:
             self._head(old, new, shown=bool(parent))
             lines = split_lines(old.data, self.ctx.budget)
             self.show(Pair(lines, lines), [])

@@ -116,6 +116,8 @@ class _Table:
                 found += [at for at, name in enumerate(self.names) if not name]
             elif item == "0":
                 found += range(len(self.names))
+            elif item.isdecimal() and item.isascii():
+                continue  # there is no such column
             else:
                 raise CommandError(f"undefined column name '{item}'")
         return found

@@ -155,7 +155,7 @@ def _answer(ctx: CommandContext, args: Arguments, look: _Look, name: str) -> str
         return extensions_of(kind.words, kind.mime)
     if args.flag("apple"):
         return _APPLE.get(kind.mime, "UNKNUNKN")
-    if args.flag("mime-type") and not args.flag("mime-encoding"):
+    if args.flag("mime-type") and not args.last("mime-encoding", "mime"):
         return kind.mime
     if args.flag("mime-encoding") and not args.last("mime-type", "mime"):
         return kind.charset or "binary"

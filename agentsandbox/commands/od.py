@@ -202,6 +202,9 @@ def _strings(ctx: CommandContext, source: Iterator[bytes], dump: _Dump, least: i
                 address = dump.addresses(position - 1 - len(run))
                 ctx.stdout.write(encode(address + (" " if address else "")) + bytes(run) + b"\n")
             run = []
+    if dump.limit is not None and position - dump.skip == dump.limit and len(run) > least:  # the limit ends a string as NUL does
+        address = dump.addresses(position - len(run) - 1)
+        ctx.stdout.write(encode(address + (" " if address else "")) + bytes(run) + b"\n")
 
 
 @command(

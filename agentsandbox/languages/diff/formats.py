@@ -314,4 +314,4 @@ def print_ifdef(pair: Pair, changes: list[Change], style: Style, name: bytes) ->
             style.write(line.removesuffix(b"\n") + b"\n")
         style.write(b"#endif /* " + (b"! " if olds and not news else b"") + name + b" */\n")
     for line in pair.old[old:]:
-        style.write(line)
+        style.write(line.removesuffix(b"\n") + b"\n")
