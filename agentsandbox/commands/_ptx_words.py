@@ -47,8 +47,11 @@ def skip_solid(data: bytes, at: int, end: int) -> int:
 
 def skip_white_back(data: bytes, at: int, start: int) -> int:
     """The end of what stands before the white space before `at`, at least `start`."""
-    while at > start and data[at - 1] in WHITE:
-        at -= 1
+    kept = 0
+    while at > start and not kept:
+        low = max(start, at - _FAR)
+        kept = len(data[low:at].rstrip(WHITE))
+        at = low + kept
     return at
 
 

@@ -17,6 +17,7 @@ Run an awk program over each FILE, or over standard input.
   -f, --file=PROGFILE         read the program from PROGFILE; may be repeated
   -F, --field-separator=FS    the field separator
   -v, --assign=VAR=VALUE      assign VAR before BEGIN
+  -b, --characters-as-bytes   take each byte for a character
   -e, --source=TEXT           program text, also beside -f
   -E, --exec=FILE             as -f, and no options after it
   -i, --include=FILE          program text to include first; "inplace" edits each FILE in place
@@ -79,7 +80,7 @@ def _run_words(ctx: CommandContext, args: Arguments) -> int:
         if not operands:
             raise UsageError("")
         sources.append((False, operands.pop(0)))
-    return run_program(ctx, sources, variables, operands, inplace)
+    return run_program(ctx, sources, variables, operands, inplace=inplace, by_bytes=args.flag("characters-as-bytes"))
 
 
 awk = command("awk", _USAGE, raw=True)(_run)

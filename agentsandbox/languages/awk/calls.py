@@ -20,18 +20,22 @@ _ARITHMETIC = {
 }  # fmt: skip
 
 
+_ORDINALS = ("first", "second", "third", "fourth")
+
+
 def _bare(expression: Expression) -> Expression:
     while isinstance(expression, nodes.Unary) and expression.operator == "()":
         expression = expression.operand
     return expression
 
 
-def _array(compiler: Expressions, expression: Expression) -> str:
-    bare = _bare(expression)
+def _array(compiler: Expressions, call: Call, position: int) -> str:
+    """An argument that must be an array."""
+    bare = _bare(call.arguments[position])
     if isinstance(bare, (nodes.Name, nodes.Index)):
         compiler.mark_typed(bare)
         return compiler.array_code(bare)
-    return f"not_an_array({compiler.value(bare)})"
+    return f"not_an_array({compiler.value(bare)}, {f'{call.name}: {_ORDINALS[position]}'!r})"
 
 
 def _length(compiler: Expressions, call: Call) -> str:
@@ -83,21 +87,21 @@ def _separator(compiler: Expressions, expression: Expression) -> str:
 def _split(compiler: Expressions, call: Call) -> str:
     arguments = call.arguments
     separator = _separator(compiler, arguments[2]) if len(arguments) > 2 else "None"
-    separators = _array(compiler, arguments[3]) if len(arguments) > 3 else "None"
+    separators = _array(compiler, call, 3) if len(arguments) > 3 else "None"
     target = _bare(arguments[1])
     if isinstance(target, nodes.Name) and compiler.is_plain_array(target.name):
         array, typed = f"v_{target.name}", f"y_{target.name}"
         compiler.split_targets.add(target.name)
     else:
-        array, typed = _array(compiler, target), "True"
+        array, typed = _array(compiler, call, 1), "True"
     return f"rt.split_into({compiler.text(arguments[0])}, {array}, {separator}, {separators}, {typed})"
 
 
 def _patsplit(compiler: Expressions, call: Call) -> str:
     arguments = call.arguments
     pattern = compiler.pattern(_bare(arguments[2])) if len(arguments) > 2 else "None"
-    separators = _array(compiler, arguments[3]) if len(arguments) > 3 else "None"
-    return f"rt.patsplit({compiler.text(arguments[0])}, {_array(compiler, arguments[1])}, {pattern}, {separators})"
+    separators = _array(compiler, call, 3) if len(arguments) > 3 else "None"
+    return f"rt.patsplit({compiler.text(arguments[0])}, {_array(compiler, call, 1)}, {pattern}, {separators})"
 
 
 def _substituted(compiler: Expressions, call: Call, text: str) -> str:
@@ -150,7 +154,7 @@ def _gensub(compiler: Expressions, call: Call) -> str:
 
 
 def _match(compiler: Expressions, call: Call) -> str:
-    captures = _array(compiler, call.arguments[2]) if len(call.arguments) > 2 else "None"
+    captures = _array(compiler, call, 2) if len(call.arguments) > 2 else "None"
     return f"rt.match({compiler.text(call.arguments[0])}, {compiler.pattern(_bare(call.arguments[1]))}, {captures})"
 
 
@@ -189,9 +193,9 @@ def _mktime(compiler: Expressions, call: Call) -> str:
 
 
 def _sort(compiler: Expressions, call: Call) -> str:
-    target = _array(compiler, call.arguments[1]) if len(call.arguments) > 1 else "None"
+    target = _array(compiler, call, 1) if len(call.arguments) > 1 else "None"
     how = compiler.text(call.arguments[2]) if len(call.arguments) > 2 else "None"
-    return f"rt.sort({_array(compiler, call.arguments[0])}, {target}, {how}, {call.name == 'asorti'})"
+    return f"rt.sort({_array(compiler, call, 0)}, {target}, {how}, {call.name == 'asorti'})"
 
 
 def _kind(compiler: Expressions, call: Call) -> str:

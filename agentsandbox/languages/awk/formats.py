@@ -80,7 +80,9 @@ def format_values(template: str, values: Sequence[object], text_of: Callable[[ob
     pieces: list[str] = []
     total = 0
     taken = 0
-    for part in parse_format(template):
+    parts = parse_format(template)
+    counted = any(type(part) is Directive and part.position is not None for part in parts[:2])
+    for part in parts:
         if type(part) is str:
             pieces.append(part)
             continue
@@ -96,8 +98,14 @@ def format_values(template: str, values: Sequence[object], text_of: Callable[[ob
             taken += 1
             if precision < 0:
                 precision = None
+        if (directive.position is not None) != counted:
+            raise AwkFatal("must use `count$' on all formats or none")
         if directive.position is not None:
-            value = _argument(values, directive.position - 1, template, directive)
+            if not directive.position:
+                raise AwkFatal("argument index with `$' must be > 0")
+            if directive.position > len(values):
+                raise AwkFatal(f"argument index {directive.position} greater than total number of supplied arguments")
+            value = values[directive.position - 1]
         else:
             value = _argument(values, taken, template, directive)
             taken += 1

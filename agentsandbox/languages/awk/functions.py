@@ -290,8 +290,8 @@ def _elements() -> dict[str, Callable[..., Any]]:
     def is_array(value: object) -> float:
         return 1.0 if isinstance(value, Array) else 0.0
 
-    def not_an_array(value: object) -> Array:
-        raise AwkFatal("second argument is not an array")
+    def not_an_array(value: object, which: str) -> Array:
+        raise AwkFatal(f"{which} argument is not an array")
 
     return {
         "array_of": array_of, "scalar": scalar, "element": element, "element_or_array": element_or_array, "set_element": set_element,
@@ -390,17 +390,15 @@ def _left_shift(number: float, count: float) -> float:
 
 def _strtonum(value: object) -> float:
     """A number in decimal, octal (0…) or hexadecimal (0x…)."""
-    if isinstance(value, float):
-        return float(value)
-    text = str(value).lstrip(" \t\n")[:400]
-    sign = -1.0 if text[:1] == "-" else 1.0
-    digits = text.lstrip("+-")
-    if digits[:2].lower() == "0x":
-        return sign * _prefix_in(digits[2:], "0123456789abcdef", 16)
-    if digits[:1] == "0" and digits[1:2].isdigit() and "." not in digits and "e" not in digits.lower():
-        octal = [character for character in digits if character.isdigit()]
+    if isinstance(value, (float, Strnum)):
+        return to_number(value)
+    text = str(value)[:400]
+    if text[:2].lower() == "0x":
+        return _prefix_in(text[2:], "0123456789abcdef", 16)
+    if text[:1] == "0" and text[1:2].isdigit() and "." not in text and "e" not in text.lower():
+        octal = [character for character in text if character.isdigit()]
         if not set(octal) & {"8", "9"}:
-            return sign * _prefix_in(digits, "01234567", 8)
+            return _prefix_in(text, "01234567", 8)
     return parse_number(str(value))
 
 

@@ -40,6 +40,7 @@ from agentsandbox.languages.awk.nodes import (
     UserCall,
     While,
 )
+from agentsandbox.languages.awk.scopes import SPECIAL_ARRAYS, SPECIAL_NAMES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -108,6 +109,10 @@ class _Parser:
         self.in_loop = 0
         self.in_switch = 0
         self.in_function = False
+        self.parameters: dict[str, int] = {}
+        self.defining = ""
+        self.variables: set[str] = set()
+        """Global names used as those of variables."""
         self.rule_kind = ""
 
     # tokens
@@ -250,11 +255,13 @@ class _Parser:
                 raise self.unexpected()
         self.advance()
         self.newlines()
-        if name in self.functions:
+        if name in self.functions or name in self.variables or name in SPECIAL_NAMES or name in SPECIAL_ARRAYS:
             raise self.error(f"error: function name `{name}' previously defined")
         self.in_function = True
         self.rule_kind = "function"
+        self.parameters, self.defining = parameters, name
         self.functions[name] = Function(line, name, list(parameters), self.action())
+        self.parameters, self.defining = {}, ""
         self.in_function = False
 
     # statements
@@ -348,7 +355,7 @@ class _Parser:
         self.expect("(")
         if self.token.kind == "NAME" and self.peek().kind == "in" and self.peek(2).kind == "NAME":
             saved = self.position
-            variable = Name(line, self.advance().value)
+            variable = self.variable(self.advance())
             self.advance()
             array = self.name_or_index()
             if self.token.kind == ")":
@@ -448,9 +455,20 @@ class _Parser:
             return Delete(line, target)
         return ExpressionStatement(line, self.expression())
 
+    def variable(self, token: Token) -> Name:
+        """A name that is no call's."""
+        name = token.value
+        if name not in self.parameters:
+            if name in self.functions or name == self.defining:
+                raise AwkSyntaxError(
+                    f"{self.source.name}:{token.line}: error: function `{name}' called with space between name and `(',\n"
+                    "or used as a variable or an array"
+                )
+            self.variables.add(name)
+        return Name(token.line, name)
+
     def name_or_index(self) -> Name | Index:
-        token = self.expect("NAME")
-        result: Name | Index = Name(token.line, token.value)
+        result: Name | Index = self.variable(self.expect("NAME"))
         while self.token.kind == "[":
             result = self.subscript(result)
         return result
@@ -652,8 +670,7 @@ class _Parser:
         return Regex(token.line, token.value, token.kind == "STRONG")
 
     def name(self) -> Expression:
-        token = self.advance()
-        result: Name | Index = Name(token.line, token.value)
+        result: Name | Index = self.variable(self.advance())
         while self.token.kind == "[":
             result = self.subscript(result)
         return result
@@ -751,8 +768,19 @@ class _Parser:
         if not lowest <= len(arguments) <= highest:
             message = f"{len(arguments)} is invalid as number of arguments for {name}"
             raise point_at(self.source, self.token.position, message)
+        if name in ("sub", "gsub") and len(arguments) > 2 and not _is_changeable(arguments[2]):
+            raise point_at(self.source, self.token.position, f"{name} third parameter is not a changeable object")
         self.advance()
         return Call(token.line, name, arguments)
+
+
+def _is_changeable(expression: Expression) -> bool:
+    """Whether it can be assigned, or is a constant, which gawk lets pass."""
+    if isinstance(expression, Binary):
+        return isinstance(expression.left, Number) and isinstance(expression.right, Number)
+    if isinstance(expression, Concat):
+        return all(isinstance(part, Text) for part in expression.parts)
+    return isinstance(expression, (Name, Index, Field, Number, Text))
 
 
 _COMPOUND: dict[str, Callable[[_Parser], Statement]] = {

@@ -135,11 +135,24 @@ def _read_source(ctx: CommandContext, name: str, included_at: str = "") -> Sourc
     raise CommandError(f"fatal: cannot open source file `{name}' for reading: {reason}", 2)
 
 
-def run_program(ctx: CommandContext, sources: list[tuple[bool, str]], variables: list[str], operands: list[str], inplace: bool) -> int:
-    """Run a program. `sources` are (whether it is a file's name, text or name); the status comes back."""
+def run_program(
+    ctx: CommandContext,
+    sources: list[tuple[bool, str]],
+    variables: list[str],
+    operands: list[str],
+    *,
+    inplace: bool = False,
+    by_bytes: bool = False,
+) -> int:
+    """Run a program. `sources` are (whether it is a file's name, text or name); the status comes back.
+
+    inplace   whether each file is replaced by what is printed for it
+    by_bytes  whether a byte is a character, as it is in the locale C
+    """
+    by_bytes = by_bytes or ctx.is_bytewise()
     read = [_read_source(ctx, text) if is_file else Source("cmd. line", text) for is_file, text in sources]
     pairs = [_split_assignment(word) for word in variables]
-    if ctx.is_bytewise():
+    if by_bytes:
         read = [Source(source.name, bytewise(source.text)) for source in read]
         pairs = [(name, bytewise(value)) for name, value in pairs]
     by_operand = frozenset(found[1] for word in operands if (found := _ASSIGNMENT.match(word)))
@@ -155,7 +168,7 @@ def run_program(ctx: CommandContext, sources: list[tuple[bool, str]], variables:
         return failure.status
     for line in warnings:
         _report(ctx, line)
-    return _Run(ctx, compiled, read[0].name).run(pairs, operands, inplace)
+    return _Run(ctx, compiled, read[0].name, by_bytes=by_bytes).run(pairs, operands, inplace)
 
 
 def _split_assignment(word: str) -> tuple[str, str]:
@@ -174,11 +187,11 @@ def _report(ctx: CommandContext, message: str) -> None:
 class _Run:
     """One run of a compiled program, and the place in it that messages tell."""
 
-    def __init__(self, ctx: CommandContext, compiled: Compiled, source_name: str) -> None:
+    def __init__(self, ctx: CommandContext, compiled: Compiled, source_name: str, *, by_bytes: bool) -> None:
         self.ctx = ctx
         self.compiled = compiled
         self.source_name = source_name
-        self.rt = Runtime(ctx, self.warn)
+        self.rt = Runtime(ctx, self.warn, bytewise=by_bytes)
 
     def run(self, variables: list[tuple[str, str]], operands: list[str], inplace: bool) -> int:
         rt = self.rt
@@ -219,7 +232,7 @@ class _Run:
             information.update({"pid": 1000.0, "ppid": 1.0, "uid": 1000.0, "euid": 1000.0, "gid": 1000.0, "egid": 1000.0, "pgrpid": 1000.0})
         rt.inplace = inplace
         for name, value in variables:
-            if name == "inplace::suffix":
+            if name == "inplace::suffix" or (name == "INPLACE_SUFFIX" and not rt.inplace_suffix):
                 rt.inplace_suffix = unescape(value)
             else:
                 rt.assign_operand(name, unescape(value, lambda message: _report(ctx, f"warning: {message}")))

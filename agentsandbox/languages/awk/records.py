@@ -84,12 +84,12 @@ class Separator:
 
     __slots__ = ("character", "kind", "pattern")
 
-    def __init__(self, text: str, compile_pattern: Callable[[str], Pattern], ignore_case: bool = False) -> None:
+    def __init__(self, text: str, compile_pattern: Callable[[str], Pattern]) -> None:
         self.character = text
         self.pattern: Pattern | None = None
         if text == "":
             self.kind = "paragraph"
-        elif len(text) == 1 and not (ignore_case and text.isalpha()):
+        elif len(text) == 1:
             self.kind = "character"
         else:
             self.kind = "pattern"

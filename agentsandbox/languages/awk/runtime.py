@@ -67,7 +67,7 @@ MAX_FIELDS = 1_000_000
 class Runtime:
     """One run of one program. Generated code reads and writes its attributes."""
 
-    def __init__(self, ctx: CommandContext, warn: Callable[[str], None]) -> None:
+    def __init__(self, ctx: CommandContext, warn: Callable[[str], None], *, bytewise: bool) -> None:
         self.ctx = ctx
         self.budget = ctx.budget
         self.warn_with_place = warn
@@ -99,7 +99,7 @@ class Runtime:
         self.status = 0
         self.has_read = False
         """Whether there was a record."""
-        self.bytewise = ctx.is_bytewise()
+        self.bytewise = bytewise
         """Whether a byte is a character: the locale C."""
         self.got = ""
         self.variables: dict[str, Value] = {}
@@ -308,7 +308,7 @@ class Runtime:
         if self._reader is not None:
             self._reader.push_back(rest, self._separator.character)
         self._splitters.clear()
-        self._separator = Separator(self.text(self.RS), self._compile, bool(self.IGNORECASE))
+        self._separator = Separator(self.text(self.RS), self._compile)
 
     # patterns
 
@@ -346,7 +346,7 @@ class Runtime:
     def _plain_separator(self, separator: str) -> str | None:
         """What `str.split` takes when it can do the job."""
         paragraphs = self.RS == ""
-        if len(separator) == 1 and separator != " " and not (bool(self.IGNORECASE) and separator.isalpha()):
+        if len(separator) == 1 and separator != " ":
             self.q = not paragraphs and separator != "\\"
             return separator
         return None
@@ -357,7 +357,7 @@ class Runtime:
             return split_words
         if separator == "":
             return list
-        if len(separator) == 1 and not (bool(self.IGNORECASE) and separator.isalpha()):
+        if len(separator) == 1:
             if self.RS == "" and separator != "\n":
                 pattern = self.dynamic_pattern(f"[{separator}\n]" if separator not in "\\^]" else f"\\{separator}|\n")
                 return lambda text: split_by_pattern(pattern, text, None, self.budget.step)
@@ -977,7 +977,7 @@ def _matches(pattern: Pattern, text: str, step: Callable[[], None], between: lis
     found: list[str] = []
     position = last = 0
     after_match = False
-    while position <= len(text):
+    while text and position <= len(text):
         step()
         match = pattern.search(text, position)
         if match is None:
@@ -987,8 +987,6 @@ def _matches(pattern: Pattern, text: str, step: Callable[[], None], between: lis
             position = left + 1
             after_match = False
             continue
-        if left == right and left == len(text) and found:
-            break
         found.append(text[left:right])
         if between is not None:
             between.append(text[last:left])

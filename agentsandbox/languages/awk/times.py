@@ -42,4 +42,8 @@ def make_time(text: str, utc: bool, env: Mapping[str, str]) -> float:
     local = (days_from_civil(year, month, 1) + day - 1) * 86400 + hour * 3600 + minute * 60 + second
     if utc:
         return float(local)
-    return float(find_zone(env.get("TZ", "")).to_utc(local, None if daylight < 0 else daylight > 0))
+    zone = find_zone(env.get("TZ", ""))
+    moment = zone.to_utc(local, None if daylight < 0 else daylight > 0)
+    if daylight > 0 and moment == zone.to_utc(local, False):
+        return moment - 3600.0  # as the C library takes it where there is no daylight saving time
+    return float(moment)
