@@ -141,9 +141,10 @@ def read_variable(host: ExpansionHost, name: str) -> int:
     if type(value) is int:
         return value
     if type(value) is not str:
+        array = value
         value = host.variables.text_of(name, value)
         if value is None:
-            if host.nounset:
+            if host.nounset and not isinstance(array, AssociativeArray):
                 raise ExpansionError(f"{name}: unbound variable", status=127)
             return 0
     text: str = value

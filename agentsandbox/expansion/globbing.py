@@ -41,8 +41,10 @@ def expand_glob(host: ExpansionHost, pattern: str) -> list[str] | None:
     )
     ignored = host.values.get("GLOBIGNORE")
     if ignored and isinstance(ignored, str):
-        patterns = [compile_glob(piece, pathname=True) for piece in _GLOBIGNORE.findall(ignored)]
-        found = glob_paths(pattern, host.fs, host.cwd, host.budget, dotglob=True, globstar=shopt["globstar"])
+        patterns = [compile_glob(piece, pathname=True, ignore_case=shopt["nocaseglob"]) for piece in _GLOBIGNORE.findall(ignored)]
+        found = glob_paths(
+            pattern, host.fs, host.cwd, host.budget, dotglob=True, globstar=shopt["globstar"], ignore_case=shopt["nocaseglob"]
+        )
         found = [name for name in found if not any(test.fullmatch(name) for test in patterns)]
     if found:
         return found

@@ -238,7 +238,7 @@ def bind_assignment(node: Assignment, *, argument: bool = False) -> Binder:
     def bind(shell: Shell, associative: bool = False) -> BoundAssignment:
         value = text(shell)
         key = (subscript if argument or shell.variables.is_associative(name) else index)(shell)
-        if (not key.strip() and not isinstance(shell.variables.lookup(name), AssociativeArray)) or not key:
+        if not key and (not raw or shell.variables.is_associative(name)):
             raise ExpansionError(f"{name}[{raw}]: bad array subscript")
         return BoundAssignment(name, value, key, append, source, raw)
 

@@ -7,7 +7,7 @@ from agentsandbox.expansion.variables import READONLY, AssociativeArray, Indexed
 from agentsandbox.interpreter.dispatch import compiles
 from agentsandbox.interpreter.failures import command_failed, expansion_failed
 from agentsandbox.interpreter.redirections import redirected
-from agentsandbox.interpreter.substitutions import WORDS
+from agentsandbox.interpreter.substitutions import WORDS, finishing
 from agentsandbox.languages.predicates import NUMERIC
 from agentsandbox.patterns import compile_shell_pattern
 from agentsandbox.streams import bytewise
@@ -118,7 +118,14 @@ def _conditional(node: Conditional) -> Run:
             command_failed(shell, status, line)
         return status
 
-    return redirected(node.redirections, run)
+    return redirected(node.redirections, finishing(run, _words(node.test)))
+
+
+def _words(test: object) -> list[Word]:
+    """The words of a condition."""
+    if isinstance(test, Word):
+        return [test]
+    return [word for name in getattr(test, "__slots__", ()) for word in _words(getattr(test, name))]
 
 
 def _before(shell: Shell, node: Conditional) -> None:

@@ -8,7 +8,7 @@ from agentsandbox.expansion.variables import is_name
 from agentsandbox.interpreter.dispatch import compile_command, compiles
 from agentsandbox.interpreter.failures import expansion_failed
 from agentsandbox.interpreter.redirections import redirected
-from agentsandbox.interpreter.substitutions import WORDS
+from agentsandbox.interpreter.substitutions import WORDS, finishing
 from agentsandbox.patterns import compile_shell_pattern
 from agentsandbox.streams import bytewise
 from agentsandbox.syntax.nodes import (
@@ -296,7 +296,7 @@ def _for(node: For) -> Run:
         shell.status = status
         return status
 
-    return redirected(node.redirections, run_for)
+    return redirected(node.redirections, finishing(run_for, node.words or ()))
 
 
 def refuse_name(shell: Shell, name: str, line: int) -> int:
@@ -480,7 +480,7 @@ def _case(node: Case) -> Run:
             shell.status = status
         return status
 
-    return redirected(node.redirections, run_case)
+    return redirected(node.redirections, finishing(run_case, [node.word]))
 
 
 def _trace_case(shell: Shell, node: Case) -> None:

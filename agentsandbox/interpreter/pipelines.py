@@ -54,7 +54,7 @@ def _leaves_no_trace(command: Command) -> bool:
 class _Run:
     """One run of a pipeline."""
 
-    __slots__ = ("children", "fds", "in_place", "node", "shell", "stages", "statuses")
+    __slots__ = ("children", "fds", "in_place", "last", "node", "shell", "stages", "statuses")
 
     def __init__(self, shell: Shell, node: Pipeline, stages: Sequence[Run], children: Sequence[Run], in_place: list[str]) -> None:
         self.shell = shell
@@ -63,19 +63,42 @@ class _Run:
         self.children = children
         self.in_place = in_place
         self.fds = shell.fds
+        self.last = len(stages) - 1
         self.statuses = [0] * len(stages)
+
+    def run_last_here(self) -> None:
+        """As `lastpipe` says: the stages before the last are a process, the last one runs in this shell."""
+        shell, scheduler = self.shell, self.shell.machine.scheduler
+        pipe = Pipe(scheduler)
+        reader = PipeReader(pipe)
+        saved, last = shell.fds, self.last
+        self.fds, self.last = {**saved, 1: pipe}, last - 1
+
+        def run_others() -> int:
+            try:
+                return self.run(0, None, started=True)
+            finally:
+                pipe.release()
+
+        others = scheduler.start(run_others, "pipeline", give_up=pipe.release)
+        shell.fds = {**saved, 0: reader}
+        try:
+            self.statuses[last] = self.stages[last](shell)
+        finally:
+            shell.fds = saved
+            reader.release()
+        scheduler.wait(others)
 
     def run(self, first: int, source: Stream | None, *, started: bool) -> int:
         """Run the stages from `first` on; `started` when this is a process of its own."""
         shell = self.shell
         scheduler = shell.machine.scheduler
-        last = len(self.stages) - 1
         number = first
         while True:
             fds = self.fds
             if source is not None:
                 fds = {**fds, 0: source}
-            if number == last:
+            if number == self.last:
                 self.statuses[number] = self._stage(number, fds, started)
                 if source is not None:
                     source.release()
@@ -113,13 +136,6 @@ class _Run:
                 return 1
             finally:
                 shell.fds, shell.hashed = saved, hashed
-        if number == len(self.stages) - 1 and shell.shopt["lastpipe"] and not shell.monitor and not started:
-            saved = shell.fds
-            shell.fds = fds
-            try:
-                return self.stages[number](shell)
-            finally:
-                shell.fds = saved
         try:
             return run_subshell(shell, self.children[number], fds)
         except Killed as end:
@@ -166,8 +182,10 @@ def _stages(node: Pipeline) -> Run:
             _announce(shell, node)
         pipeline = _Run(shell, node, stages, children, in_place)
         last_argument = shell.last_argument
-        pipeline.run(0, None, started=False)
-        if not shell.shopt["lastpipe"]:
+        if shell.shopt["lastpipe"] and not shell.monitor:
+            pipeline.run_last_here()
+        else:
+            pipeline.run(0, None, started=False)
             shell.last_argument = last_argument
         statuses = pipeline.statuses
         code = statuses[-1]

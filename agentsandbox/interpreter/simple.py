@@ -15,7 +15,7 @@ from agentsandbox.interpreter.functions import call_function, call_recorded
 from agentsandbox.interpreter.inline import inline_command
 from agentsandbox.interpreter.redirections import RedirectionError, compile_redirections, release_all, restored
 from agentsandbox.interpreter.subshells import child_killed
-from agentsandbox.interpreter.substitutions import WORDS, finish_process_substitutions
+from agentsandbox.interpreter.substitutions import WORDS, finish_process_substitutions, finishing
 from agentsandbox.limits import Budget
 from agentsandbox.syntax.nodes import (
     ArithmeticSubstitution,
@@ -186,7 +186,7 @@ def _assignments_only(node: SimpleCommand) -> Run:
     words = [word for assignment in node.assignments for word in (assignment.value, assignment.subscript) if word is not None]
     if only is not None and redirections is None and all(map(_runs_no_command, words)):
         return _one_assignment(only, line, assign)
-    return assign
+    return finishing(assign, [word for word in words if isinstance(word, Word)])
 
 
 def _runs_no_command(value: Node) -> bool:

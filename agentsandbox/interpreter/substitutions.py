@@ -14,13 +14,13 @@ from agentsandbox.syntax.nodes import Command, HereDocument, SimpleCommand, Word
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from agentsandbox.interpreter.shell import Shell
 
     Run = Callable[[Shell], int]
 
-__all__ = ["WORDS", "expand_index", "expand_quoted_text", "finish_process_substitutions"]
+__all__ = ["WORDS", "expand_index", "expand_quoted_text", "finish_process_substitutions", "finishing"]
 
 
 class _Output(Buffer):
@@ -256,6 +256,22 @@ def finish_process_substitutions(shell: Shell, mark: int) -> None:
         stream.release()
         if isinstance(stream, Pipe) and stream.references <= 0:
             shell.machine.scheduler.wait(process)
+
+
+def finishing(run: Run, words: Iterable[Word]) -> Run:
+    """A command that itself closes the process substitutions of its words."""
+    if not any("<(" in word.source or ">(" in word.source for word in words):
+        return run
+
+    def run_finishing(shell: Shell) -> int:
+        mark = len(shell.process_files)
+        try:
+            return run(shell)
+        finally:
+            if len(shell.process_files) > mark:
+                finish_process_substitutions(shell, mark)
+
+    return run_finishing
 
 
 WORDS = WordCompiler(_command_substitution, _process_substitution)

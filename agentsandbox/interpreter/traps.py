@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from agentsandbox.errors import Exit, Return
+from agentsandbox.expansion.errors import ExpansionError
 from agentsandbox.processes import SIGNALS
 
 TYPE_CHECKING = False
@@ -34,7 +35,7 @@ def run_trap(shell: Shell, name: str, line: int | None = None) -> int:
     saved_line, saved_trap = shell.line, shell.trap_line
     shell.in_trap += 1
     shell.trace_level += 1
-    if name in ("DEBUG", "ERR"):  # a trap does not trap itself
+    if name in _ORIGINS:  # a trap does not trap itself
         shell.traps = {**shell.traps, name: _IN_PROGRESS}
         shell.update_flags()
     budget = shell.budget
@@ -71,6 +72,8 @@ def run_exit_trap(shell: Shell, status: int) -> int:
         return end.status
     except Return:
         return shell.status
+    except ExpansionError as error:
+        shell.report(error)
     finally:
         shell.in_trap -= 1
         shell.exit_status = None

@@ -15,7 +15,6 @@ from agentsandbox.syntax.nodes import (
     Group,
     If,
     Literal,
-    Quoted,
     Select,
     While,
     Word,
@@ -80,7 +79,7 @@ def _for_words(parser: Parser, start: int, node: type[For]) -> Command:
     name = parser.read_word()
     if name is None:
         raise parser.unexpected(parser.token())
-    text = "".join(part.text if isinstance(part, (Literal, Quoted)) else "$" for part in name.parts)
+    text = "".join(part.text if isinstance(part, Literal) else "$" for part in name.parts)
     if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", text):
         text = name.source  # reported when it runs
     words: list[Word] | None = None

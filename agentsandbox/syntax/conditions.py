@@ -41,7 +41,7 @@ def read_condition(parser: Parser, start: int) -> Command:
     try:
         test = reader.whole()
     except ShellSyntaxError as error:
-        if error.source_line is None and reader.at < len(parser.text):
+        if error.source_line is None and reader.at < len(parser.text) and not error.is_quote:
             error.status = None
         error.at_end = reader.token == ""
         raise

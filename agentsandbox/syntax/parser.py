@@ -178,6 +178,8 @@ class Parser(WordReader):
             else:
                 break
             self.skip_blanks()
+        if (prefixed or timed) and self.text[self.position : self.position + 1] in ("&", "|"):
+            raise self.unexpected(self.token())
         if (prefixed or timed) and self._at_command_end():
             empty = SimpleCommand((), (), (), self.line_at(start))
             return Pipeline((empty,), negated, timed, self.line_at(start))
@@ -206,7 +208,7 @@ class Parser(WordReader):
         return command
 
     def _at_command_end(self) -> bool:
-        return self.position >= len(self.text) or self.text[self.position] in "\n;&)" or self.text.startswith("||", self.position)
+        return self.position >= len(self.text) or self.text[self.position] in "\n;)"
 
     # commands
 
@@ -414,18 +416,18 @@ class Parser(WordReader):
                     raise
                 self.position = start
                 return None
-            operator = text[self.position : self.position + 2]
+            operator = self.text[self.position : self.position + 2]
             if (operator[:1] != "=" and operator != "+=") or (not first and _has_blanks(subscript)):
                 self.position = start
                 return None
             operator = "=" if operator[0] == "=" else "+="
             self.position += len(operator)
         value: Word | ArrayLiteral
-        if text[self.position : self.position + 1] == "(":
+        if self.text[self.position : self.position + 1] == "(":
             value = self._array_literal()
         else:
             value = self.read_word() or Word((), "")
-        return Assignment(name, value, subscript, operator == "+=", text[start : self.position])
+        return Assignment(name, value, subscript, operator == "+=", self.text[start : self.position])
 
     def _array_literal(self) -> ArrayLiteral:
         try:
@@ -506,6 +508,11 @@ class Parser(WordReader):
         if number and len(number) > 9:
             raise self.unexpected(operator)
         return Redirection(operator, target, int(number) if number else None, variable, line)
+
+    def finish_here_document(self, document: HereDocument, body: str, start: int) -> None:
+        ends, self._alias_ends = self._alias_ends, []  # places in another text
+        super().finish_here_document(document, body, start)
+        self._alias_ends = ends
 
     # substitutions
 

@@ -202,7 +202,9 @@ class WordReader(Lexer):
                 pending.clear()
 
         meter = self.meter
-        while self.position < size:
+        while self.position < len(self.text):
+            if self.text is not text:  # an alias in a substitution
+                text, size = self.text, len(self.text)
             if meter is not None:
                 meter.step(4)
             match = run.match(text, self.position)
@@ -217,8 +219,6 @@ class WordReader(Lexer):
                 break
             if char == "$":
                 part = self._dollar(mode)
-                if self.text is not text:  # an alias in a substitution
-                    text, size = self.text, len(self.text)
                 if part is None:
                     pending.append("$")
                 else:
@@ -258,7 +258,6 @@ class WordReader(Lexer):
                     if char in "<>" and text[position + 1 : position + 2] == "(":
                         flush()
                         parts.append(self._process_substitution())
-                        text, size = self.text, len(self.text)
                         continue
                     break
                 if self.extglob and char in "?*+@!" and text[position + 1 : position + 2] == "(":
@@ -269,7 +268,6 @@ class WordReader(Lexer):
             elif mode == BRACE and char in "<>" and text[position + 1 : position + 2] == "(":
                 flush()
                 parts.append(self._process_substitution())
-                text, size = self.text, len(self.text)
             else:
                 if mode == SUBSCRIPT:
                     brackets += 1 if char == "[" else -1

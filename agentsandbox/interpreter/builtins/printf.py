@@ -6,6 +6,7 @@ import os
 
 from agentsandbox.errors import CommandError
 from agentsandbox.expansion.errors import ExpansionError
+from agentsandbox.expansion.variables import is_name
 from agentsandbox.interpreter.builtins import UsageFailure, define
 from agentsandbox.languages.printf import compile_format
 from agentsandbox.streams import decode
@@ -61,7 +62,7 @@ def printf(shell: Shell, words: list[str]) -> int:
 
 def _assign(shell: Shell, variable: str, text: str) -> None:
     base, bracket, subscript = variable.partition("[")
-    if not base.isidentifier() or (bracket and not subscript.endswith("]")):
+    if not is_name(base) or (bracket and (subscript == "]" or not subscript.endswith("]"))):
         raise CommandError(f"`{variable}': not a valid identifier", 2)
     try:
         if bracket:

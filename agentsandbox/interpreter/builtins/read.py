@@ -193,6 +193,8 @@ def _set(shell: Shell, name: str, value: str) -> None:
     base, bracket, subscript = name.partition("[")
     if bracket:
         key = subscript[:-1]
+        if not key:
+            raise CommandError(f"`{name}': not a valid identifier", 1)
         shell.variables.assign_element(base, shell.expand_text(key) if "$" in key else key, value)
     else:
         try:

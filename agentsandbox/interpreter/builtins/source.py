@@ -34,12 +34,14 @@ def source(shell: Shell, words: list[str]) -> int:
         if not special and shell.fs.is_dir(path):
             raise CommandError(f"{name}: is a directory", 1)
         content = _read(shell, path)
+        if content.startswith(b"#!command ") or b"\0" in content[:80].partition(b"\n")[0]:
+            raise CommandError(f"{name}: cannot execute binary file", 126)
     except (CommandError, OSError) as error:
         message = f"{words[0]}: {error.message}" if isinstance(error, CommandError) else f"{name}: {os.strerror(error.errno or 5)}"
         shell.complain(message)
         if "RETURN" in shell.traps:
             _trap(shell)
-        return 1
+        return error.status if isinstance(error, CommandError) else 1
     saved = shell.positional
     if arguments:
         shell.positional = arguments
