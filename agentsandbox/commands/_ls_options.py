@@ -68,6 +68,11 @@ class Options:
         self.now = ctx.host.clock()
         self.line = _columns(ctx, args)
         self.colors = self._choose_colors(ctx, args)
+        self.hyperlink = False
+        """Whether names are links to the files, as some terminals follow them."""
+        for key, value in args.given:
+            if key == "hyperlink":
+                self.hyperlink = value is None or choose(value, "--hyperlink", _WHEN) == "always"
         self.tab = _number(args.value("tabsize"), 8, "tab size")
         if self.colors is not None:
             self.tab = 0
@@ -89,7 +94,7 @@ class Options:
         """Whether names alone do not do."""
         return (
             self.form == "long" or self.blocks or self.inode or self.recursive or self.directories_first or self.context
-            or self.indicators != "none" or self.colors is not None or self.sort in ("time", "size")
+            or self.indicators != "none" or self.colors is not None or self.sort in ("time", "size") or self.hyperlink
         )  # fmt: skip
 
     @property

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import posixpath
+import re
 import stat
+from contextlib import suppress
 
 from agentsandbox.commands._block_sizes import disk_usage
 from agentsandbox.commands._columns import lay_out, separate
@@ -12,7 +15,7 @@ from agentsandbox.commands._times import LocalTime, nanoseconds
 from agentsandbox.commands._widths import text_width
 from agentsandbox.languages.modes import format_mode
 from agentsandbox.languages.owners import Owners
-from agentsandbox.streams import bytewise, encode
+from agentsandbox.streams import bytewise, decode, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,6 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Printer"]
 
+_UNSAFE = re.compile(rb"[^A-Za-z0-9/._~-]")
 _LINES = 256  # that are written at a time
 
 
@@ -50,6 +54,19 @@ class Printer:
             return printable("".join([character if character.isascii() else "\x7f" for character in name]) if self.bytewise else name)
         shown = quote_as(name, self.options.quoting)
         return f"'{shown[1:-1]}'" if self.bytewise and shown[0] == "‘" else shown
+
+    def linked(self, shown: str, path: str) -> str:
+        """What is shown of a file as a link to it, where that is asked for."""
+        if not self.options.hyperlink:
+            return shown
+        full = self.ctx.path(path)
+        try:
+            full = self.ctx.fs.realpath(full)
+        except OSError:  # a link that leads nowhere
+            with suppress(OSError):
+                full = posixpath.normpath(posixpath.join(posixpath.dirname(full), self.ctx.fs.readlink(full)))
+        escaped = decode(_UNSAFE.sub(lambda found: b"%%%02x" % found[0][0], encode(full)))
+        return f"\x1b]8;;file://{self.ctx.host.hostname}{escaped}\a{shown}\x1b]8;;\a"
 
     def total(self, entries: Sequence[Entry]) -> str:
         """The sum of the blocks, as the line "total" shows it."""
@@ -125,6 +142,8 @@ class Printer:
         if self.options.form == "long" and entry.target is not None:
             mark = ""
         width = text_width(shown) + len(mark)
+        if self.options.hyperlink:
+            shown = self.linked(shown, entry.path)
         if self.options.colors is not None:
             shown = self.options.colors.paint(shown, self.options.colors.code(entry, entry.info, entry.name))
         return shown + mark, width
@@ -180,7 +199,7 @@ class Printer:
         name, _ = self._name(entry)
         if entry.target is None:
             return name
-        target = self.quoted(entry.target)
+        target = self.linked(self.quoted(entry.target), entry.path)
         mark = indicator(entry.target_info, self.options.indicators)
         colors = self.options.colors
         if colors is not None and (colors.shows_targets or self.options.indicators in ("classify", "file-type")):

@@ -35,6 +35,7 @@ List FILEs (the current directory by default), sorted by name unless told otherw
                                with -l: show it and sort by name; otherwise sort by it
   -C                         names in columns
       --color[=WHEN]         colours: 'always' (default if omitted), 'auto' or 'never'
+      --hyperlink[=WHEN]     names are links to the files; WHEN as for --color
   -d, --directory            list directories themselves, not what is in them
   -f                         list all in directory order
   -F, --classify[=WHEN]      append one of */=>@| to names; WHEN as for --color
@@ -148,7 +149,7 @@ class _Lister:
         entries = self._entries(name, names)
         if headers:
             start = "\n" if self.printed else ""
-            shown = self.printer.quoted(name)
+            shown = self.printer.linked(self.printer.quoted(name), name)
             self.ctx.stdout.write(encode(f"{start}{shown}:\n"))
         self.printed = True
         total = self.printer.total(entries) if self.options.needs_total else None
