@@ -49,9 +49,6 @@ CIRCLES = {
 }
 """Rooms whose modules may import each other in a circle, inside functions; at the top of modules none may."""
 
-UNSORTED = {"expansion", "interpreter", "syntax"}
-"""Rooms whose modules share more with each other than they export."""
-
 LIMIT = 600
 LONG_FILES = {
     "expansion/variables.py": "every kind of variable and its attributes",
@@ -215,7 +212,7 @@ def test_what_others_import_is_exported() -> None:
     broken = []
     for path, tree in modules().items():
         for node in at_run_time(tree):
-            if isinstance(node, ast.ImportFrom) and (owner := names.get(node.module or "")) and room_of(owner) not in UNSORTED:
+            if isinstance(node, ast.ImportFrom) and (owner := names.get(node.module or "")):
                 listed = exported(modules()[owner])
                 hidden = set() if listed is None else {alias.name for alias in node.names} - listed
                 broken += [f"{path} imports {name} from {owner}" for name in hidden]
