@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     Evaluator = Callable[[ExpansionHost, Sequence[int]], int]
 
-__all__ = ["compile_operation", "compile_text", "compile_tree", "evaluate_text", "wrap"]
+__all__ = ["compile_operation", "compile_text", "compile_tree", "evaluate_text", "read_variable", "wrap"]
 
 MAX_RECURSION = 1024
 """Variables whose values are expressions that name further variables: as deep as bash goes."""

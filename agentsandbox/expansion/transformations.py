@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     Operator = Callable[[ExpansionHost, str, str, str], str]
 
-__all__ = ["OPERATORS", "attribute_letters", "slice_list", "slice_text", "transform"]
+__all__ = ["OPERATORS", "attribute_letters", "format_array", "quote_key", "slice_list", "slice_text", "transform"]
 
 
 def _compiled(host: ExpansionHost, pattern: str) -> ShellPattern:

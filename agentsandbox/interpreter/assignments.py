@@ -23,7 +23,7 @@ if TYPE_CHECKING:
         def __call__(self, shell: Shell, associative: bool = False, /) -> BoundAssignment: ...
 
 
-__all__ = ["BoundAssignment", "assign_array", "bind_assignment", "compile_assignment"]
+__all__ = ["BoundAssignment", "assign_array", "bind_assignment", "compile_assignment", "number_of", "written_literal"]
 
 
 class BoundAssignment:
@@ -253,7 +253,7 @@ def compile_assignment(node: Assignment) -> Callable[[Shell], None]:
         return lambda shell: bind(shell).apply(shell)
     if node.append:
         return _append(name, node.value)
-    number = _number_of(node.value)
+    number = number_of(node.value)
     if number is not None:
 
         def assign_number(shell: Shell) -> None:
@@ -279,7 +279,7 @@ def compile_assignment(node: Assignment) -> Callable[[Shell], None]:
     return assign
 
 
-def _number_of(value: Word) -> Callable[[Shell], int] | None:
+def number_of(value: Word) -> Callable[[Shell], int] | None:
     """The arithmetic of name=$((…)), whose result stays a number."""
     parts = value.parts
     if len(parts) == 1 and isinstance(parts[0], DoubleQuoted):

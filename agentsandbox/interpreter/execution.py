@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from agentsandbox.processes import Process
     from agentsandbox.streams import ByteReader, ByteWriter
 
-__all__ = ["DEFAULT_PATH", "SHELL_NAMES", "find_on_path", "locate", "run_external", "run_file"]
+__all__ = ["DEFAULT_PATH", "SHELL_NAMES", "find_on_path", "locate", "refusal_of", "run_external", "run_file", "skill_hint"]
 
 SHELL_NAMES = frozenset(("sh", "bash", "dash", "ash", "rbash"))
 DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin"
@@ -123,7 +123,7 @@ def run_file(shell: Shell, path: str, argv: Sequence[str], environment: Mapping[
     except OSError as error:
         status = 127 if error.errno == 2 else 126
         if error.errno == 2 and "/" in argv[0]:
-            hint = _skill_hint(shell, path)
+            hint = skill_hint(shell, path)
             shell.complain(f"{path}: {os.strerror(2)}")
             if hint and 2 in shell.fds:
                 shell.fds[2].write(encode(f"{hint}\n"))
@@ -160,7 +160,7 @@ def _is_too_long(argv: Sequence[str], environment: Mapping[str, str]) -> bool:
     return max(sizes) > LONGEST_WORD or sum(sizes) + 8 * len(sizes) > LONGEST_LIST
 
 
-def _skill_hint(shell: Shell, path: str) -> str | None:
+def skill_hint(shell: Shell, path: str) -> str | None:
     """Where the script is that a SKILL.md named relative to its own folder."""
     relative = path.removeprefix("./")
     if relative.startswith("/"):

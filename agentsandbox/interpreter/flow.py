@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
     Run = Callable[[Shell], int]
 
-__all__ = ["compile_condition"]
+__all__ = ["compile_condition", "leave_loop", "refuse_name", "trace_loop"]
 
 
 @compiles(CommandList)

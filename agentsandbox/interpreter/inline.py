@@ -276,9 +276,9 @@ def _local(node: SimpleCommand, general: Run) -> Run | None:
             return None
         if "{" in word.value.source and has_braces(word.value.parts):
             return None
-        from agentsandbox.interpreter.assignments import _number_of
+        from agentsandbox.interpreter.assignments import number_of
 
-        value: Callable[[Shell], object] = _number_of(word.value) or WORDS.string(word.value, assignment=True)
+        value: Callable[[Shell], object] = number_of(word.value) or WORDS.string(word.value, assignment=True)
         assignments.append((word.name, value))
     if not assignments:
         return None

@@ -240,18 +240,23 @@ def _held(shell: Shell, variable: str) -> str | None:
     return shell.variables.element(name, _subscript(shell, subscript)) if bracket else shell.variables.get(name)
 
 
+def _opened(shell: Shell, name: str, operator: str, opened: list[Stream]) -> Stream:
+    """The file, which is among those to give back; the error names it as the script did."""
+    try:
+        stream = open_file(shell, name, operator)
+    except OSError as error:
+        raise RedirectionError(f"{name}: {os.strerror(error.errno or 5)}") from None
+    opened.append(stream)
+    return stream
+
+
 def _file(node: Redirection) -> Apply:
     operator = node.operator
     name = _target(node)
     place = _place(node, _MODES[operator][1])
 
     def apply(shell: Shell, table: Table, opened: list[Stream]) -> None:
-        text = name(shell)
-        try:
-            stream = open_file(shell, text, operator)
-        except OSError as error:
-            raise RedirectionError(f"{text}: {os.strerror(error.errno or 5)}") from None
-        opened.append(stream)
+        stream = _opened(shell, name(shell), operator, opened)
         place(shell, table, stream)
 
     return apply
@@ -262,12 +267,7 @@ def _both(node: Redirection) -> Apply:
     name = _target(node)
 
     def apply(shell: Shell, table: Table, opened: list[Stream]) -> None:
-        text = name(shell)
-        try:
-            stream = open_file(shell, text, operator)
-        except OSError as error:
-            raise RedirectionError(f"{text}: {os.strerror(error.errno or 5)}") from None
-        opened.append(stream)
+        stream = _opened(shell, name(shell), operator, opened)
         table[1] = table[2] = stream
 
     return apply
@@ -311,11 +311,7 @@ def _duplicate(node: Redirection) -> Apply:
                 table.pop(int(digits), None)
             return
         if operator == ">&" and node.descriptor is None and node.variable is None:
-            try:
-                stream = open_file(shell, text, ">&")
-            except OSError as error:
-                raise RedirectionError(f"{text}: {os.strerror(error.errno or 5)}") from None
-            opened.append(stream)
+            stream = _opened(shell, text, ">&", opened)
             table[1] = table[2] = stream
             return
         raise RedirectionError(f"{source}: ambiguous redirect")

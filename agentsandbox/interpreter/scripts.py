@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     Run = Callable[[Shell], int]
 
-__all__ = ["run_commands", "run_script_text", "run_shell_command"]
+__all__ = ["POSIX_SHELLS", "expand_escapes", "run_commands", "run_script_text", "run_shell_command"]
 
 _CHANGES_GRAMMAR = re.compile(r"\b(?:alias|unalias|extglob|expand_aliases|set -v|verbose|posix)\b|-[a-zA-Z]*v")
 MAX_CACHED = 4096
@@ -473,9 +473,9 @@ def _run_device(
 
 
 def _hint(shell: Shell, file: str, error: OSError) -> None:
-    from agentsandbox.interpreter.execution import _skill_hint
+    from agentsandbox.interpreter.execution import skill_hint
 
-    hint = _skill_hint(shell, file) if error.errno == 2 else None
+    hint = skill_hint(shell, file) if error.errno == 2 else None
     if hint:
         shell.write(f"{hint}\n", 2)
 

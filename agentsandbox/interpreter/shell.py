@@ -6,11 +6,11 @@ import os
 import posixpath
 from types import MappingProxyType
 
-from agentsandbox.errors import CommandError, Exit, LimitReached
+from agentsandbox.errors import Exit
 from agentsandbox.expansion.variables import ARRAY, EXPORT, READONLY, UNSET, IndexedArray, Variables, is_name
 from agentsandbox.interpreter.jobs import JobTable
 from agentsandbox.interpreter.specials import NOTHING_RUN, READERS, SPECIAL_ATTRIBUTES, WRITERS
-from agentsandbox.streams import Buffer, Stream, decode, encode
+from agentsandbox.streams import Stream, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -671,24 +671,6 @@ class Shell:
         """A path from here, "." and ".." resolved by text, as `cd` does without -P."""
         joined = name if name.startswith("/") else posixpath.join(self.cwd, name)
         return posixpath.normpath(joined)
-
-    def capture(self, run: Callable[[Shell], int]) -> tuple[int, str]:
-        """Run something in a subshell and collect its output as text."""
-        from agentsandbox.interpreter.subshells import run_subshell
-
-        buffer = Buffer(self.budget.value_bytes)
-        status = run_subshell(self, run, {**self.fds, 1: buffer})
-        return status, decode(buffer.getvalue())
-
-    def fail(self, message: str, status: int = 1) -> CommandError:
-        """An error for a builtin to raise."""
-        return CommandError(message, status)
-
-    def deeper(self) -> None:
-        """One call deeper, as `Budget.deeper`."""
-        if self.budget.depth >= self.budget.max_depth:
-            raise LimitReached("depth")
-        self.budget.depth += 1
 
 
 _INLINED = frozenset((":", "true", "false", "echo", "[", "test", "local", "break", "continue", "return", "read"))

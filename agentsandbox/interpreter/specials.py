@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     from agentsandbox.interpreter.shell import Shell
 
-__all__ = ["READERS", "SPECIAL_ATTRIBUTES", "WRITERS", "PipelineStatus"]
+__all__ = ["NOTHING_RUN", "READERS", "SPECIAL_ATTRIBUTES", "WRITERS", "PipelineStatus"]
 
 
 class PipelineStatus(int):

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     Run = Callable[[Shell], int]
 
-__all__ = ["WORDS", "expand_index", "expand_quoted_text", "finish_process_substitutions", "finishing"]
+__all__ = ["WORDS", "expand_index", "expand_quoted_text", "finish_process_substitutions", "finishing", "has_no_side_effects"]
 
 
 class _Output(Buffer):

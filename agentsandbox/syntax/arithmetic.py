@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     Tree = tuple[Any, ...]
 
-__all__ = ["ArithmeticSyntaxError", "parse_arithmetic"]
+__all__ = ["FIRST_OPERAND", "OPERAND", "ArithmeticSyntaxError", "parse_arithmetic"]
 
 OPERAND = "\ue000"
 """Stands in the text for an expansion, followed by its index as a character from U+E100 on."""

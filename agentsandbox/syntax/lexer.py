@@ -33,7 +33,6 @@ class Lexer:
         self.text = text
         self.position = 0
         self.first_line = first_line
-        self.end_line: int | None = None
         self.pending: list[tuple[HereDocument, bool]] = []
         self.warnings: list[tuple[int, str]] = []
         self.nesting = 0

@@ -36,12 +36,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-__all__ = ["DECLARATIONS", "RESERVED", "Parser", "parse"]
+__all__ = ["RESERVED", "Parser", "merge_literals", "parse", "read_arithmetic"]
 
 RESERVED = frozenset("if then else elif fi do done case esac while until for select in function { } ! [[ time coproc".split())
 _BODIES = frozenset("{ if while until for select case [[".split())
 _CLOSERS = frozenset("then else elif fi do done esac }".split())
-DECLARATIONS = frozenset("declare typeset local export readonly alias eval".split())
 _ASSIGNING = frozenset("declare typeset local export readonly".split())
 
 _CLOSING_BRACKETS = re.compile(r"\]\](?=[ \t\n|&;()<>]|\Z)")

@@ -34,7 +34,7 @@ from agentsandbox.syntax.nodes import (
     Word,
 )
 
-__all__ = ["ARITHMETIC", "NAME", "WordReader", "decode_ansi_c"]
+__all__ = ["ARITHMETIC", "HERE", "NAME", "SUBSCRIPT", "WORD", "WordReader", "decode_ansi_c"]
 
 WORD, QUOTED, BRACE, BRACE_Q, HERE, SUBSCRIPT, ARITHMETIC, INNER, BRACE_H = range(9)
 

@@ -34,14 +34,16 @@ def _show(shell: Shell) -> None:
     shell.write(" ".join(_tilde(shell, path) for path in (shell.cwd, *shell.directories)) + "\n")
 
 
+def _operands(words: list[str]) -> tuple[bool, list[str]]:
+    """Whether -n keeps the shell where it is, and what stands behind the options."""
+    stay = words[1:2] == ["-n"]
+    operands = words[2:] if stay else words[1:]
+    return stay, operands[1:] if operands[:1] == ["--"] else operands
+
+
 @define("pushd", "pushd [-n] [+N | -N | dir]")
 def pushd(shell: Shell, words: list[str]) -> int:
-    operands = words[1:]
-    stay = operands[:1] == ["-n"]
-    if stay:
-        operands = operands[1:]
-    if operands[:1] == ["--"]:
-        operands = operands[1:]
+    stay, operands = _operands(words)
     if not operands:
         if stay:
             return 0
@@ -81,12 +83,7 @@ def pushd(shell: Shell, words: list[str]) -> int:
 
 @define("popd", "popd [-n] [+N | -N]")
 def popd(shell: Shell, words: list[str]) -> int:
-    operands = words[1:]
-    stay = operands[:1] == ["-n"]
-    if stay:
-        operands = operands[1:]
-    if operands[:1] == ["--"]:
-        operands = operands[1:]
+    stay, operands = _operands(words)
     stack = [shell.cwd, *shell.directories]
     index: int | None = 0
     if operands:
