@@ -22,8 +22,8 @@ _INVALID = re.compile("[\udc80-\udcff]")
 _TAB = 8
 
 
-def _read_lines(ctx: CommandContext, names: Sequence[str]) -> Iterator[str]:
-    found = 0
+def _read_lines(ctx: CommandContext, names: Sequence[str], *, tables: bool = True) -> Iterator[str]:
+    found = opened = 0
     for name in names or ["-"]:
         try:
             source = ctx.keep(ctx.fs.open(ctx.path(name), "r")) if names else ctx.stdin
@@ -32,11 +32,14 @@ def _read_lines(ctx: CommandContext, names: Sequence[str]) -> Iterator[str]:
         except OSError as error:
             ctx.warn_os(error, name)
             continue
+        opened += 1
         for line in lines(ctx.budget, source):
             found += len(line) + 64
             ctx.budget.charge(found // 8)
             text = decode(line.partition(b"\0")[0])
             yield text if text.isascii() else "".join(_shown_pieces(ctx, text))
+    if opened and tables:  # then one file that is there makes a success of it
+        ctx.status = 0
 
 
 def _shown_pieces(ctx: CommandContext, text: str) -> Iterator[str]:
@@ -195,7 +198,7 @@ def _table(ctx: CommandContext, args: Arguments) -> None:
     separators = args.value("separator")
     limit = _number(args.value("table-columns-limit"), "columns limit") if args.flag("table-columns-limit") else 0
     kept = args.flag("keep-empty-lines")
-    rows = [_split(line, separators, limit) for line in _read_lines(ctx, args.operands) if kept or line.strip(" \t")]
+    rows = [_split(line, separators, limit) for line in _read_lines(ctx, args.operands, tables=False) if kept or line.strip(" \t")]
     if not rows:
         return
     table = _Table(rows, names, ctx.budget)
@@ -265,7 +268,7 @@ def column(ctx: CommandContext, args: Arguments) -> int:
     if any(args.flag(name) for name in _OF_TABLES):
         raise CommandError("option --table required for all --table-*")
     kept = args.flag("keep-empty-lines")
-    entries = [line for line in _read_lines(ctx, args.operands) if kept or line.strip(" \t")]
+    entries = [line for line in _read_lines(ctx, args.operands, tables=False) if kept or line.strip(" \t")]
     if entries:
         _fill(ctx, entries, width, rows_first=args.flag("fillrows"))
     return ctx.status

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     Value = int | str
 
 _INTEGER = re.compile(r"-?[0-9]+", re.ASCII)
-_ZERO = re.compile(r"-?0*")
+_ZERO = re.compile(r"-?0+|")
 _MAX_DIGITS = 40_000
 _CHUNK = 4000
 _MAX_NESTING = 100

@@ -62,7 +62,7 @@ _BINARY = {
     "+": _ADD, "-": _ADD, "*": _MULTIPLY, "/": _MULTIPLY, "%": _MULTIPLY, "^": _POWER,
 }  # fmt: skip
 _OPERAND_STARTS = frozenset(("NUMBER", "STRING", "ERE", "STRONG", "NAME", "CALL", "BUILTIN", "$", "!", "(", "-", "+", "++", "--", "@"))
-_CONCAT_STARTS = _OPERAND_STARTS - {"-", "+", "@", "ERE"}
+_CONCAT_STARTS = _OPERAND_STARTS - {"-", "+", "@", "ERE"} | {"getline"}
 _ARGUMENT_COUNTS = {
     "length": (0, 1), "substr": (2, 3), "index": (2, 2), "split": (2, 4), "sub": (2, 3), "gsub": (2, 3), "gensub": (3, 4),
     "match": (2, 3), "sprintf": (1, 10000), "sin": (1, 1), "cos": (1, 1), "atan2": (2, 2), "exp": (1, 1), "log": (1, 1),
