@@ -198,7 +198,7 @@ def _table(ctx: CommandContext, args: Arguments) -> None:
     separators = args.value("separator")
     limit = _number(args.value("table-columns-limit"), "columns limit") if args.flag("table-columns-limit") else 0
     kept = args.flag("keep-empty-lines")
-    rows = [_split(line, separators, limit) for line in _read_lines(ctx, args.operands, tables=False) if kept or line.strip(" \t")]
+    rows = [_split(line, separators, limit) for line in _read_lines(ctx, args.operands) if kept or line.strip(" \t")]
     if not rows:
         return
     table = _Table(rows, names, ctx.budget)
