@@ -136,12 +136,12 @@ def _merge(machine: Machine, target: Node, source: Node, options: frozenset[str]
 
 
 def _merge_into(machine: Machine, place: Node, node: Node, options: frozenset[str]) -> None:
+    if "n" in options and place.tag != "!!null":
+        return
     if node.kind == SEQUENCE and "+" in options:
         from agentsandbox.languages.yq.arithmetic import added
 
         update_from(machine, place, added(machine, place.copy(machine.meter), node))
-    elif "n" in options and place.tag != "!!null":
-        return
     elif node.kind in (SCALAR, ALIAS) or (node.kind == SEQUENCE and "d" not in options):
         update_from(machine, place, node, clobber="c" in options)
     else:
@@ -235,8 +235,9 @@ def _pipe(machine: Machine, context: Context, expression: Expression) -> Context
     if left is not None and left.name == "as":
         return _bind(machine, context, left, expression.right)
     piped = machine.evaluate(context, left)
-    results = machine.evaluate(context.of(piped.nodes), expression.right)
-    return context.of(results.nodes)
+    inner = context.writable() if piped.creates else context
+    results = machine.evaluate(inner.of(piped.nodes), expression.right)
+    return (context.writable() if results.creates else context).of(results.nodes)
 
 
 def _bind(machine: Machine, context: Context, binding: Expression, body: Expression | None) -> Context:
@@ -374,6 +375,7 @@ def _create_map(machine: Machine, context: Context, expression: Expression) -> C
 
 @operator("collect_object")
 def _collect_object(machine: Machine, context: Context, expression: Expression) -> Context:
+    context = context.writable()  # what is made here is nobody's document
     if not context.nodes:
         return context.single(Node(MAPPING, "!!map", "{}"))
     results: list[Node] = []

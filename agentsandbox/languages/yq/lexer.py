@@ -42,7 +42,8 @@ class Token:
 
 _JOINING = frozenset((
     ")", "]", "}", "variable", "path", "to_entries", "first", "from_entries", "parent", "parents", "root", "env", "keys", "decode",
-    "unique", "sort", "reverse", "flatten", "get_path",
+    "unique", "sort", "reverse", "flatten", "get_path", "split_doc", "shuffle",
+    "pivot",
 ))  # fmt: skip
 _WORDS = (
     ("get_comment", "line", "line_?comment|lineComment"),

@@ -175,13 +175,17 @@ def explode(machine: Machine, node: Node) -> None:
             for child in node.content:
                 explode(machine, child)
         elif node.kind == MAPPING:
-            if any(key.value == "<<" for key in node.content[::2]):
+            if any(_merges(key) for key in node.content[::2]):
                 _merge_aliases(machine, node)
             else:
                 for child in node.content:
                     explode(machine, child)
     finally:
         machine.budget.shallower()
+
+
+def _merges(key: Node) -> bool:
+    return key.value == "<<" and key.tag != "!!str"
 
 
 def _merge_aliases(machine: Machine, node: Node) -> None:
@@ -202,7 +206,7 @@ def _merge_aliases(machine: Machine, node: Node) -> None:
             made[key.value] = (key, value)
 
     for at, (key, value) in enumerate(node.pairs()):
-        if key.value != "<<":
+        if not _merges(key):
             override(key, value, 2 * at)
             continue
         sources = value.content if value.kind == SEQUENCE else [value]

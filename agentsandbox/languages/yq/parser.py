@@ -16,13 +16,22 @@ _BINARY = {
 }  # fmt: skip
 _UNARY = {
     **dict.fromkeys((
-        "collect", "map", "filter", "error", "pick", "omit", "eval", "map_values", "format_datetime", "with_dtf", "tz",
-        "contains", "any_c", "all_c", "with_entries", "with", "set_path", "del_paths", "explode", "sort_by", "sort_keys",
-        "join", "sub", "match", "capture", "test", "split", "select", "has", "unique_by", "group_by", "first",
+        "collect", "error", "format_datetime", "with_dtf", "tz", "contains", "any_c", "all_c", "with_entries", "set_path",
+        "join", "sub", "match", "capture", "test", "has",
     ), 50),
-    "load": 52, "delete": 40,
+    **dict.fromkeys((
+        "map", "filter", "pick", "omit", "eval", "map_values", "with", "del_paths", "explode", "sort_by", "sort_keys",
+        "split", "load", "select", "unique_by", "group_by", "first",
+    ), 52),
+    "delete": 40,
 }  # fmt: skip
-_NULLARY = {"min": 40, "max": 40, "to_entries": 52, "variable": 55, "path": 55, "self": 55}
+_NULLARY = {
+    "min": 40, "max": 40, "variable": 55, "path": 55, "self": 55,
+    **dict.fromkeys((
+        "to_entries", "from_entries", "split_doc", "get_path", "reverse", "sort", "shuffle", "keys", "env", "unique",
+        "flatten", "pivot", "first_of", "parent", "parents", "root", "decode",
+    ), 52),
+}  # fmt: skip
 
 
 class Expression:

@@ -160,7 +160,7 @@ class _Reader:
     def _made(self, kind: str, tag: str, default: str, value: str, style: int) -> Node:
         if tag and tag != "!":
             tag = short_tag(tag)
-            style = TAGGED if style == 0 else 0  # yq knows one style of a node, and none of two
+            style |= TAGGED
         else:
             tag = default
         return Node(kind, tag, value, style)
@@ -208,7 +208,7 @@ class _Reader:
         if anchor:
             node.anchor = anchor
             self.anchors[anchor] = node
-        if kind in _COLLECTIONS:
+        if node.kind != SCALAR:
             self.depth += 1
             if self.depth > DEEPEST:
                 raise YamlError(f"nested too deeply (D-yq): more than {DEEPEST} levels")

@@ -44,9 +44,8 @@ def _collect_map(
     try:
         for key, value in node.pairs():
             machine.budget.step()
-            if follow and key.tag == "!!merge":
-                for merged in _merged(value):
-                    _collect_map(machine, merged, wanted, found, follow=follow, keys=keys, values=values)
+            if follow and key.tag == "!!merge" and wanted != key.value:
+                _collect_merged(machine, value, wanted, found, keys=keys, values=values)
             elif wanted is None or matches_key(key.value, wanted):
                 if keys:
                     found[True, key.value] = key
@@ -56,13 +55,21 @@ def _collect_map(
         machine.budget.shallower()
 
 
-def _merged(value: Node) -> list[Node]:
-    if value.kind == SEQUENCE:
-        return [node for item in value.content for node in _merged(item)]
-    target = value.alias if value.kind == ALIAS else value
-    if target is None or target.kind != MAPPING:
-        raise YqError(f"can only use merge anchors with maps (!!map), but got {target.tag if target else value.tag}")
-    return [target]
+def _collect_merged(
+    machine: Machine, value: Node, wanted: str | None, found: dict[tuple[bool, str], Node], *, keys: bool, values: bool
+) -> None:
+    """What a merge key brings in: a mapping, or those of a sequence; nothing of anything else."""
+    target = value.alias if value.kind == ALIAS and value.alias is not None else value
+    if target.kind == MAPPING:
+        _collect_map(machine, target, wanted, found, follow=True, keys=keys, values=values)
+    elif target.kind == SEQUENCE:
+        machine.budget.deeper()
+        try:
+            for item in target.content:
+                machine.budget.step()
+                _collect_merged(machine, item, wanted, found, keys=keys, values=values)
+        finally:
+            machine.budget.shallower()
 
 
 def child_of(
@@ -101,7 +108,9 @@ def descendants(machine: Machine, nodes: list[Node], *, keys: bool, arrays: bool
 
 def _become(node: Node, kind: str) -> None:
     """A null that a path leads through is what the path says."""
-    node.kind = kind
+    if node.kind != kind:
+        node.kind = kind
+        node.content = []
     node.tag = "!!map" if kind == MAPPING else "!!seq"
     node.value = ""
     node.style = 0
