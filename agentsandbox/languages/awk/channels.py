@@ -26,6 +26,11 @@ PIPE_HELD = 32768
 """Bytes for a command that are kept until it is closed; with more it is started."""
 
 
+_STDOUT = frozenset(("/dev/stdout", "/dev/fd/1", "-"))
+_STDERR = frozenset(("/dev/stderr", "/dev/fd/2"))
+"""What is printed to them comes first where both are one: the standard output is held back."""
+
+
 class _Output:
     """A file, a command's input, or one of the standard streams."""
 
@@ -73,6 +78,8 @@ class Channels:
         self.outputs: dict[str, _Output] = {}
         self.inputs: dict[tuple[str, bool], _Input] = {}
         self.coprocesses: dict[str, _Coprocess] = {}
+        self._latest: dict[str, _Input | _Output] = {}
+        """What was opened last by each name."""
 
     # processes
 
@@ -107,30 +114,30 @@ class Channels:
                     path = self.ctx.path(name)
                     if self.ctx.fs.is_dir(path):
                         raise IsADirectoryError(21, os.strerror(21), name)
-                    self.flush_files()
                     source = self.ctx.fs.open(path, "r")
             except OSError as error:
                 self.rt.ERRNO = os.strerror(error.errno or 5)
                 return -1.0
             found = self.inputs[(name, False)] = _Input(RecordReader(source, self.ctx.budget, bytewise=self.rt.bytewise), source)
+            self._latest[name] = found
         return self.rt.read_record(found.reader)
 
     def read_command(self, command: str) -> float:
         """`command | getline`."""
         found = self.inputs.get((command, True))
         if found is None:
-            self.flush_everything()
             pipe = Pipe(self.ctx.host.scheduler)
             process = self.start(command, None, pipe, pipe.release)
             reader = RecordReader(pipe, self.ctx.budget, bytewise=self.rt.bytewise)
             found = self.inputs[(command, True)] = _Input(reader, None, process, pipe)
+            self._latest[command] = found
         return self.rt.read_record(found.reader)
 
     def coprocess(self, command: str) -> _Coprocess:
         """The coprocess of a command, started when new."""
         found = self.coprocesses.get(command)
         if found is None:
-            self.flush_everything()
+            self.rt.flush_output()
             scheduler = self.ctx.host.scheduler
             sending, receiving = Pipe(scheduler), Pipe(scheduler)
 
@@ -156,13 +163,13 @@ class Channels:
             return
         output = self.outputs.get(name)
         if output is None:
-            output = self.outputs[name] = self._open_output(kind, name)
-        if output.stream is self.ctx.stdout:
+            output = self.outputs[name] = self._latest[name] = self._open_output(kind, name)
+        if name in _STDOUT:
             self.rt.write(text)
             return
         output.held.append(text)
         output.size += len(text)
-        if output.size > HELD or output.stream is self.ctx.stderr:
+        if output.size > HELD or name in _STDERR:
             self._write_out(output)
 
     def _send(self, command: str, text: str) -> None:
@@ -179,9 +186,9 @@ class Channels:
         if kind == "|":
             self.flush_everything()
             return _Output(name, None, command=True)
-        if name in ("/dev/stdout", "-"):
+        if name in _STDOUT:
             return _Output(name, ctx.stdout)
-        if name == "/dev/stderr":
+        if name in _STDERR:
             return _Output(name, ctx.stderr)
         if not name:
             raise AwkFatal(f"expression for `{kind}' redirection has null string value")
@@ -257,10 +264,11 @@ class Channels:
         channel = self.coprocesses.get(name)
         if channel is not None:
             return self._close_coprocess(name, channel, side)
-        output = self.outputs.pop(name, None)
-        if output is not None:
-            self.rt.flush_output()
-            return float(self._close_output(output))
+        if not isinstance(self._latest.pop(name, None), _Input):
+            output = self.outputs.pop(name, None)
+            if output is not None:
+                self.rt.flush_output()
+                return float(self._close_output(output))
         for key in ((name, True), (name, False)):
             found = self.inputs.pop(key, None)
             if found is not None:
