@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
+import re
 
 from agentsandbox.languages.awk.arrays import Array
 from agentsandbox.languages.awk.formats import as_bytes, format_one, format_values
@@ -211,15 +212,24 @@ def _strings(rt: Runtime, text: Callable[[object], str]) -> dict[str, Callable[.
     def length_of(value: object, text: Callable[[object], str]) -> float:
         return float(len(value)) if isinstance(value, Array) else float(len(text(value)))
 
+    def known(subject: str) -> str:
+        """The text with the replacement character for bytes that are no characters."""
+        if rt.bytewise or _NO_CHARACTER.search(subject) is None:
+            return subject
+        if not rt.told_of_bytes:
+            rt.told_of_bytes = True
+            rt.warn("Invalid multibyte data detected. There may be a mismatch between your data and your locale")
+        return _NO_CHARACTER.sub("\ufffd", subject)
+
     def upper(subject: str) -> str:
         if len(subject) > _ACCOUNTED:
             rt.account(len(subject))
-        return subject.upper() if subject.isascii() else "".join([_single(character, character.upper()) for character in subject])
+        return subject.upper() if subject.isascii() else "".join([_single(character, character.upper()) for character in known(subject)])
 
     def lower(subject: str) -> str:
         if len(subject) > _ACCOUNTED:
             rt.account(len(subject))
-        return subject.lower() if subject.isascii() else "".join([_single(character, character.lower()) for character in subject])
+        return subject.lower() if subject.isascii() else "".join([_single(character, character.lower()) for character in known(subject)])
 
     def integer_text(template: str, number: float, flags: str, width: int) -> str:
         if number - number != 0.0:
@@ -411,6 +421,7 @@ def _prefix_in(text: str, alphabet: str, base: int) -> float:
     return value
 
 
+_NO_CHARACTER = re.compile("[\udc80-\udcff]")
 _ELEMENTS = _elements()
 _GROUPS = (
     (

@@ -101,6 +101,8 @@ class Runtime:
         """Whether there was a record."""
         self.bytewise = bytewise
         """Whether a byte is a character: the locale C."""
+        self.told_of_bytes = False
+        """Whether there was a warning of bytes that are no characters."""
         self.got = ""
         self.variables: dict[str, Value] = {}
         self.arrays: dict[str, Array] = {}
