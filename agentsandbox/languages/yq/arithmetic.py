@@ -358,8 +358,8 @@ def _compared(machine: Machine, layout: str, left: Node, right: Node, greater: b
 _RANKS = {"!!null": 0, "!!bool": 1}
 
 
-def order(left: Node, right: Node) -> int:
-    """Which of two nodes sorts first: -1, 0 or 1. Null, booleans, then all else."""
+def order(left: Node, right: Node, layout: str = RFC3339) -> int:
+    """Which of two nodes sorts first: -1, 0 or 1. Null, booleans, then all else; times in the layout by when they are."""
     ranks = _RANKS.get(left.tag, 2), _RANKS.get(right.tag, 2)
     if ranks[0] != ranks[1]:
         return -1 if ranks[0] < ranks[1] else 1
@@ -371,6 +371,10 @@ def order(left: Node, right: Node) -> int:
         first, second = _float(left), _float(right)
     elif left.tag == "!!null":
         return 0
+    elif left.tag == right.tag == "!!timestamp" or (left.tag == "!!str" and layout != RFC3339):
+        moments = parse_moment(layout, left.value), parse_moment(layout, right.value)
+        if isinstance(moments[0], tuple) and isinstance(moments[1], tuple):
+            return (moments[0][:2] > moments[1][:2]) - (moments[0][:2] < moments[1][:2])
     return (first > second) - (first < second)  # type: ignore[operator]
 
 

@@ -379,10 +379,13 @@ def _collect_object(machine: Machine, context: Context, expression: Expression) 
     if not context.nodes:
         return context.single(Node(MAPPING, "!!map", "{}"))
     results: list[Node] = []
-    for at in range(len(context.nodes[0].content)):
+    size = len(context.nodes[0].content)
+    if any(len(entry.content) < size for entry in context.nodes):
+        raise YqError("CollectObject: mismatching node sizes; are you creating a map with mismatching key value pairs?")
+    for at in range(size):
         made: list[Node] = []
         for entry in context.nodes:
-            choices = entry.content[at].content if at < len(entry.content) else []
+            choices = entry.content[at].content
             if not made:
                 made = list(choices)
             else:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from functools import cmp_to_key
+from functools import cmp_to_key, partial
 
 from agentsandbox.languages.yq.arithmetic import order
 from agentsandbox.languages.yq.assignment import update_from
 from agentsandbox.languages.yq.evaluation import Context, Machine, YqError, collected, guessed_tag, is_true, operator, truth
-from agentsandbox.languages.yq.nodes import MAPPING, SCALAR, SEQUENCE, Node, mapping, null, sequence, string
+from agentsandbox.languages.yq.nodes import ALIAS, MAPPING, SCALAR, SEQUENCE, Node, mapping, null, sequence, string
 from agentsandbox.languages.yq.numbers import parse_index
 from agentsandbox.languages.yq.parser import Expression
 from agentsandbox.languages.yq.traversal import children
@@ -133,7 +133,7 @@ def _with_entries(machine: Machine, context: Context, expression: Expression) ->
         entries = _entries(machine, node)
         if entries is None:
             continue
-        changed = machine.evaluate(context.of(list(entries.content)), expression.right).nodes
+        changed = [found for entry in entries.content for found in machine.evaluate(context.single(entry), expression.right).nodes]
         again = collected(machine, changed, node)
         again.leading, again.head, again.foot = node.leading, node.head, node.foot
         found.append(_from_entries(machine, again))
@@ -314,24 +314,29 @@ def _sort_keys(machine: Machine, context: Context, expression: Expression) -> Co
 def _sort(machine: Machine, context: Context, expression: Expression) -> Context:
     found: list[Node] = []
     for node in context.nodes:
+        if node.kind == SCALAR or node.kind == ALIAS:
+            raise YqError(f"node at path [{node.nice_path()}] is not an array or map (it's a {node.tag})")
         keyed: list[tuple[list[Node], Node]] = []
-        for item in _array(node):
+        for item in node.values():
             keys = [item] if expression.right is None else machine.values(context.single(item), expression.right)
             keyed.append((keys, item))
         machine.budget.step(len(keyed) * max(1, len(keyed).bit_length()))
-        keyed.sort(key=cmp_to_key(_order_of_keys))
+        keyed.sort(key=cmp_to_key(partial(_order_of_keys, layout=context.layout)))
         made = _same_place(node, node.bare_copy())
         for _keys_of, item in keyed:
-            made.adopt(item.copy(machine.meter))
+            if isinstance(item.key, Node):
+                made.add_pair(item.key, item, machine.meter)
+            else:
+                made.adopt(item.copy(machine.meter))
         found.append(made)
     return context.of(found)
 
 
-def _order_of_keys(left: tuple[list[Node], Node], right: tuple[list[Node], Node]) -> int:
+def _order_of_keys(left: tuple[list[Node], Node], right: tuple[list[Node], Node], *, layout: str) -> int:
     for one, other in zip(left[0], right[0], strict=False):
         if one.kind != SCALAR or other.kind != SCALAR:
             continue
-        compared = order(one, other)
+        compared = order(one, other, layout)
         if compared:
             return compared
     return (len(left[0]) > len(right[0])) - (len(left[0]) < len(right[0]))

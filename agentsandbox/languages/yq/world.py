@@ -41,7 +41,7 @@ def _encode(machine: Machine, context: Context, expression: Expression) -> Conte
         text += encode_node(printed, format, machine.budget, layout)
         machine.budget.charge(len(text))
         original = context.variables.get(_DECODED + _place_of(node))
-        if original and text.count("\n") == 1 and not original[0].value.endswith("\n"):
+        if original and text.endswith("\n") and not text.endswith("\n\n") and not original[0].value.endswith("\n"):
             text = text.rstrip("\n")
         if (format == "json" and indent == 0) or format in ("csv", "tsv"):
             text = text.rstrip("\n")
