@@ -25,6 +25,7 @@ from agentsandbox.streams import decode
     """,
 )
 def bc(ctx: CommandContext, args: Arguments) -> int:
+    from agentsandbox.languages.calculator.arrival import BC, pieces
     from agentsandbox.languages.calculator.machine import Machine
 
     if args.flag("help"):
@@ -49,9 +50,12 @@ def bc(ctx: CommandContext, args: Arguments) -> int:
             if not machine.run(name, text, from_stdin=False):
                 machine.output.flush()
                 return 0
-        data = ctx.stdin.read()
-        ctx.budget.charge(len(data))
-        machine.run("", decode(data), from_stdin=True)
+        line = 1
+        for text in pieces(ctx, BC):
+            if not machine.run("", text, from_stdin=True, line=line):
+                break
+            line = machine.line
+            machine.output.flush()
         machine.output.flush()
     except PipeClosed:
         raise

@@ -8,6 +8,10 @@ from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.errors import CommandError, PipeClosed, Unwind
 from agentsandbox.streams import InputError, decode
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from agentsandbox.languages.calculator.stack import StackMachine
+
 
 @command(
     "dc",
@@ -24,6 +28,7 @@ from agentsandbox.streams import InputError, decode
     """,
 )
 def dc(ctx: CommandContext, args: Arguments) -> int:
+    from agentsandbox.languages.calculator.arrival import DC, pieces
     from agentsandbox.languages.calculator.stack import StackMachine
 
     if args.flag("help"):
@@ -37,6 +42,11 @@ def dc(ctx: CommandContext, args: Arguments) -> int:
     try:
         for is_text, value in programs or [(False, "-")]:
             text = value
+            if value == "-" and not is_text and not ctx.stdin.unreadable:
+                if not all(_run_piece(machine, piece) for piece in pieces(ctx, DC)):
+                    machine.flush()
+                    return 1
+                continue
             if not is_text:
                 try:
                     data = ctx.open_input(value).read()
@@ -62,3 +72,10 @@ def dc(ctx: CommandContext, args: Arguments) -> int:
         machine.flush()
         raise
     return ctx.status
+
+
+def _run_piece(machine: StackMachine, piece: str) -> bool:
+    """Run what has arrived, and show what it printed before more is waited for; false when it has quit."""
+    goes_on = machine.run(piece)
+    machine.flush()
+    return goes_on

@@ -10,7 +10,7 @@ from agentsandbox.languages.calculator.library import LIBRARY, evaluate
 from agentsandbox.languages.calculator.numbers import ONE, ZERO, Arithmetic, CalculationError, format_number, length_of, scale_of
 from agentsandbox.languages.calculator.output import Output
 from agentsandbox.languages.calculator.program import BcSyntaxError, Code, Function, Parser, QuitError
-from agentsandbox.streams import encode
+from agentsandbox.streams import decode, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -91,10 +91,16 @@ class Machine:
 
     # running
 
-    def run(self, name: str, text: str, *, from_stdin: bool) -> bool:
-        """Run a file; false when the program has ended itself."""
-        line = "(standard_in)" if from_stdin else name
-        parser = Parser(text, lambda message: self.complain(f"{line} {parser.line}: {message}"), self.budget.step, self.extensions)
+    @property
+    def line(self) -> int:
+        """The line that reading has come to."""
+        return 1 if self.parser is None else self.parser.line
+
+    def run(self, name: str, text: str, *, from_stdin: bool, line: int = 1) -> bool:
+        """Run a file, or a piece of one from `line` on; false when the program has ended itself."""
+        shown = "(standard_in)" if from_stdin else name
+        parser = Parser(text, lambda message: self.complain(f"{shown} {parser.line}: {message}"), self.budget.step, self.extensions)
+        parser.line = line
         parser.functions = self.functions
         self.parser = parser
         self.reads_program = from_stdin
@@ -105,13 +111,13 @@ class Machine:
                 except BcSyntaxError:
                     parser.spoiled = False
                     at_end = parser.kind == "EOF"  # of a file: standard input comes next
-                    self.complain(f"{'(standard_in)' if at_end else line} {1 if at_end else parser.line}: syntax error")
+                    self.complain(f"{'(standard_in)' if at_end else shown} {1 if at_end else parser.line}: syntax error")
                     parser.skip_line()
                     if parser.kind == "EOF":
                         return True
                     continue
                 except RecursionError:
-                    self.complain(f"{line} {parser.line}: program nested too deeply")
+                    self.complain(f"{shown} {parser.line}: program nested too deeply")
                     parser.skip_line()
                     continue
                 if code is None:
@@ -384,8 +390,8 @@ class Machine:
     def _input_line(self) -> str:
         parser = self.parser
         if not self.reads_program or parser is None:
-            from agentsandbox.streams import decode
-
+            return decode(self.ctx.stdin.readline())
+        if parser.position >= len(parser.text):
             return decode(self.ctx.stdin.readline())
         end = parser.text.find("\n", parser.position)
         end = len(parser.text) if end < 0 else end + 1
