@@ -22,7 +22,8 @@ _LONG = 65536
 _FEW = 256
 """Words that are compiled beforehand; more are made one by one."""
 _BACKSLASH = 92
-_SEQUENCE = re.compile(r"(?:([-+]?[0-9]+)\.\.([-+]?[0-9]+)|([A-Za-z])\.\.([A-Za-z]))(?:\.\.(-?[0-9]+))?")
+_SEQUENCE = re.compile(r"(?:([-+]?[0-9]+)\.\.([-+]?[0-9]+)|([A-Za-z])\.\.([A-Za-z]))(?:\.\.([-+]?[0-9]+))?")
+_PADDED = re.compile(r"-?0[0-9]")
 _CANDIDATE = re.compile(r"\{.*[,}]", re.DOTALL)
 
 Item = "str | Part"
@@ -201,7 +202,7 @@ def _sequence(text: str) -> Iterator[str]:
     if first_number is not None:
         first, last = int(first_number), int(last_number)
         width = 0
-        if any(number.lstrip("+-").startswith("0") and len(number.lstrip("+-")) > 1 for number in (first_number, last_number)):
+        if any(_PADDED.match(number) for number in (first_number, last_number)):
             width = max(len(first_number), len(last_number))
         for value in range(first, last + 1, step) if first <= last else range(first, last - 1, -step):
             yield str(value).zfill(width) if width else str(value)
