@@ -76,10 +76,10 @@ def run_commands(shell: Shell, text: str, *, first_line: int = 1, origin: str = 
         return _run_incrementally(shell, text, first_line, origin, main)
     shell.budget.step(len(text) >> 6)
     program = _cached_program(text, shell.extglob, _pairs_quotes(shell), first_line)
-    if program.warnings:
-        _warn(shell, program.warnings)
     status = 0
     for unit in program.units:
+        if program.warnings and unit is program.units[-1]:  # of a here-document that the end of the script ends
+            _warn(shell, program.warnings)
         status = _run_unit(shell, unit, main)
         if main and shell.onecmd:
             raise Exit(status)
