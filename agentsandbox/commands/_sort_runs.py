@@ -7,7 +7,7 @@ unpacked, concatenated and sorted again, which for presorted runs is a merge in 
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from itertools import compress, count, islice, repeat
 from operator import eq, itemgetter, ne
@@ -44,10 +44,11 @@ def run_size(ctx: CommandContext) -> int:
 class _Run:
     """Sorted lines in packed chunks, given away from either end. `firsts` is what the first line of each compares by."""
 
-    __slots__ = ("_chunks", "_end", "_high", "_low", "_open", "_values", "firsts")
+    __slots__ = ("_chunks", "_end", "_high", "_low", "_open", "_paired", "_values", "firsts")
 
-    def __init__(self, keys: list[Any], lines: list[Any], end: Any, values: _Values | None) -> None:
-        self.firsts = keys[::_CHUNK]
+    def __init__(self, keys: list[Any], lines: list[Any], end: Any, values: _Values | None, *, paired: bool) -> None:
+        self._paired = paired
+        self.firsts = list(zip(keys[::_CHUNK], lines[::_CHUNK], strict=True)) if paired else keys[::_CHUNK]
         self._chunks = [end.join(lines[start : start + _CHUNK]) for start in range(0, len(lines), _CHUNK)]
         self._end = end
         self._values = values
@@ -61,13 +62,21 @@ class _Run:
             self._chunks[at] = None
         return lines
 
+    def _cut(self, keys: list[Any], lines: list[Any], splitter: Any) -> int:
+        """How many lines come before the splitter: a value, or one and a line."""
+        if not self._paired:
+            return bisect_left(keys, splitter)
+        key, line = splitter
+        start = bisect_left(keys, key)
+        return bisect_left(lines, line, start, bisect_right(keys, key, start))
+
     def below(self, splitter: Any) -> tuple[list[Any], list[Any]]:
         """(values, lines) of what comes before the splitter; None is behind all."""
         high = self._high if splitter is None else bisect_left(self.firsts, splitter, self._low, self._high)
         lines = self._open + self._unpack(self._low, high)
         self._low = high
         keys = lines if self._values is None else self._values(lines)
-        cut = len(keys) if splitter is None else bisect_left(keys, splitter)
+        cut = len(keys) if splitter is None else self._cut(keys, lines, splitter)
         self._open = lines[cut:]
         return keys[:cut], lines[:cut]
 
@@ -77,7 +86,7 @@ class _Run:
         lines = self._unpack(low, self._high) + self._open
         self._high = min(low, self._high)
         keys = lines if self._values is None else self._values(lines)
-        cut = 0 if splitter is None else bisect_left(keys, splitter)
+        cut = 0 if splitter is None else self._cut(keys, lines, splitter)
         self._open = lines[:cut]
         return keys[cut:], lines[cut:]
 
@@ -116,9 +125,9 @@ class _Sorter:
         self._budget.breathe()
         self._budget.step(lines // 16 + 1)
 
-    def _pack(self, keys: list[Any], lines: list[Any], values: _Values | None = None) -> None:
+    def _pack(self, keys: list[Any], lines: list[Any], values: _Values | None = None, *, paired: bool = False) -> None:
         if lines:
-            self._runs.append(_Run(keys, lines, self._end, values))
+            self._runs.append(_Run(keys, lines, self._end, values, paired=paired))
 
     def _splitters(self) -> list[Any]:
         """Values between which about as many lines lie as may be sorted at a time, in the order of the pieces; at last None."""
@@ -234,7 +243,15 @@ class KeySorter(_Sorter):
         return _sort_by(keys, run)
 
     def _close(self, run: list[bytes]) -> None:
-        self._pack(*self._sorted(run), self._values)
+        self._pack_ordered(*self._sorted(run))
+
+    def _pack_ordered(self, keys: list[Any], lines: list[bytes]) -> None:
+        """Pack a run: where lines decide between equal keys they decide between pieces, too, so that none becomes too large."""
+        if not self._stable:
+            self._sort_ties(keys, lines)
+        elif self._unique:
+            keys, lines = self._without_repeats(keys, lines)
+        self._pack(keys, lines, self._values, paired=not self._stable)
 
     def pieces(self) -> Iterator[list[bytes]]:
         """All lines in order, in pieces; the sorter is used up."""
@@ -244,7 +261,7 @@ class KeySorter(_Sorter):
         if not self._runs:
             yield self._finished(keys, lines)
             return
-        self._pack(keys, lines, self._values)
+        self._pack_ordered(keys, lines)
         if self._reverse:
             self._runs.reverse()
         for splitter in self._splitters():
@@ -256,16 +273,20 @@ class KeySorter(_Sorter):
             yield self._finished(*_sort_by(keys, lines))
 
     def _finished(self, keys: list[Any], lines: list[bytes]) -> list[bytes]:
-        """A piece that is in order but for lines with equal keys, of which it holds all."""
+        """A piece that is in order but for lines with equal keys."""
         if not self._stable:
             self._sort_ties(keys, lines)
-        if self._reverse:
-            keys.reverse()
-            lines.reverse()
         if self._unique:
-            changed = map(ne, keys, islice(keys, 1, None))
-            return lines[:1] + [line for line, new in zip(islice(lines, 1, None), changed, strict=True) if new]
+            keys, lines = self._without_repeats(keys, lines)
+        if self._reverse:
+            lines.reverse()
         return lines
+
+    def _without_repeats(self, keys: list[Any], lines: list[bytes]) -> tuple[list[Any], list[bytes]]:
+        """Of lines with equal keys the one that came first: the last here where everything runs backwards."""
+        differs = list(map(ne, keys, islice(keys, 1, None)))
+        chosen = [*differs, True] if self._reverse else [True, *differs]
+        return list(compress(keys, chosen)), list(compress(lines, chosen))
 
     def _sort_ties(self, keys: list[Any], lines: list[bytes]) -> None:
         """Order lines with equal keys by their bytes, in place."""
