@@ -78,12 +78,13 @@ def run_commands(shell: Shell, text: str, *, first_line: int = 1, origin: str = 
     program = _cached_program(text, shell.extglob, _pairs_quotes(shell), first_line)
     status = 0
     for unit in program.units:
-        if program.warnings and unit is program.units[-1]:  # of a here-document that the end of the script ends
-            _warn(shell, program.warnings)
+        if program.warnings and program.error is None and unit is program.units[-1]:
+            _warn(shell, program.warnings)  # of a here-document that the end of the script ends
         status = _run_unit(shell, unit, main)
         if main and shell.onecmd:
             raise Exit(status)
     if program.error is not None:
+        _warn(shell, program.warnings)
         return _syntax_error(shell, program.error, origin, main)
     return status
 
