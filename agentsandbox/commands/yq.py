@@ -29,6 +29,13 @@ _SWITCH = re.compile(
     r"(--(?:exit-status|inplace|no-colors|no-doc|nul-output|null-input|prettyPrint|tojson|properties-array-brackets"
     r"|security-disable-(?:env|file)-ops)|-[eiMN0nPj]+)=(?:([Tt]rue|TRUE|[Tt1])|[Ff]alse|FALSE|[Ff0])"
 )
+_ELSEWHERE = frozenset((
+    "--colors", "--verbose", "--debug-node-info", "--lua-globals", "--lua-prefix", "--lua-suffix", "--lua-unquoted",
+    "--shell-key-separator", "--xml-directive-name", "--xml-keep-namespace", "--xml-proc-inst-prefix", "--xml-raw-token",
+    "--xml-skip-directives", "--xml-skip-proc-inst", "--xml-strict-mode", "--yaml-compact-seq-indent",
+    "--yaml-fix-merge-anchor-to-spec",
+))  # fmt: skip
+"""Options of the real one."""
 _COMMANDS = ("e", "eval", "ea", "eval-all")
 
 
@@ -110,6 +117,8 @@ class _Run:
         layout.brackets = self.args.flag("properties-array-brackets")
         separator = self.args.value("properties-separator")
         layout.separator = " = " if separator is None else separator
+        layout.comma = _character(self.args, "csv-separator", layout.comma)
+        layout.plain_cells = frozenset(name for name in ("csv", "tsv") if not _boolean(self.args, name + "-auto-parse", default=True))
         return layout
 
     # files
@@ -202,8 +211,10 @@ class _Run:
             raise YqError(f"bad split document expression: {error}") from None
 
         def create(name: str, content: str) -> None:
+            path = self.ctx.path(name)
             try:
-                self.ctx.fs.write_bytes(self.ctx.path(name), encode(content))
+                self.ctx.fs.makedirs(path.rpartition("/")[0] or "/")
+                self.ctx.fs.write_bytes(path, encode(content))
             except OSError as error:
                 raise _file_error(error, "open", name) from None
 
@@ -224,10 +235,13 @@ def _arguments(ctx: CommandContext) -> Arguments:
         if found is None:
             raise YqError(error.message) from None
         if found[1]:
-            raise YqError(f"unknown flag: {found[1]}") from None
+            elsewhere = f"{found[1]} is not supported by this yq (D-yq)"
+            raise YqError(elsewhere if found[1] in _ELSEWHERE else f"unknown flag: {found[1]}") from None
         if found[2]:
             raise YqError(f"flag needs an argument: {found[2]}") from None
         letter = found[3] or found[4]
+        if letter in "Cv":
+            raise YqError(f"-{letter} is not supported by this yq (D-yq)") from None
         cluster = next((word for word in ctx.words if word[:1] == "-" and word[:2] != "--" and letter in word), "-" + letter)
         kind = "flag needs an argument" if found[4] else "unknown shorthand flag"
         raise YqError(f"{kind}: '{letter}' in -{cluster[cluster.index(letter) :]}") from None
@@ -255,6 +269,17 @@ def _boolean(args: Arguments, name: str, *, default: bool) -> bool:
     return word in ("", "true", "t", "1")
 
 
+def _character(args: Arguments, name: str, default: str) -> str:
+    text = args.value(name)
+    if text is None:
+        return default
+    character = text.replace("\\n", "\n").replace("\\t", "\t").replace("\\r", "\r").replace("\\f", "\f").replace("\\v", "\v")
+    if len(character) != 1:
+        reason = f"[{character}] is not a valid character. Must be length 1 was {len(character)}"
+        raise YqError(f'invalid argument "{text}" for "--{name}" flag: {reason}')
+    return character
+
+
 def _indent(args: Arguments) -> int:
     text = args.value("indent")
     if text is None:
@@ -277,6 +302,8 @@ def _indent(args: Arguments) -> int:
     What an expression does not touch stays as it was: comments, anchors, quotes, the order
     of keys.
 
+          --csv-auto-parse[=BOOL]  cells of CSV mean what they would in YAML (the default)
+          --csv-separator=CHAR     stands between the cells of CSV (default ",")
       -e, --exit-status            1 if there is no result, or only null and false
           --expression=EXPRESSION  the expression
           --from-file=FILE         take the expression from FILE
@@ -307,6 +334,7 @@ def _indent(args: Arguments) -> int:
           --string-interpolation[=BOOL]
                                    replace \\(EXPRESSION) in strings (the default)
       -j, --tojson                 the same as -o=json
+          --tsv-auto-parse[=BOOL]  cells of TSV mean what they would in YAML (the default)
       -r, --unwrapScalar[=BOOL]    strings without quotes (the default but for JSON)
           --xml-attribute-prefix=TEXT
                                    what names of attributes begin with (default +@)

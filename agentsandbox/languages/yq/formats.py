@@ -41,7 +41,7 @@ _DEEPEST = 500
 class Layout:
     """How results are written."""
 
-    __slots__ = ("attribute_prefix", "brackets", "content_name", "indent", "separator", "separators", "unwrap")
+    __slots__ = ("attribute_prefix", "brackets", "comma", "content_name", "indent", "plain_cells", "separator", "separators", "unwrap")
 
     def __init__(self, indent: int = 2, *, unwrap: bool = True, separators: bool = True) -> None:
         self.indent = indent
@@ -51,6 +51,9 @@ class Layout:
         self.content_name = "+content"
         self.brackets = False
         self.separator = " = "
+        self.comma = ","
+        self.plain_cells: frozenset[str] = frozenset()
+        """Formats whose cells are strings, whatever they look like."""
 
 
 def canonical(name: str) -> str:
@@ -79,7 +82,7 @@ def decode_text(text: str, format: str, budget: Budget, layout: Layout, *, keep_
     elif not text.strip():
         return
     elif format in ("csv", "tsv"):
-        yield read_table(text, "," if format == "csv" else "\t", budget)
+        yield read_table(text, layout.comma if format == "csv" else "\t", budget, plain=format in layout.plain_cells)
     elif format == "props":
         yield read_properties(text, budget)
     elif format == "xml":
@@ -101,7 +104,7 @@ def encode_node(node: Node, format: str, budget: Budget, layout: Layout) -> str:
     if format == "json":
         return node.value + "\n" if layout.unwrap and node.kind == SCALAR else json_text(node, layout.indent, budget) + "\n"
     if format in ("csv", "tsv"):
-        return table_text(node, "," if format == "csv" else "\t", budget)
+        return table_text(node, layout.comma if format == "csv" else "\t", budget)
     if format == "props":
         return properties_text(node, budget, unwrap=layout.unwrap, brackets=layout.brackets, separator=layout.separator)
     if format == "xml":

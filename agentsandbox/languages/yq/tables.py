@@ -34,8 +34,10 @@ def _cell(text: str, budget: Budget) -> Node:
     return node
 
 
-def read_table(text: str, separator: str, budget: Budget) -> Node:
-    """The lines as mappings. Raises `YqError`."""
+def read_table(text: str, separator: str, budget: Budget, *, plain: bool = False) -> Node:
+    """The lines as mappings; `plain`: all cells are strings. Raises `YqError`."""
+    if separator in '"\r\n\ufffd':
+        raise YqError("csv: invalid field or comment delimiter")
     made = sequence()
     header: list[str] | None = None
     line = 1
@@ -50,7 +52,7 @@ def read_table(text: str, separator: str, budget: Budget) -> Node:
                     raise YqError(f"record on line {line - 1}: wrong number of fields")
                 entry = mapping()
                 for name, value in zip(header, row, strict=True):
-                    entry.adopt_pair(string(name), _cell(value, budget))
+                    entry.adopt_pair(string(name), string(value) if plain else _cell(value, budget))
                 made.adopt(entry)
     except csv.Error as error:
         raise YqError(f"parse error on line {line}: {error}") from None
