@@ -702,8 +702,10 @@ class Variables:
 
     def hide_array(self, name: str) -> None:
         """Make room for a text of the same name, until the array is restored."""
-        if isinstance(self.values.get(name), (IndexedArray, AssociativeArray)) and not self.attributes.get(name, 0) & READONLY:
-            del self.values[name]
+        flags = self.attributes.get(name, 0)
+        is_array = isinstance(self.values.get(name), (IndexedArray, AssociativeArray)) or flags & (ARRAY | ASSOCIATIVE)
+        if is_array and not flags & (READONLY | SPECIAL):
+            self.values.pop(name, None)
             self.attributes.pop(name, None)
 
     def keep(self, name: str) -> None:

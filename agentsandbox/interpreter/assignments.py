@@ -169,12 +169,13 @@ def _compile_elements(literal: ArrayLiteral) -> Callable[[Shell, bool], list[Ele
     def compile_one(element: ArrayElement) -> Callable[[Shell, bool, list[Element]], None]:
         if element.subscript is not None:
             key, text, append = WORDS.subscript(element.subscript), WORDS.string(element.value, assignment=True), element.append
+            untilded = WORDS.subscript(element.value)
 
             def keyed(shell: Shell, associative: bool, out: list[Element]) -> None:
-                out.append((key(shell), append, text(shell)))
+                out.append((key(shell), append, (untilded if associative else text)(shell)))
 
             return keyed
-        fields, whole = WORDS.fields(element.value, in_list=True), WORDS.string(element.value)
+        fields, whole = WORDS.fields(element.value, in_list=True), WORDS.subscript(element.value)
 
         def bare(shell: Shell, associative: bool, out: list[Element]) -> None:
             found: list[str] = []
