@@ -182,7 +182,7 @@ def _replace_in_characters(
         start, end = match.span()
         for character in space[position:start]:
             changes.step_over(character, empty)
-        if changes.done:
+        if changes.is_done():
             position = start
             break
         changes.replace(match.group(), replacer(match))
@@ -190,7 +190,7 @@ def _replace_in_characters(
         if start == end < len(space):
             changes.step_over(space[start], empty)
             position += 1
-        if changes.done:
+        if changes.is_done():
             break
     return changes.result(space[position:])
 
@@ -206,8 +206,7 @@ class _Changes:
         self.size = 0
         self.parts: list[str] = []
 
-    @property
-    def done(self) -> bool:
+    def is_done(self) -> bool:
         """Whether all that is to be replaced is."""
         return self.count >= self.last
 
