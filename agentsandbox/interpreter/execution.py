@@ -357,14 +357,14 @@ def _run_script(shell: Shell, shown: str, full: str, content: bytes, argv: Seque
     interpreter, arguments = _shebang(content)
     if interpreter is None:
         interpreter = _BY_EXTENSION.get(full.rpartition(".")[2] if "." in full.rpartition("/")[2] else "", "sh")
-        if b"\0" in content[:512]:
+        if b"\0" in content[:80].partition(b"\n")[0]:
             raise CommandError(f"{shown}: cannot execute binary file: Exec format error", 126)
     base = interpreter.rpartition("/")[2]
     if base in SHELL_NAMES:
         options = [argument for argument in arguments if argument.startswith("-")]
         return run_script_text(
             shell,
-            decode(content),
+            decode(content.replace(b"\0", b"")),
             shown,
             argv[1:],
             environment,

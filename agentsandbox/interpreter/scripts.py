@@ -505,7 +505,11 @@ def _run_stream(shell: Shell) -> int:
     status = 0
     while True:
         stream = shell.fds.get(0)
-        data = stream.readline() if stream is not None else b""
+        try:
+            data = stream.readline() if stream is not None else b""
+        except IsADirectoryError:
+            shell.write(f"{shell.invocation}: error reading input file: {os.strerror(21)}\n", 2)
+            return 2
         if not data:
             break
         shell.budget.step()

@@ -420,9 +420,10 @@ def _declared_words(
     plain = iter(words)
     for number, bind in enumerate(order):
         if bind is not None:
-            assignment = bind(shell, any(isinstance(word, str) and word[0] == "-" and "A" in word for word in declared[1:] if word))
+            options = "".join([word for word in declared[1:] if isinstance(word, str) and word.startswith("-")])
+            assignment = bind(shell, "A" in options)
             if isinstance(assignment.value, list):
-                _check_readonly(shell, assignment.name)
+                _check_list(shell, assignment.name, options)
             early = isinstance(assignment.value, list) and any(order[number + 1 :]) and not shell.xtrace
             declared.append(_declare_early(shell, declared, assignment) if early else assignment)
             continue
@@ -432,15 +433,23 @@ def _declared_words(
     return declared
 
 
-def _check_readonly(shell: Shell, name: str) -> None:
-    """An array literal for a readonly variable ends the shell; in a function only `declare` itself fails."""
-    from agentsandbox.expansion.variables import READONLY
+def _check_list(shell: Shell, name: str, options: str) -> None:
+    """An array literal that a variable cannot take ends the shell; in a function only `declare` itself fails."""
+    from agentsandbox.expansion.variables import ARRAY, ASSOCIATIVE, READONLY
 
-    if shell.attributes.get(name, 0) & READONLY:
-        function = next((frame.name for frame in reversed(shell.frames) if frame.is_function), None)
-        if function is None:
-            raise ExpansionError(f"{name}: readonly variable", readonly=True)
-        shell.complain(f"{function}: {name}: readonly variable")
+    function = next((frame.name for frame in reversed(shell.frames) if frame.is_function), None)
+    flags = shell.attributes.get(name, 0)
+    if flags & READONLY:
+        message = f"{name}: readonly variable"
+    elif flags & ARRAY and "A" in options and (function is None or "g" in options):
+        message = f"{name}: cannot convert indexed to associative array"
+    elif flags & ASSOCIATIVE and "a" in options and "A" not in options and (function is None or "g" in options):
+        message = f"{name}: cannot convert associative to indexed array"
+    else:
+        return
+    if function is None:
+        raise ExpansionError(message, readonly=flags & READONLY != 0)
+    shell.complain(f"{function}: {message}")
 
 
 def _declare_early(shell: Shell, declared: list[str | BoundAssignment], assignment: BoundAssignment) -> str | BoundAssignment:

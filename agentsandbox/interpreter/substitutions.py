@@ -202,9 +202,10 @@ def _read_file(body: Command) -> Callable[[Shell], str] | None:
         try:
             stream = open_file(shell, found[0], "<")
             try:
-                for block in stream.blocks():
-                    shell.budget.step(1 + (len(block) >> 8))
-                    shell.fds[1].write(block)
+                if not stream.unreadable:  # bash says nothing of a directory
+                    for block in stream.blocks():
+                        shell.budget.step(1 + (len(block) >> 8))
+                        shell.fds[1].write(block)
             finally:
                 stream.release()
         except OSError as error:

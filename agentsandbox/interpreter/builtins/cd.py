@@ -101,6 +101,7 @@ def _checked(shell: Shell, target: str, path: str) -> str:
         before: list[str] = []
         for part in target.split("/"):
             if part == ".." and before and before[-1] not in ("", ".", ".."):
-                shell.fs.stat(shell.logical_path("/".join(before)))
+                if not shell.fs.stat(shell.logical_path("/".join(before))).is_dir:
+                    raise NotADirectoryError(20, os.strerror(20))
             before.append(part)
     return path

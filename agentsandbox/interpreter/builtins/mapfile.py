@@ -26,6 +26,8 @@ def _mapfile(shell: Shell, words: list[str]) -> int:
     if not is_number(number):
         raise CommandError(f"{number}: invalid file descriptor specification", 1)
     stream = shell.fds.get(int(number)) if len(number) < 9 else None
+    if stream is None and "u" not in options:
+        return 0
     if stream is None:
         raise CommandError(f"{number}: invalid file descriptor: Bad file descriptor", 1)
     end = b"\n" if "d" not in options else (encode(options["d"][:1]) or b"\0")[:1]
@@ -59,7 +61,7 @@ def _mapfile(shell: Shell, words: list[str]) -> int:
             continue
         if strip and line.endswith(end):
             line = line[:-1]
-        text = decode(line.replace(b"\0", b"")) if b"\0" in line else decode(line)
+        text = decode(line.partition(b"\0")[0])
         read += 1
         if callback is not None and read % quantum == 0:
             from agentsandbox.interpreter.scripts import run_commands

@@ -8,7 +8,7 @@ from agentsandbox.errors import CommandError
 from agentsandbox.expansion.errors import ExpansionError
 from agentsandbox.expansion.variables import is_name
 from agentsandbox.interpreter.builtins import UsageFailure, define
-from agentsandbox.languages.printf import compile_format
+from agentsandbox.languages.printf import Rendering, compile_format
 from agentsandbox.streams import decode
 
 TYPE_CHECKING = False
@@ -40,15 +40,26 @@ def printf(shell: Shell, words: list[str]) -> int:
     def assign(name: str, count: int) -> None:
         shell.variables.assign(name, count)
 
-    output, status = compile_format(words[position], shell.budget).render(
+    def warn(message: str) -> None:
+        stream = shell.fds.get(1)
+        if variable is None and stream is not None:  # whole lines come before the complaint, as from a line buffer
+            written = b"".join(rendering.output)
+            end = written.rfind(b"\n") + 1
+            stream.write(written[:end])
+            rendering.output[:] = [written[end:]]
+        shell.complain(f"printf: {message}")
+
+    rendering = Rendering(
+        compile_format(words[position], shell.budget),
         words[position + 1 :],
-        lambda message: shell.complain(f"printf: {message}"),
-        budget=shell.budget,
+        warn,
+        shell.budget,
         now=host.clock(),
         started=host.started,
         zone=shell.variables.get("TZ") or "UTC0",
         assign=assign,
     )
+    output, status = rendering.run()
     if variable is None:
         stream = shell.fds.get(1)
         if stream is None:

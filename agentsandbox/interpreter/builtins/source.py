@@ -34,7 +34,7 @@ def source(shell: Shell, words: list[str]) -> int:
         if not special and shell.fs.is_dir(path):
             raise CommandError(f"{name}: is a directory", 1)
         content = _read(shell, path)
-        if content.startswith(b"#!command ") or b"\0" in content[:80].partition(b"\n")[0]:
+        if content.startswith(b"#!command "):
             raise CommandError(f"{name}: cannot execute binary file", 126)
     except (CommandError, OSError) as error:
         message = f"{words[0]}: {error.message}" if isinstance(error, CommandError) else f"{name}: {os.strerror(error.errno or 5)}"
@@ -57,7 +57,7 @@ def source(shell: Shell, words: list[str]) -> int:
         shell.update_flags()
     try:
         shell.budget.charge(len(content))
-        status = run_commands(shell, decode(content))
+        status = run_commands(shell, decode(content.replace(b"\0", b"")))
         if shell.traps and "RETURN" in shell.traps:
             _trap(shell)
         return status
