@@ -25,8 +25,8 @@ def listed_operands(ctx: CommandContext, args: Arguments, *, status: int = 1) ->
         data = read_all(ctx.budget, ctx.open_input(source_name))
     except (InputError, IsADirectoryError) as error:
         ctx.stdin = Null()  # a closed one is not closed once more at the end
-        if ctx.name == "sort" and source_name == "-":
-            raise CommandError("cannot read file names from '-'", status) from None
+        if ctx.name == "sort":
+            raise CommandError(f"cannot read file names from {quote_always(source_name)}", status) from None
         raise CommandError(f"{source_name}: read error: {error.strerror}", status) from None
     except OSError as error:
         if ctx.name == "sort":
@@ -38,10 +38,15 @@ def listed_operands(ctx: CommandContext, args: Arguments, *, status: int = 1) ->
     kept = []
     for number, name in enumerate(names, 1):
         ctx.budget.step()
+        problem = ""
         if not name:
-            ctx.warn(f"{source_name}:{number}: invalid zero-length file name", status)
-        elif name == "-" and source_name == "-":
-            ctx.warn(f"when reading file names from stdin, no file name of {quote_always('-')} allowed", status)
-        else:
+            problem = f"{source_name}:{number}: invalid zero-length file name"
+        elif name == "-" and (source_name == "-" or ctx.name == "sort"):
+            problem = f"when reading file names from stdin, no file name of {quote_always('-')} allowed"
+        if not problem:
             kept.append(name)
+        elif ctx.name == "sort":
+            raise CommandError(problem, status)
+        else:
+            ctx.warn(problem, status)
     return kept

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import re
 
 from agentsandbox.command import Arguments, CommandContext, command
@@ -193,13 +195,13 @@ def _check_resources(ctx: CommandContext, args: Arguments) -> None:
             raise CommandError("number in parallel must be nonzero", 2)
 
 
-def _open(ctx: CommandContext, name: str) -> ByteReader:
+def _open(ctx: CommandContext, name: str, problem: str = "cannot read") -> ByteReader:
     try:
         return ctx.open_input(name)
     except IsADirectoryError as error:
         raise CommandError(f"read failed: {shown_name(name)}: {error.strerror}", 2) from None
     except OSError as error:
-        raise CommandError(f"cannot read: {shown_name(name)}: {error.strerror}", 2) from None
+        raise CommandError(f"{problem}: {shown_name(name)}: {error.strerror}", 2) from None
 
 
 def _sorter(ctx: CommandContext, order: _Order) -> KeySorter | LineSorter:
@@ -276,7 +278,7 @@ def _check(ctx: CommandContext, name: str, order: _Order, *, quiet: bool) -> int
     """`-c` and `-C`: whether the lines are in order; the first that is not is shown."""
     values = order.pair_values(ctx)
     previous: Any = None
-    for number, line in enumerate(lines(ctx.budget, _open(ctx, name), order.terminator), 1):
+    for number, line in enumerate(lines(ctx.budget, _open(ctx, name, "open failed"), order.terminator), 1):
         key = values([line])[0]
         if previous is not None:
             before, after = (key, previous[0]) if order.reverse else (previous[0], key)
@@ -291,6 +293,14 @@ def _check(ctx: CommandContext, name: str, order: _Order, *, quiet: bool) -> int
 def _output(ctx: CommandContext, name: str) -> ByteWriter:
     try:
         return ctx.fs.open(ctx.path(name), "w", permissions=0o666 & ~ctx.umask)
+    except OSError as error:
+        raise CommandError(f"open failed: {shown_name(name)}: {error.strerror}", 2) from None
+
+
+def _check_output(ctx: CommandContext, name: str) -> None:
+    """Refuse an output that cannot be written before anything is read; a new one is made."""
+    try:
+        ctx.fs.open(ctx.path(name), "a", permissions=0o666 & ~ctx.umask).release()
     except OSError as error:
         raise CommandError(f"open failed: {shown_name(name)}: {error.strerror}", 2) from None
 
@@ -396,7 +406,11 @@ def sort(ctx: CommandContext, args: Arguments) -> int:
     for name in names:
         if name != "-" and name and not ctx.fs.exists(ctx.path(name)):
             _open(ctx, name)  # what is missing is told before anything is read
+    for name in outputs:
+        _check_output(ctx, name)
     sources = [_open(ctx, name) for name in names]
+    if names[0] == "-" and sources[0].unreadable == errno.EBADF and not args.flag("merge"):
+        raise CommandError(f"stat failed: -: {os.strerror(errno.EBADF)}", 2)
     pieces = _merge(ctx, sources, order) if args.flag("merge") else _sorted_pieces(ctx, sources, order)
     out: ByteWriter = ctx.stdout
     if outputs:
