@@ -58,6 +58,8 @@ class Options:
         self.end = "\0" if args.flag("zero") else "\n"
         self.form = self._choose_form(args, form)
         self.quoting = self._choose_quoting(ctx, args, quoting)
+        self.aligns_quotes = self.quoting in ("shell", "shell-escape")
+        """Whether names without quotes stand below those with quotes, but for the quote."""
         control = args.last("hide-control-chars", "show-control-chars")
         self.hide_control = control == "hide-control-chars" and self.quoting == "literal"
         self.indicators = self._choose_indicators(args)
@@ -67,12 +69,18 @@ class Options:
         self.formats = self._choose_time_style(ctx, args)
         self.now = ctx.host.clock()
         self.line = _columns(ctx, args)
+        if self.form in ("single-column", "commas") or (self.form != "long" and not self.line):
+            self.aligns_quotes = False
         self.colors = self._choose_colors(ctx, args)
         self.hyperlink = False
         """Whether names are links to the files, as some terminals follow them."""
         for key, value in args.given:
             if key == "hyperlink":
                 self.hyperlink = value is None or choose(value, "--hyperlink", _WHEN) == "always"
+        self.dired = args.flag("dired") and self.form == "long" and not self.hyperlink
+        """Whether to say where in the output the names are, for an editor of directories."""
+        if self.dired and self.end == "\0":
+            raise CommandError("--dired and --zero are incompatible", 2)
         self.tab = _number(args.value("tabsize"), 8, "tab size")
         if self.colors is not None:
             self.tab = 0
@@ -154,7 +162,7 @@ class Options:
                 style = "file-type"
             elif key == "indicator-style":
                 style = choose(value or "", "--indicator-style", _INDICATORS)
-            elif key == "classify" and (value is None or choose(value, "--classify", _WHEN) == "always"):
+            elif key == "F" or (key == "classify" and (value is None or choose(value, "--classify", _WHEN) == "always")):
                 style = "classify"
         return style
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from agentsandbox.command import CommandContext
+    from agentsandbox.commands._listing import Colors
     from agentsandbox.commands._ls_options import Options
     from agentsandbox.fs.base import Stat
 
@@ -41,6 +42,11 @@ class Printer:
         self.local = LocalTime(ctx)
         self._owners: Owners | None = None
         self._times: dict[tuple[str, float], str] = {}
+        self._some_quoted = False
+        self._at = 0
+        """With --dired, how many bytes are written; those of colours do not count."""
+        self._names_at: list[int] = []
+        self._headers_at: list[int] = []
 
     def quoted(self, name: str) -> str:
         """A name as it is shown, without colour and indicator."""
@@ -72,12 +78,40 @@ class Printer:
         """The sum of the blocks, as the line "total" shows it."""
         return self.options.block_sizes.show(sum([disk_usage(e.info) for e in entries if e.info is not None]))
 
+    def print_header(self, name: str, *, first: bool) -> None:
+        """The line above a directory's listing."""
+        start, shown = "" if first else "\n", self.quoted(name)
+        if self.options.dired:
+            self._at += len(start) + 2
+            self._mark(self._headers_at, shown)
+            self._at += 2
+            start += "  "
+        self.ctx.stdout.write(encode(f"{start}{self.linked(shown, name)}:\n"))
+
+    def _mark(self, places: list[int], shown: str) -> None:
+        """Remember where a name begins and ends."""
+        self.ctx.budget.charge(16 * len(places))
+        places.append(self._at)
+        self._at += len(encode(shown))
+        places.append(self._at)
+
+    def print_places(self) -> None:
+        """What --dired says at the end: where in the output the names are."""
+        for title, places in (("//DIRED//", self._names_at), ("//SUBDIRED//", self._headers_at)):
+            if places:
+                self.ctx.stdout.write(encode(f"{title} {' '.join(map(str, places))}\n"))
+        self.ctx.stdout.write(encode(f"//DIRED-OPTIONS// --quoting-style={self.options.quoting}\n"))
+
     def print_files(self, entries: Sequence[Entry], *, total: str | None = None, beside: Sequence[Entry] = ()) -> None:
         """One listing: a directory's, or that of the operands that are files; `beside` are operands that widen columns."""
         end = self.options.end
-        if total is not None:
-            self.ctx.stdout.write(encode(f"total {total}{end}"))
         options = self.options
+        if options.aligns_quotes:
+            self._some_quoted = any(self.quoted(entry.name) != entry.name for entry in [*entries, *beside])
+        if total is not None:
+            line = f"{'  ' if options.dired else ''}total {total}{end}"
+            self._at += len(line)
+            self.ctx.stdout.write(encode(line))
         if options.form == "long":
             lines: Iterator[str] = self._long_lines(entries, beside)
         elif options.form == "single-column" and not options.needs_stat:
@@ -121,7 +155,7 @@ class Printer:
             prefix = f"{inodes[number]:>{inode_width}} " if inodes else ""
             prefix += f"{blocks[number]:>{block_width}} " if blocks else ""
             prefix += "? " if self.options.context else ""
-            name, width = self._name(entry)
+            name, width = self._name(entry, self.options.colors)
             cells.append(prefix + name)
             widths.append(len(prefix) + width)
         return cells, widths
@@ -135,18 +169,23 @@ class Printer:
             blocks = [options.block_sizes.show(disk_usage(e.info)) if e.info is not None else "?" for e in entries]
         return inodes, blocks
 
-    def _name(self, entry: Entry) -> tuple[str, int]:
+    def _name(self, entry: Entry, colors: Colors | None) -> tuple[str, int]:
         """(the name with its colour and indicator, the columns it takes)."""
         shown = self.quoted(entry.name)
         mark = indicator(entry.info, self.options.indicators)
         if self.options.form == "long" and entry.target is not None:
             mark = ""
-        width = text_width(shown) + len(mark)
+        padding = self._padding(entry, shown)
+        width = len(padding) + text_width(shown) + len(mark)
         if self.options.hyperlink:
             shown = self.linked(shown, entry.path)
-        if self.options.colors is not None:
-            shown = self.options.colors.paint(shown, self.options.colors.code(entry, entry.info, entry.name))
-        return shown + mark, width
+        if colors is not None:
+            shown = colors.paint(shown, colors.code(entry, entry.info, entry.name))
+        return padding + shown + mark, width
+
+    def _padding(self, entry: Entry, shown: str) -> str:
+        """A blank before a name without quotes, where others have them."""
+        return " " if self._some_quoted and shown == entry.name else ""
 
     def _long_lines(self, entries: Sequence[Entry], beside: Sequence[Entry]) -> Iterator[str]:
         rows = [self._long_row(entry) for entry in [*entries, *beside]]
@@ -157,7 +196,20 @@ class Printer:
             if any(column) or number == _TIME:
                 columns.append(self._aligned(number, column))
         for entry, cells in zip(entries, zip(*columns, strict=True), strict=False):
-            yield f"{' '.join(cells)} {self._long_name(entry)}"
+            start = f"{' '.join(cells)} "
+            if self.options.dired:
+                start = f"  {start}"
+                self._place(start, entry)
+            yield start + self._long_name(entry, self.options.colors)
+
+    def _place(self, start: str, entry: Entry) -> None:
+        """Remember where in the line of an entry its name is."""
+        line = len(encode(start + self._long_name(entry, None))) + 1
+        end = self._at + line
+        shown = self.quoted(entry.name)
+        self._at += len(encode(start + self._padding(entry, shown)))
+        self._mark(self._names_at, shown)
+        self._at = end
 
     def _aligned(self, number: int, column: Sequence[str]) -> list[str]:
         """The cells of one column, all as wide as the widest."""
@@ -195,13 +247,12 @@ class Printer:
             self._time(options.time_of(info)),
         )
 
-    def _long_name(self, entry: Entry) -> str:
-        name, _ = self._name(entry)
+    def _long_name(self, entry: Entry, colors: Colors | None) -> str:
+        name, _ = self._name(entry, colors)
         if entry.target is None:
             return name
         target = self.linked(self.quoted(entry.target), entry.path)
         mark = indicator(entry.target_info, self.options.indicators)
-        colors = self.options.colors
         if colors is not None and (colors.shows_targets or self.options.indicators in ("classify", "file-type")):
             target = colors.paint(target, colors.code(entry, entry.target_info, entry.target))
         return f"{name} -> {target}{mark}"

@@ -10,7 +10,6 @@ from agentsandbox.commands._quoting import quote_always, quote_as
 from agentsandbox.commands._versions import version_key
 from agentsandbox.commands._widths import text_width
 from agentsandbox.languages.modes import type_letter
-from agentsandbox.streams import encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,8 +36,10 @@ List FILEs (the current directory by default), sorted by name unless told otherw
       --color[=WHEN]         colours: 'always' (default if omitted), 'auto' or 'never'
       --hyperlink[=WHEN]     names are links to the files; WHEN as for --color
   -d, --directory            list directories themselves, not what is in them
+  -D, --dired                with -l, say at the end where in the output the names are
   -f                         list all in directory order
-  -F, --classify[=WHEN]      append one of */=>@| to names; WHEN as for --color
+  -F                         append one of */=>@| to names
+      --classify[=WHEN]      the same; WHEN as for --color
       --file-type            the same, but for '*'
       --format=WORD          across (-x), commas (-m), horizontal (-x), long (-l), single-column (-1),
                                verbose (-l) or vertical (-C)
@@ -119,6 +120,8 @@ class _Lister:
         headers = len(operands) > 1 or self.options.recursive
         pending = [(entry.name, True) for entry in reversed(self._sorted(directories))]
         self._list_directories(pending, headers)
+        if self.options.dired:
+            self.printer.print_places()
         return self.ctx.status
 
     def _list_directories(self, pending: list[tuple[str, bool]], headers: bool) -> None:
@@ -148,9 +151,7 @@ class _Lister:
         """Print one directory; the paths of those in it that are to be listed too."""
         entries = self._entries(name, names)
         if headers:
-            start = "\n" if self.printed else ""
-            shown = self.printer.linked(self.printer.quoted(name), name)
-            self.ctx.stdout.write(encode(f"{start}{shown}:\n"))
+            self.printer.print_header(name, first=not self.printed)
         self.printed = True
         total = self.printer.total(entries) if self.options.needs_total else None
         self.printer.print_files(entries, total=total)
