@@ -13,6 +13,22 @@ from agentsandbox.streams import decode, encode
 _INVALID = re.compile("[\udc80-\udcff]")
 
 
+def _before_nul(lines: list[str], held: list[str]) -> list[str]:
+    """The lines as rev sees them: what follows a NUL is lost with the end of its line, so that the next line is `held` for it."""
+    found = []
+    for line in lines[:-1]:
+        text, nul, _ = line.partition("\0")
+        if text or nul:
+            held.append(text)
+        if not nul:
+            found.append("".join(held))
+            held.clear()
+    text, nul, _ = lines[-1].partition("\0")
+    if text:
+        held.append(text)
+    return [*found, ""]
+
+
 @command(
     "rev",
     late=True,
@@ -36,14 +52,22 @@ def rev(ctx: CommandContext, args: Arguments) -> int:
             ctx.warn(f"cannot open {name}: {error.strerror}")
             continue
         number = 0
+        held: list[str] = []
         for block in line_blocks(ctx.budget, source):
             text = decode(block)
             bad = _INVALID.search(text)
             whole = text if bad is None else text[: text.rfind("\n", 0, bad.start()) + 1]
-            ctx.stdout.write(encode("\n".join([line[::-1] for line in whole.split("\n")])))
+            shown_lines = whole.split("\n")
+            if held or "\0" in whole:
+                ctx.budget.step(len(shown_lines))
+                shown_lines = _before_nul(shown_lines, held)
+            ctx.stdout.write(encode("\n".join([line[::-1] for line in shown_lines])))
             number += whole.count("\n")
             if bad is not None:
+                ctx.stdout.write(encode("".join(held)[::-1]))
+                held.clear()
                 shown = "stdin" if name == "-" else name
                 ctx.warn(f"{shown}: {number}: {os.strerror(errno.EILSEQ)}")
                 break
+        ctx.stdout.write(encode("".join(held)[::-1]))
     return ctx.status
