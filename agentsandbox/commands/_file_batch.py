@@ -53,6 +53,14 @@ class FileBatch:
         if self.size > _FULL:
             self.flush()
 
+    def extend(self, names: list[str], contents: list[bytes]) -> None:
+        """More files, all of them small."""
+        self.names += names
+        self.contents += contents
+        self.size += sum(map(len, contents)) + 64 * len(contents)
+        if self.size > _FULL:
+            self.flush()
+
     def flush(self) -> bool:
         """Search what was gathered; whether a line of any file so far was selected."""
         names, contents = self.names, self.contents

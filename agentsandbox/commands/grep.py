@@ -311,28 +311,36 @@ class _Grep:
         if shown is None and recurse and len(operands) == 1 and not self._is_directory(operands[0]):
             report.with_filename = False
         self._quick = self._quick_file(many=recurse or len(operands) > 1)
-        for operand, data in self._with_contents(operands):
-            if data is None or self._quick is None:
-                selected = self._operand(operand, implicit=not args.operands)
-            else:
-                selected = self._quick(operand, data)
-            if selected and report.quiet:
+        for names, contents in self._groups(operands):
+            if self._batch is not None and contents and None not in contents and max(map(len, contents)) <= SMALL:  # type: ignore[arg-type]
+                self._batch.extend(names, contents)  # type: ignore[arg-type]
+            elif self._search_group(names, contents, implicit=not args.operands):
                 break
         self._flush()
         if self.failed and not (report.quiet and self.found):
             return 2
         return 0 if self.found else 1
 
-    def _with_contents(self, operands: Sequence[str]) -> Iterator[tuple[str, bytes | None]]:
-        """Each with its content where that is known without more ado."""
+    def _search_group(self, names: list[str], contents: list[bytes | None], *, implicit: bool) -> bool:
+        """Search some operands one by one; whether that is enough."""
+        for operand, data in zip(names, contents, strict=True):
+            if data is None or self._quick is None:
+                selected = self._operand(operand, implicit=implicit)
+            else:
+                selected = self._quick(operand, data)
+            if selected and self.report.quiet:
+                return True
+        return False
+
+    def _groups(self, operands: Sequence[str]) -> Iterator[tuple[list[str], list[bytes | None]]]:
+        """The operands, and the contents that are known without more ado."""
         if self._quick is None or len(operands) < 2 or not self.filter.is_empty() or "-" in operands or "" in operands:
-            yield from [(operand, None) for operand in operands]
+            yield list(operands), [None] * len(operands)
             return
-        path, at_hand = self.ctx.path, self.ctx.fs.at_hand
         for start in range(0, len(operands), _GROUP):
-            group = operands[start : start + _GROUP]
+            group = list(operands[start : start + _GROUP])
             self.ctx.budget.step(len(group) // 4)
-            yield from zip(group, at_hand([path(operand) for operand in group]), strict=True)
+            yield group, self.ctx.fs.at_hand(self.ctx.paths(group))
 
     def _matches_all(self) -> bool:
         """Whether the only pattern is empty."""

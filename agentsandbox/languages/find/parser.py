@@ -6,7 +6,7 @@ import os
 
 from agentsandbox.errors import CommandError
 from agentsandbox.languages.find.predicates import Predicates
-from agentsandbox.languages.find.tests import BadArgumentError
+from agentsandbox.languages.find.tests import BadArgumentError, NamePrinter, NameTest
 from agentsandbox.languages.names import quote
 
 TYPE_CHECKING = False
@@ -151,6 +151,8 @@ class _Parser:
                 return True
 
             return print_all
+        if isinstance(test, NameTest):
+            return NamePrinter(test.matches, self.search.stdout)
 
         def printing(visit: Visit) -> bool:
             if test(visit):

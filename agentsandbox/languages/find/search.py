@@ -7,6 +7,7 @@ import os
 import stat
 
 from agentsandbox.errors import Unwind
+from agentsandbox.languages.find.tests import NamePrinter
 from agentsandbox.languages.names import quote
 from agentsandbox.languages.owners import Owners
 from agentsandbox.streams import encode
@@ -201,6 +202,7 @@ class Search:
         prefix, above, depth = level.prefix, level.path, level.depth + 1
         wanted = depth >= self.min_depth
         follows = self.follow == "L"
+        printer = test if isinstance(test, NamePrinter) else None
         visit.directory = prefix
         for child, kind in level.entries:
             if kind == _DIR or (kind == _LINK and follows):
@@ -211,6 +213,10 @@ class Search:
             if budget.left < 0:
                 budget.tick()
             if not wanted:
+                continue
+            if printer is not None:
+                if printer.matches(child):
+                    printer.output.write(f"{above}{child}\n")
                 continue
             visit.path = above + child
             visit.name = child

@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from agentsandbox.fs.base import Stat
-    from agentsandbox.languages.find.search import Search, Test, Visit
+    from agentsandbox.languages.find.search import Output, Search, Test, Visit
 
 __all__ = [
-    "REGEX_TYPES", "BadArgumentError", "age", "compare", "empty", "link_text", "name", "newer", "path", "permissions", "reference_time",
-    "regex", "same_file", "size", "types", "used",
+    "REGEX_TYPES", "BadArgumentError", "NamePrinter", "NameTest", "age", "compare", "empty", "link_text", "name",
+    "newer", "path", "permissions", "reference_time", "regex", "same_file", "size", "types", "used",
 ]  # fmt: skip
 
 _BILLION = 10**9
@@ -166,16 +166,38 @@ def _matcher(pattern: str, *, ignore_case: bool) -> Callable[[str], object]:
     return compile_glob(pattern, ignore_case=ignore_case, extglob=False).match
 
 
+class NameTest:
+    """A test that looks at nothing but the name."""
+
+    __slots__ = ("matches",)
+
+    def __init__(self, matches: Callable[[str], object]) -> None:
+        self.matches = matches
+
+    def __call__(self, visit: Visit) -> bool:
+        return bool(self.matches(visit.name))
+
+
+class NamePrinter:
+    """Prints the paths of the files whose names match: all that most searches do."""
+
+    __slots__ = ("matches", "output")
+
+    def __init__(self, matches: Callable[[str], object], output: Output) -> None:
+        self.matches = matches
+        self.output = output
+
+    def __call__(self, visit: Visit) -> bool:
+        if self.matches(visit.name):
+            self.output.write(visit.path + "\n")
+        return True
+
+
 def name(pattern: str, *, ignore_case: bool) -> Test:
     """`-name`, `-iname`: the last component."""
     if pattern.endswith("/") and len(pattern) > 1 and pattern.strip("/") == "":
         return lambda visit: visit.name == "/"
-    if not ignore_case:
-        body = pattern.lstrip("*")
-        if len(body) == len(pattern) - 1 and not any(character in body for character in "*?[\\"):
-            return lambda visit: visit.name.endswith(body)
-    matches = _matcher(pattern, ignore_case=ignore_case)
-    return lambda visit: bool(matches(visit.name))
+    return NameTest(_matcher(pattern, ignore_case=ignore_case))
 
 
 def path(pattern: str, *, ignore_case: bool) -> Test:
