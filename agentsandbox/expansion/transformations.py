@@ -250,6 +250,8 @@ def attribute_letters(flags: int) -> str:
 
 def transform(host: ExpansionHost, name: str, text: str | None, letter: str, *, whole: bool = False) -> str | None:
     """${name@letter}"""
+    if letter in "aA":
+        host.variables.settle_exports()
     if letter == "A":
         return _assignment(host, name, text, whole)
     if letter == "a":

@@ -108,6 +108,8 @@ def _conditional(node: Conditional) -> Run:
     def run(shell: Shell) -> int:
         shell.line = line
         if shell.slow:
+            if shell.noexec:
+                return 0
             _before(shell, node)
         try:
             status = 0 if test(shell) else 1

@@ -175,7 +175,8 @@ def _stages(node: Pipeline) -> Run:
         if isinstance(command, SimpleCommand):
             children[number] = announced(children[number], command)
     in_place = [command.words[0].source if _leaves_no_trace(command) else "" for command in node.commands]  # type: ignore[attr-defined]
-    line = node.line
+    last = node.commands[-1]
+    line = last.line if isinstance(last, SimpleCommand) else node.line
 
     def run_pipeline(shell: Shell) -> int:
         if shell.slow and "DEBUG" in shell.traps:

@@ -45,7 +45,7 @@ def read_condition(parser: Parser, start: int) -> Command:
             error.status = None
         error.at_end = reader.token == ""
         raise
-    return Conditional(test, (), parser.line_at(start))
+    return Conditional(test, (), parser.line_at(parser.position - 1))
 
 
 class _Reader:

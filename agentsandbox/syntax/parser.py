@@ -274,14 +274,14 @@ class Parser(WordReader):
             following = self.text[end + 1 : end + 2]
             if following == ")":
                 expression = self.arithmetic_word(start + 2, end, end + 2)
-                return ArithmeticCommand(expression, (), self.line_at(start))
+                return ArithmeticCommand(expression, (), self.line_at(end))
             if following in ("", "\n"):  # bash takes a second parenthesis in the next line for no subshell either
                 line = self.text[self.text.rfind("\n", 0, end) + 1 : end + 1]
                 raise self.error(f"syntax error near `{_LAST.findall(line)[-1]}'", end, show_line=True)
         self.position += 1
         body = self.compound_list()
         self._close(")", start)
-        return Subshell(body, (), self.line_at(start))
+        return Subshell(body, (), self.line_at(self.position - 1))
 
     def _close(self, closer: str, opened_at: int) -> None:
         """Pass over `)`, which must be next."""
