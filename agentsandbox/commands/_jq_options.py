@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import re
 
-from agentsandbox.command import CommandContext, describe_os_error
+from agentsandbox.command import CommandContext
 from agentsandbox.errors import CommandError
 from agentsandbox.languages.jq.json_text import JsonError, parse_one
 from agentsandbox.languages.jq.modules import slurp
@@ -33,7 +35,8 @@ class Options:
         self.libraries: list[str] = []
         self.null_input = self.raw_input = self.slurp = self.stream = self.seq = False
         self.raw_output = self.ascii_output = self.sort_keys = self.color = self.exit_status = False
-        self.unbuffered = self.binary = False  # both are always so
+        self.unbuffered = False
+        self.binary = False  # it is always so
         self.indent: str | None = "  "
         """Of one level; None for all on one line."""
         self.end = "\n"
@@ -232,7 +235,8 @@ def _name_file(ctx: CommandContext, options: Options, name: str, variable: str, 
         if name == "slurpfile":
             value = slurp(value, ctx.budget.step)
     except OSError as error:
-        raise CommandError(f"Bad JSON in --{name} {variable} {file}: Could not open {describe_os_error(error, file)}", 2) from None
+        reason = "It's a directory" if error.errno == errno.EISDIR else os.strerror(error.errno or errno.EIO)
+        raise CommandError(f"Bad JSON in --{name} {variable} {file}: Could not open {file}: {reason}", 2) from None
     except JsonError as error:
         raise CommandError(f"Bad JSON in --{name} {variable} {file}: {error}", 2) from None
     options.named.setdefault(variable, value)

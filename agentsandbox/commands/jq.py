@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 _HELD = 256
 """Outputs held back at most."""
+_BUFFER = 4096
+"""Standard output is written in such blocks: messages come before what the last one holds."""
 
 _MISSING_FILE, _NO_OUTPUT, _COMPILE, _UNKNOWN = 2, 4, 3, 5
 
@@ -42,8 +44,10 @@ class _Run:
         self.options = options
         self.missing = False
         self.inputs = Inputs(self._sources(), ctx.budget)
-        self.inputs.before_read = self.flush
+        if options.unbuffered:
+            self.inputs.before_read = self.flush
         self.pending: list[str] = []
+        self.buffer = b""
         self.reading = False
         self.dumper = _dumper(ctx, options)
         self.status = 0
@@ -113,14 +117,24 @@ class _Run:
         yield from values
 
     def flush(self) -> None:
-        """Write what was held back to save calls; before every read and every message."""
+        """Write what was held back to save calls: whole blocks, or everything with --unbuffered."""
         if self.pending:
-            text = "".join(self.pending)
+            data = self.buffer + encode("".join(self.pending))
             self.pending.clear()
-            self.ctx.stdout.write(encode(text))
+            cut = len(data) if self.options.unbuffered else len(data) - len(data) % _BUFFER
+            self.buffer = data[cut:]
+            if cut:
+                self.ctx.stdout.write(data[:cut])
+
+    def finish(self) -> None:
+        """Write all that is left."""
+        self.flush()
+        if self.buffer:
+            data, self.buffer = self.buffer, b""
+            self.ctx.stdout.write(data)
 
     def complain(self, text: str) -> None:
-        """Write to stderr, after all output so far."""
+        """Write to stderr; of the output so far, what has filled blocks comes before."""
         self.flush()
         self.ctx.stderr.write(encode(text))
 
@@ -146,12 +160,13 @@ class _Run:
                         break
         except JsonError as error:
             self.complain(f"jq: parse error: {error}\n")
-            return _UNKNOWN
+            self.status = _UNKNOWN
         except Halt as halt:
             self.flush()
             self.ctx.stderr.write(halt.message)
+            self.finish()
             return halt.status
-        self.flush()
+        self.finish()
         return self._final_status()
 
     def _source(self) -> str:
@@ -192,7 +207,7 @@ class _Run:
     def _report(self, value: Value) -> None:
         place = self.place()
         if isinstance(value, str):
-            self.complain(f"jq: error (at {place}): {value}\n")
+            self.complain(f"jq: error (at {place}): {value.partition(chr(0))[0]}\n")
         else:
             self.complain(f"jq: error (at {place}) (not a string): {dump(value)}\n")
 
@@ -227,10 +242,10 @@ class _Run:
         return write
 
     def _final_status(self) -> int:
-        if self.status:
-            return self.status
         if self.missing:
             return _MISSING_FILE
+        if self.status:
+            return self.status
         if self.options.exit_status:
             return _NO_OUTPUT if self.last is None else 0 if self.last else 1
         return 0
@@ -272,7 +287,7 @@ def _dumper(ctx: CommandContext, options: Options) -> Dumper:
       -M, --monochrome-output    without colors
           --tab                  indent with tabs
           --indent N             indent with N spaces, at most 7
-          --unbuffered           (output is never held back)
+          --unbuffered           write each output at once
           --stream               the input as [path, leaf] events
           --seq                  a record separator before each output
       -f, --from-file FILE       take the filter from FILE
@@ -301,7 +316,7 @@ def jq(ctx: CommandContext, args: Arguments) -> int:
     try:
         return run.run()
     except LimitReached:
-        run.flush()
+        run.finish()
         raise
     except RecursionError:
         raise LimitReached("depth") from None

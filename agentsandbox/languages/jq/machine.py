@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from agentsandbox.errors import LimitReached
+from agentsandbox.languages.jq.json_text import JsonError
 from agentsandbox.languages.jq.values import JqError
 from agentsandbox.languages.jq.weight import weigh
 
@@ -127,6 +128,9 @@ class Machine:
 
     def next_input(self) -> Value:
         """The next value of the input; the error "break" at the end."""
-        for value in self.inputs:
-            return value
+        try:
+            for value in self.inputs:
+                return value
+        except JsonError as error:
+            raise JqError(str(error)) from None
         raise JqError("break")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from agentsandbox.languages.jq.code import Code
-from agentsandbox.languages.jq.json_text import dump
+from agentsandbox.languages.jq.json_text import JsonError, dump
+from agentsandbox.languages.jq.values import JqError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,9 +21,12 @@ def _inputs(compiler: Compiler, codes: list[Code]) -> Code:
     machine = compiler.machine
 
     def many(value: Value, environment: Environment) -> Iterator[Value]:
-        for item in machine.inputs:
-            machine.budget.step()
-            yield item
+        try:
+            for item in machine.inputs:
+                machine.budget.step()
+                yield item
+        except JsonError as error:
+            raise JqError(str(error)) from None
 
     return Code(many=many)
 
