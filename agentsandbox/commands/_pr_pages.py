@@ -32,6 +32,8 @@ class Layout:
 
     def __init__(self) -> None:
         self.columns = 1
+        self.places = 0
+        """Columns that there would be if all files could be opened; 0 for as many as there are."""
         self.across = self.merged = self.double = self.form_feed = self.bare = self.keeps_form_feeds = False
         self.numbered = self.joined = self.truncated = self.octal = self.carets = False
         self.tabs_in: tuple[str, int] | None = None
@@ -63,7 +65,8 @@ class Layout:
     @property
     def column_width(self) -> int:
         """Characters in a column; the numbers of merged files stand before all of them."""
-        return max(1, (self.width - self.number_width - len(self.separator or "") * (self.columns - 1)) // self.columns)
+        columns = self.places or self.columns
+        return max(1, (self.width - self.number_width - len(self.separator or "") * (columns - 1)) // columns)
 
 
 class Pages:

@@ -7,10 +7,10 @@ import re
 from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.commands._lines import read_all, shown_name
 from agentsandbox.commands._pr_pages import Layout, Pages
-from agentsandbox.commands._quoting import quote
+from agentsandbox.commands._quoting import quote, quote_always
 from agentsandbox.commands._sizes import parse_number
 from agentsandbox.errors import CommandError, UsageError
-from agentsandbox.streams import decode
+from agentsandbox.streams import InputError, decode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -120,8 +120,12 @@ def _measure(args: Arguments, option: str, what: str, default: int, *, low: int 
 
 
 def _read(ctx: CommandContext, name: str, *, quiet: bool) -> str | None:
+    """The text; None for a file that cannot be opened. One that cannot be read ends the program."""
     try:
         return decode(read_all(ctx.budget, ctx.open_input(name)))
+    except (InputError, IsADirectoryError) as error:
+        shown = quote_always("standard input") if name == "-" else shown_name(name)
+        raise CommandError(f"{shown}: {error.strerror}") from None
     except OSError as error:
         ctx.status = 1
         if not quiet:
@@ -177,18 +181,20 @@ def pr(ctx: CommandContext, args: Arguments) -> int:
     for name in names:
         if name.startswith("+"):
             raise CommandError(f"invalid + argument '{name[1:]}'")
-    texts = [(name, _read(ctx, name, quiet=args.flag("no-file-warnings"))) for name in names]
-    found = [(name, text) for name, text in texts if text is not None]
+    quiet = args.flag("no-file-warnings")
     if layout.merged:
-        if found:
-            title = "" if len(found) > 1 else found[0][0]
-            layout.columns = len(found)
+        texts = [(name, text) for name in names if (text := _read(ctx, name, quiet=quiet)) is not None]
+        if texts:
+            title = "" if len(texts) > 1 else texts[0][0]
+            layout.columns, layout.places = len(texts), len(names)
             pages = Pages(ctx, layout, title, ctx.host.clock())
-            pages.merge([text for _, text in found])
+            pages.merge([text for _, text in texts])
             pages.complain_of_range()
         return ctx.status
-    for name, text in found:
-        pages = Pages(ctx, layout, "" if name == "-" else name, _time_of(ctx, name))
-        pages.write(text)
-        pages.complain_of_range()
+    for name in names:
+        found = _read(ctx, name, quiet=quiet)
+        if found is not None:
+            pages = Pages(ctx, layout, "" if name == "-" else name, _time_of(ctx, name))
+            pages.write(found)
+            pages.complain_of_range()
     return ctx.status
