@@ -17,6 +17,8 @@ from agentsandbox.quoting import quote_if_needed
 from agentsandbox.regexps import RegexError, compile_posix
 from agentsandbox.streams import BytesReader, decode, encode
 
+__all__ = ["diff", "parse_number", "rules_from"]
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -72,7 +74,8 @@ def _palette(ctx: CommandContext, given: str) -> dict[str, bytes] | None:
     return colors
 
 
-def _number(text: str, what: str, least: int = 0) -> int:
+def parse_number(text: str, what: str, least: int = 0) -> int:
+    """The value of an option."""
     if not (text.isascii() and text.isdigit()) or int(text[:12]) < least:
         raise UsageError(f"invalid {what} '{text}'", 2)
     return min(int(text[:12]), 1 << 30)
@@ -84,7 +87,7 @@ def _style(args: Arguments) -> tuple[str, int]:
     context = -1
     for key, value in args.given:
         if key in ("C", "U", "context", "unified", "c", "u") and value is not None:
-            context = max(context, _number(value, "context length"))
+            context = max(context, parse_number(value, "context length"))
         elif key in ("c", "u", "context", "unified"):
             context = max(context, 3)
         if key not in _STYLES:
@@ -94,7 +97,7 @@ def _style(args: Arguments) -> tuple[str, int]:
         style = _STYLES[key]
     given = [value for key, value in args.given if key == "NUM"]
     if given and style in ("context", "unified"):
-        context = _number(given[-1] or "", "context length")
+        context = parse_number(given[-1] or "", "context length")
     if args.flag("show-c-function") and not style:
         style = "context"
     return style or "normal", 3 if context < 0 and style in ("", "context", "unified") else max(context, 0)
@@ -118,7 +121,8 @@ def _function_matcher(ctx: CommandContext, args: Arguments) -> Callable[[bytes],
     return _matcher(ctx, patterns)
 
 
-def _rules(ctx: CommandContext, args: Arguments, tab_size: int) -> Rules:
+def rules_from(ctx: CommandContext, args: Arguments, tab_size: int) -> Rules:
+    """What the options of `diff` say of what counts as a difference."""
     rules = Rules()
     space_change = args.flag("ignore-space-change")
     rules.sameness = Sameness(
@@ -161,7 +165,7 @@ def _printer(ctx: CommandContext, args: Arguments, name: str, style: formats.Sty
     if name == "context":
         return lambda pair, changes: formats.print_context(pair, changes, style, budget)
     if name == "columns":
-        width = _number(args.value("width") or "130", "width", 1)
+        width = parse_number(args.value("width") or "130", "width", 1)
         columns = Columns(
             style,
             budget,
@@ -345,8 +349,8 @@ def _diff(ctx: CommandContext, args: Arguments, words: list[str]) -> int:
     color = args.value("color")
     if color not in (None, "", "never", "always", "auto"):
         raise UsageError(f"invalid color '{color}'", 2)
-    tab_size = _number(args.value("tabsize") or "8", "tabsize", 1)
-    _number(args.value("width") or "130", "width", 1)
+    tab_size = parse_number(args.value("tabsize") or "8", "tabsize", 1)
+    parse_number(args.value("width") or "130", "width", 1)
     held = _Held(ctx)
     style = formats.Style(
         held.write,
@@ -357,9 +361,9 @@ def _diff(ctx: CommandContext, args: Arguments, words: list[str]) -> int:
         colors=_palette(ctx, args.value("palette") or "") if color == "always" else None,
         function=_function_matcher(ctx, args),
     )
-    rules = _rules(ctx, args, tab_size)
+    rules = rules_from(ctx, args, tab_size)
     shows_context = style_name in ("unified", "context")
-    rules.horizon = max(context if shows_context else 0, _number(args.value("horizon-lines") or "0", "horizon length"))
+    rules.horizon = max(context if shows_context else 0, parse_number(args.value("horizon-lines") or "0", "horizon length"))
     show = _printer(ctx, args, style_name, style, tab_size)
 
     def show_and_flush(pair: Pair, changes: list[Change]) -> None:

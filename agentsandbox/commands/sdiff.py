@@ -1,10 +1,15 @@
-"""`sdiff` (GNU diffutils): two files side by side. Merging by dialogue (-o) is not available."""
+"""`sdiff` (GNU diffutils): two files side by side, and merging them by dialogue."""
 
 from __future__ import annotations
 
 from agentsandbox.command import Arguments, CommandContext, command
+from agentsandbox.commands._diff_files import Comparer
 from agentsandbox.commands._diff_usage import with_hint
-from agentsandbox.errors import UsageError
+from agentsandbox.commands._sdiff_merge import Merger, whole_name
+from agentsandbox.commands.diff import diff, parse_number, rules_from
+from agentsandbox.errors import CommandError, UsageError
+from agentsandbox.languages.diff.columns import Columns
+from agentsandbox.languages.diff.formats import Style
 
 _TROUBLE = 2
 _SAME_IN_DIFF = (
@@ -22,6 +27,7 @@ _SAME_IN_DIFF = (
     Usage: sdiff [OPTION]... FILE1 FILE2
     Show two files side by side, with a mark where they differ.
 
+      -o, --output=FILE            merge into FILE, as commands on standard input say
       -i, --ignore-case            letter case does not count
       -E, --ignore-tab-expansion   tabs are the same as spaces
       -Z, --ignore-trailing-space  blanks at line ends do not count
@@ -41,6 +47,8 @@ _SAME_IN_DIFF = (
       -v, --version                display the version and exit
           --help                   display this help and exit
 
+    The commands: l the left lines, r the right ones, el er eb ed e (nothing) to edit first the left, the right, both, both
+    with headings, or nothing; s and v to leave out and to show common lines, q to quit.
     Status is 0 if the files are the same, 1 if they differ, 2 if there was trouble.
     """,
 )
@@ -63,4 +71,29 @@ def _sdiff(ctx: CommandContext, args: Arguments, words: list[str]) -> int:
             options.append(f"--{key}")
         elif key in ("ignore-matching-lines", "width", "tabsize"):
             options.append(f"--{key}={value}")
+    output = args.value("output")
+    if output is not None:
+        return _merge(ctx, diff.parser().parse(options), (operands[0], operands[1]), output)
     return ctx.run(["diff", *options, "--", *operands])
+
+
+def _merge(ctx: CommandContext, args: Arguments, operands: tuple[str, str], output: str) -> int:
+    """Compare as `diff` does with its own options, and ask about each change."""
+    left, right = operands
+    if ctx.fs.is_dir(ctx.path(left)) and ctx.fs.is_dir(ctx.path(right)):
+        raise CommandError("both files to be compared are directories", _TROUBLE)
+    names = (whole_name(ctx, left, right), whole_name(ctx, right, left))
+    tab_size = parse_number(args.value("tabsize") or "8", "tabsize", 1)
+    shown: list[bytes] = []
+    columns = Columns(
+        Style(shown.append, expand=tab_size if args.flag("expand-tabs") else 0),
+        ctx.budget,
+        width=parse_number(args.value("width") or "130", "width", 1),
+        tab_size=tab_size,
+        left_column=args.flag("left-column"),
+    )
+    merger = Merger(ctx, names, output, columns, shown, silent=args.flag("suppress-common-lines"))
+    comparer = Comparer(ctx, rules_from(ctx, args, tab_size), merger.show, "")
+    comparer.always_shows = True
+    status = comparer.compare(*names)
+    return _TROUBLE if merger.quit else status

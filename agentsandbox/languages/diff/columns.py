@@ -49,21 +49,26 @@ class Columns:
         for change in changes:
             if change.ignored:
                 continue
-            self._common(pair, old, change.old, new, change.new)
-            old, new = change.old, change.new
-            old_end, new_end = old + change.deleted, new + change.inserted
-            while old < old_end and new < new_end:
-                self._row(pair.old[old], b"|", pair.new[new])
-                old += 1
-                new += 1
-            for line in pair.new[new:new_end]:
-                self._row(None, b">", line)
-            for line in pair.old[old:old_end]:
-                self._row(line, b"<", None)
-            old, new = old_end, new_end
-        self._common(pair, old, len(pair.old), new, len(pair.new))
+            self.print_common(pair, old, change.old, new, change.new)
+            self.print_change(pair, change)
+            old, new = change.old + change.deleted, change.new + change.inserted
+        self.print_common(pair, old, len(pair.old), new, len(pair.new))
 
-    def _common(self, pair: Pair, old: int, old_end: int, new: int, new_end: int) -> None:
+    def print_change(self, pair: Pair, change: Change) -> None:
+        """The lines of one change."""
+        old, new = change.old, change.new
+        old_end, new_end = old + change.deleted, new + change.inserted
+        while old < old_end and new < new_end:
+            self._row(pair.old[old], b"|", pair.new[new])
+            old += 1
+            new += 1
+        for line in pair.new[new:new_end]:
+            self._row(None, b">", line)
+        for line in pair.old[old:old_end]:
+            self._row(line, b"<", None)
+
+    def print_common(self, pair: Pair, old: int, old_end: int, new: int, new_end: int) -> None:
+        """Lines between changes."""
         if self.suppress_common:
             return
         while old < old_end and new < new_end:
@@ -74,9 +79,9 @@ class Columns:
             old += 1
             new += 1
         for line in pair.new[new:new_end]:
-            self._row(None, b")" if self.left_column else b">", line)
+            self._row(None, b")", line)
         for line in pair.old[old:old_end]:
-            self._row(line, b"(" if self.left_column else b"<", None)
+            self._row(line, b"(", None)
 
     def _row(self, left: bytes | None, mark: bytes, right: bytes | None) -> None:
         self.budget.step()
