@@ -133,7 +133,7 @@ class _Run:
             except ExpansionError as error:  # it would have ended the stage's own shell, no more
                 shell.fds = saved
                 shell.report(error)
-                return 1
+                return error.status if shell.source == "environment" and not shell.level else 1
             finally:
                 shell.fds, shell.hashed = saved, hashed
         try:

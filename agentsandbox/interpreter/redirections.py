@@ -310,7 +310,7 @@ def _duplicate(node: Redirection) -> Apply:
             if moves and int(digits) != number:
                 table.pop(int(digits), None)
             return
-        if operator == ">&" and node.descriptor is None and node.variable is None:
+        if operator == ">&" and node.descriptor in (None, 1) and node.variable is None:
             stream = _opened(shell, text, ">&", opened)
             table[1] = table[2] = stream
             return

@@ -196,7 +196,11 @@ def announced(run: Run, node: SimpleCommand) -> Run:
         shell.announced = shell.slow
         if name not in shell.functions:
             shell.tells_signals = False
-        return run(shell)
+        try:
+            return run(shell)
+        except ExpansionError as error:
+            shell.report(error)
+            return error.status if shell.source == "environment" and shell.level == 1 else 1
 
     return run_announced
 
