@@ -110,6 +110,8 @@ class Channels:
             try:
                 if name in ("-", "/dev/stdin"):
                     source: Any = self.ctx.stdin
+                    if source.unreadable:
+                        raise source.input_error()
                 else:
                     path = self.ctx.path(name)
                     if self.ctx.fs.is_dir(path):

@@ -41,10 +41,11 @@ _SECONDS = 1e-6
 class Compiled:
     """A program ready to run: `lines[n]` is the awk line of line n of the generated source."""
 
-    __slots__ = ("begin_line", "code", "last_line", "lines", "source", "used", "warnings")
+    __slots__ = ("begin_file_line", "begin_line", "code", "last_line", "lines", "source", "used", "warnings")
 
     def __init__(self, source: str, lines: list[int], warnings: list[str], rules: list[nodes.Rule], budget: Budget) -> None:
         self.begin_line = max([_end_line(rule) for rule in rules if rule.kind == "BEGIN"], default=0)
+        self.begin_file_line = max([_end_line(rule) for rule in rules if rule.kind == "BEGINFILE"], default=0)
         self.last_line = max([_end_line(rule) for rule in rules if rule.kind in ("always", "pattern", "range")], default=0)
         """The lines that are last at work when BEGIN, or a record, is done; 0 for none."""
         if len(source) * _SECONDS > budget.remaining():

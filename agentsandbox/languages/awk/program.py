@@ -132,6 +132,8 @@ def _read_source(ctx: CommandContext, name: str, included_at: str = "") -> Sourc
     reason = os.strerror((error.errno if error else 0) or 2)
     if included_at:
         raise _Failed([f"{included_at}: error: cannot open source file `{name}' for reading: {reason}"], 1)
+    if isinstance(error, IsADirectoryError):
+        raise CommandError(f"{name}:1: error: cannot read source file `{name}': {reason}", 1)
     raise CommandError(f"fatal: cannot open source file `{name}' for reading: {reason}", 2)
 
 
@@ -265,9 +267,14 @@ class _Run:
                 line = self._awk_line(traceback.tb_lineno) or line
             traceback = traceback.tb_next
         if message.startswith("cannot open file"):
-            line = self.compiled.last_line if self.rt.has_read else self.compiled.begin_line
+            line = self._line_between_files()
             return f"{self.source_name}:{line}: fatal: {message}" if line else f"fatal: {message}"
         return f"{self.source_name}:{line or 1}: {self.rt.place()}fatal: {message}"
+
+    def _line_between_files(self) -> int:
+        """The line last at work when a file is opened; 0 for none."""
+        compiled = self.compiled
+        return compiled.begin_file_line or (compiled.last_line if self.rt.has_read else compiled.begin_line)
 
     def _awk_line(self, line: int) -> int:
         lines = self.compiled.lines
@@ -275,6 +282,10 @@ class _Run:
 
     def warn(self, message: str) -> None:
         """A warning of the running program."""
+        if message.startswith("command line argument"):
+            line = self._line_between_files()
+            _report(self.ctx, f"{self.source_name}:{line}: warning: {message}" if line else f"warning: {message}")
+            return
         frame: FrameType | None = sys._getframe()
         while frame is not None and frame.f_code.co_filename != FILE:
             frame = frame.f_back

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import re
 import sys
 from itertools import islice
@@ -30,7 +31,7 @@ from agentsandbox.languages.awk.values import (
     to_number,
 )
 from agentsandbox.limits import VALUES
-from agentsandbox.streams import Buffer, encode
+from agentsandbox.streams import Buffer, InputError, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -466,13 +467,11 @@ class Runtime:
             source = ctx.stdin if name in ("-", "/dev/stdin") else ctx.fs.open(ctx.path(name), "r")
             if source.unreadable == 21 or (source is not ctx.stdin and ctx.fs.is_dir(ctx.path(name))):
                 raise IsADirectoryError
-        except IsADirectoryError:
-            ctx.warn(f"warning: command line argument `{name}' is a directory: skipped", ctx.status)
-            return False
         except OSError as error:
             import os
 
-            self.ERRNO = os.strerror(error.errno or 5)
+            is_directory = isinstance(error, IsADirectoryError)
+            self.ERRNO = reason = os.strerror(errno.EISDIR if is_directory else error.errno or errno.EIO)
             self._block_start, self._block_size = 0.0, 0
             self.records = iter(())
             if self.begin_file is not None:
@@ -483,7 +482,10 @@ class Runtime:
                     self._skipping = False
                     return False
                 self.FILENAME = before
-            raise AwkFatal(f"cannot open file `{name}' for reading: {self.ERRNO}") from None
+            if is_directory:
+                self.warn(f"command line argument `{name}' is a directory: skipped")
+                return False
+            raise AwkFatal(f"cannot open file `{name}' for reading: {reason}") from None
         self.FILENAME = name
         self.FNR = 0.0
         self._block_start, self._block_size = 0.0, 0
@@ -538,8 +540,12 @@ class Runtime:
                 self.NR = to_number(self.NR) + 1.0
                 self.FNR = to_number(self.FNR) + 1.0
                 return 1.0
-            if not self.next_block():
-                return 0.0
+            try:
+                if not self.next_block():
+                    return 0.0
+            except InputError as error:
+                self.ERRNO = error.strerror or ""
+                return -1.0
 
     def getline_file(self, name: str) -> float:
         """The next record of a file."""
