@@ -27,6 +27,8 @@ _PRINTABLE = bytes([byte if 32 <= byte < 127 else 46 for byte in range(256)])
 _DIGITS = b"0123456789abcdefABCDEF"
 _DIGIT_VALUES = {digit: int(chr(digit), 16) for digit in _DIGITS}
 _MAX_COLUMNS = 256
+_KINDS = ("bits", "include", "little", "postscript")
+"""The dumps that are not the usual one."""
 
 
 class _Options(dict[str, str]):
@@ -68,6 +70,9 @@ def _parse(words: list[str]) -> tuple[_Options, list[str]]:
                 raise _UsageError(None)
             value = words[at]
             at += 1
+        if full in _KINDS:
+            for kind in _KINDS:
+                options.pop(kind, None)  # the last one counts
         if full == "autoskip" and full in options:
             del options[full]  # -a toggles
         else:
@@ -105,24 +110,30 @@ class _Dump:
 
     def __init__(self, options: _Options) -> None:
         self.bits = "bits" in options
-        self.little = "little" in options and not self.bits
+        self.little = "little" in options
         self.columns = options.number("cols", 0) or (6 if self.bits else 16)
         self.group = options.number("groupsize", 1 if self.bits else 4 if self.little else 2)
         self.upper = "uppercase" in options
         if self.group < 1 or self.group > self.columns:
             self.group = self.columns
-        if self.little and self.group & (self.group - 1):
-            raise CommandError("number of octets per group must be a power of 2 with -e.", 1)
         self.address = "08d" if "decimal" in options else "08x"
 
     def _digits(self, part: bytes) -> str:
         if self.bits:
             return "".join([f"{byte:08b}" for byte in part])
-        if self.little:
-            text = part[::-1].hex().rjust(2 * self.group)
-        else:
-            text = part.hex()
+        text = part[::-1].hex().rjust(2 * self.group) if self.little else part.hex()
         return text.upper() if self.upper else text
+
+    def _uneven_line(self, data: bytes) -> str:
+        """Digits and characters with -e where the last group is not a whole one: they overlap, as they do in xxd."""
+        width = 2 * self.group + 1
+        start = 2 + (width * self.columns - 1) // self.group
+        text = [" "] * (start + 2 * self.columns + 2 * width)
+        for at, byte in enumerate(data):
+            place = width * (at ^ (self.group - 1)) // self.group
+            text[place : place + 2] = f"{byte:02X}" if self.upper else f"{byte:02x}"
+            text[start + at] = chr(_PRINTABLE[byte])
+        return "".join(text[: start + len(data)])
 
     def line(self, position: int, data: bytes) -> str:
         """One line."""
@@ -130,6 +141,8 @@ class _Dump:
             width = 2 * self.columns + -(-self.columns // self.group) - 1
             shown = str(data.translate(_PRINTABLE), "ascii")
             return f"{position & 0xFFFFFFFFFFFFFFFF:{self.address}}: {data.hex(' ', -self.group):<{width}}  {shown}\n"
+        if self.little and self.columns % self.group | self.group & (self.group - 1):
+            return f"{position & 0xFFFFFFFFFFFFFFFF:{self.address}}: {self._uneven_line(data)}\n"
         size = 8 if self.bits else 2
         groups = [self._digits(data[at : at + self.group]) for at in range(0, len(data), self.group)]
         whole = -(-self.columns // self.group)
@@ -369,8 +382,12 @@ def xxd(ctx: CommandContext, args: Arguments) -> int:
         return 1
     columns = options.number("cols", 0)
     plain = "postscript" in options
-    if "revert" not in options and not plain and (columns < 0 or columns > _MAX_COLUMNS):
+    most = columns if plain or "include" in options else _MAX_COLUMNS
+    if "revert" not in options and (columns < 0 or columns > most):
         raise CommandError(f"invalid number of columns (max. {_MAX_COLUMNS}).", 1)
+    group = options.number("groupsize", 0)
+    if "little" in options and group > 0 and group & (group - 1):
+        raise CommandError("number of octets per group must be a power of 2 with -e.", 1)
     ctx.budget.charge(max(0, columns))
     name = names[0] if names else "-"
     source = _input(ctx, name)
@@ -398,6 +415,8 @@ def _output(ctx: CommandContext, name: str, *, revert: bool) -> tuple[ByteWriter
 def _convert(ctx: CommandContext, source: ByteReader, out: ByteWriter, options: _Options, name: str) -> None:
     plain = "postscript" in options
     if "revert" in options:
+        if any(kind in options for kind in _KINDS) and not plain:
+            raise CommandError("Sorry, cannot revert this type of hexdump", 255)
         if plain:
             _revert_plain(ctx, source, out)
         else:

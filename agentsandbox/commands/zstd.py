@@ -79,6 +79,11 @@ class _Zstd:
                 names.append(name)
         return names
 
+    def check_threads(self, args: Arguments) -> None:
+        """Refuse what a single thread cannot do."""
+        if args.last("single-thread", "threads") == "single-thread" and args.flag("rsyncable") and not (self.expand or self.test):
+            raise CommandError("error 1 : Rsyncable mode is not compatible with single thread mode \n ", 1)
+
     def operand(self, name: str, *, alone: bool) -> tuple[int, int] | None:
         """The sizes before and after; None where it did not go well."""
         fs = self.ctx.fs
@@ -261,7 +266,9 @@ def _run(ctx: CommandContext, args: Arguments, usage: str, *, expand: bool, stdo
             del error
             return 1
     try:
-        return _Zstd(ctx, args, expand=expand, stdout=stdout).run(names)
+        run = _Zstd(ctx, args, expand=expand, stdout=stdout)
+        run.check_threads(args)
+        return run.run(names)
     except CommandError as error:
         if error.status != 2:
             raise
