@@ -58,6 +58,10 @@ def _background(host: ExpansionHost) -> str | None:
 _SPECIAL_READERS["!"] = _background
 
 
+_TURN = 4096
+"""Elements of a list between two looks at the clock."""
+
+
 class ParameterReader:
     """How to read a parameter.
 
@@ -287,8 +291,11 @@ def _operated(node: Parameter, reader: ParameterReader, words: Words) -> Paramet
         if not items:
             return []
         by, to = pattern(host), replacement(host) if replacement is not None else ""
-        host.budget.step(len(items) // 8)
-        return [apply(host, item, by, to) for item in items]
+        operated: list[str] = []
+        for start in range(0, len(items), _TURN):
+            host.budget.step(1 + min(len(items), _TURN) // 8)
+            operated += [apply(host, item, by, to) for item in items[start : start + _TURN]]
+        return operated
 
     return ParameterReader(shown, lambda host: join(host, operate_all(host), reader.star), operate_all, reader.star)
 
