@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from agentsandbox.commands._lines import position_of, short_blocks
+from agentsandbox.commands._lines import growing_blocks, position_of, short_blocks
 from agentsandbox.streams import decode, decode_bytewise, encode
 
 TYPE_CHECKING = False
@@ -209,9 +209,10 @@ class FileSearch:
         return self.selected
 
     def _blocks(self, source: ByteReader) -> Iterable[bytes]:
-        if not self.report.null_lines:
-            return short_blocks(self.ctx.budget, source)
-        return source.lines(b"\0")
+        if self.report.null_lines:
+            return source.lines(b"\0")
+        blocks = short_blocks(self.ctx.budget, source)
+        return blocks if self.report.max_count is None else growing_blocks(blocks)
 
     def _context_after(self, block: bytes) -> bool:
         """Trailing context of the last line that may be selected; whether some is still missing."""

@@ -7,17 +7,19 @@ from agentsandbox.streams import BLOCK
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from agentsandbox.command import CommandContext
     from agentsandbox.limits import Budget
     from agentsandbox.streams import ByteReader
 
 _SPLIT = 1 << 17
+_SMALL_PIECE = 1 << 12
 
 __all__ = [
     "blocks",
     "give_back",
+    "growing_blocks",
     "inputs",
     "is_regular",
     "line_blocks",
@@ -92,8 +94,22 @@ def short_blocks(budget: Budget, source: ByteReader) -> Iterator[bytes]:
             yield block[start:stop]
             budget.breathe()
             start = stop
-        yield block[start:] if start else block
-        budget.breathe()
+        if start < len(block):
+            yield block[start:] if start else block
+            budget.breathe()
+
+
+def growing_blocks(blocks: Iterable[bytes]) -> Iterator[bytes]:
+    """The blocks in pieces, small ones first: for who may stop soon. A block that holds NUL stays whole, as it makes a file binary."""
+    size = _SMALL_PIECE
+    for block in blocks:
+        start = 0
+        while len(block) - start > size and b"\0" not in block and (stop := block.find(b"\n", start + size) + 1):
+            yield block[start:stop]
+            start = stop
+            size *= 2
+        if start < len(block):
+            yield block[start:] if start else block
 
 
 def split_all(budget: Budget, data: bytes, end: bytes = b"\n") -> list[bytes]:
