@@ -8,7 +8,10 @@ import posixpath
 from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
 from agentsandbox.commands._diff_usage import with_hint
 from agentsandbox.commands._patch_names import choose_name, header_name, is_nothing
+from agentsandbox.commands._patch_times import header_time
+from agentsandbox.commands._times import nanoseconds
 from agentsandbox.errors import CommandError, UsageError
+from agentsandbox.fs.base import Timestamp
 from agentsandbox.languages.diff.applying import Application, EdError, apply_ed_script, print_reject
 from agentsandbox.languages.diff.lines import split_lines
 from agentsandbox.languages.diff.patches import FilePatch, Hunk, read_patches
@@ -41,6 +44,9 @@ class _Options:
         self.reject_format = args.value("reject-format")
         self.remove_empty = args.flag("remove-empty-files")
         self.ignore_blanks = args.flag("ignore-whitespace")
+        self.symbol = encode(args.value("ifdef") or "") if args.flag("ifdef") else None
+        self.sets_time = args.flag("set-utc") or args.flag("set-time")
+        self.utc = args.flag("set-utc")
         self.kind = args.last("context", "ed", "normal", "unified")
 
 
@@ -74,6 +80,9 @@ def _number(args: Arguments, key: str, default: int, what: str) -> int:
       -o, --output=FILE          write the result to FILE
       -r, --reject-file=FILE     write rejects to FILE
           --reject-format=FORMAT   rejects as 'context' or 'unified'
+      -D, --ifdef=NAME           keep both versions, with '#ifdef NAME'
+      -Z, --set-utc              set times of files as the patch says; they are in UTC
+      -T, --set-time             the same; they are local time
       -E, --remove-empty-files   remove files that are empty afterwards
       -b, --backup               keep the original of each file
           --backup-if-mismatch   keep it if the patch did not fit exactly (the default)
@@ -195,7 +204,9 @@ class _Job:
             raise CommandError(f"**** {self.patch.error}", _TROUBLE)
         if self.options.verbose:
             self.say("Using Plan A...\n")
-        application = Application(split_lines(original, self.ctx.budget), self.ctx.budget, ignore_blanks=self.options.ignore_blanks)
+        options = self.options
+        lines = split_lines(original, self.ctx.budget)
+        application = Application(lines, self.ctx.budget, ignore_blanks=options.ignore_blanks, symbol=options.symbol)
         for number, hunk in enumerate(self.patch.hunks, 1):
             self._take(application, hunk.reversed() if self.reverse else hunk, number)
         return self._finish(name, target, original, application, exists)
@@ -338,10 +349,11 @@ class _Job:
             if options.backup or options.backup_if_mismatch:
                 self._keep_original(target, original)
             raise CommandError(f"**** Can't reopen file {_shown(name)} : No such file or directory", _TROUBLE)
+        removed = not result and (options.remove_empty or self._absent(old=False)) and not options.output
+        time = None if options.dry_run or options.output or removed else self._time_to_set(name, target, exists)
         if self.failed:
             status = 1
             self._say_failed(reject)
-        removed = not result and (options.remove_empty or self._absent(old=False)) and not options.output
         if not options.dry_run:
             whole = len(self.failed) == len(self.patch.hunks)
             if options.backup or (options.backup_if_mismatch and self.mismatch and not self.skipping):
@@ -350,6 +362,8 @@ class _Job:
                 self.ctx.stdout.write(result)
             elif options.output or not whole or not exists:
                 self._store(name, target, result, removed, exists)
+                if time is not None:
+                    self.ctx.fs.utime(self.ctx.path(target), time, atime=time)
             if self.failed and reject != "-":
                 self._save_rejects(reject)
         if not removed and result and not self.failed and self._absent(old=False):
@@ -359,6 +373,25 @@ class _Job:
             self.say("done\n")
         return status
 
+    def _time_to_set(self, name: str, target: str, exists: bool) -> Timestamp | None:
+        """The time that the patch has for the new file, unless the old one, or its time, is not that which it is for."""
+        options = self.options
+        if not options.sets_time or len(self.failed) == len(self.patch.hunks):
+            return None
+        headers = [self.patch.old_header, self.patch.new_header]
+        old, new = [header_time(self.ctx, header, utc=options.utc) for header in (headers[::-1] if self.reverse else headers)]
+        if new is None:
+            return None
+        if not options.force:
+            known = exists and not self._absent(old=True) and old is not None
+            if known and old != nanoseconds(self.ctx.fs.stat(self.ctx.path(name)).mtime):
+                self.tell(f"Not setting time of file {_shown(target)} (time mismatch)\n")
+                return None
+            if self.mismatch or self.failed:
+                self.tell(f"Not setting time of file {_shown(target)} (contents mismatch)\n")
+                return None
+        return Timestamp.from_ns(new)
+
     def _say_failed(self, reject: str) -> None:
         count, total = len(self.failed), len(self.patch.hunks)
         what = "ignored" if self.skipping else "FAILED"
@@ -366,6 +399,8 @@ class _Job:
         self.tell(f"{count} out of {total} hunk{'s' if total != 1 else ''} {what}{tail}\n")
 
     def _keep_original(self, target: str, original: bytes) -> None:
+        if self.options.output:
+            return
         kept = self.ctx.path(self.options.prefix + target + ("" if self.options.prefix and not self.options.suffix else self._suffix()))
         self.ctx.fs.write_bytes(kept, original)
 
@@ -433,13 +468,20 @@ class _Job:
     # other kinds
 
     def _ed(self, name: str, target: str, original: bytes) -> int:
+        text = original
+        if text and not text.endswith(b"\n") and not self.options.dry_run:
+            self.ctx.stdout.write(b"Newline appended\n")
+            text += b"\n"
         try:
-            lines = apply_ed_script(split_lines(original, self.ctx.budget), self.patch.script, self.ctx.budget)
+            lines = apply_ed_script(split_lines(text, self.ctx.budget), self.patch.script, self.ctx.budget)
         except EdError:
             raise CommandError("**** /bin/ed FAILED", _TROUBLE) from None
         if not self.options.dry_run:
             if self.options.backup:
                 self._keep_original(target, original)
+            if self.options.output == "-":
+                self.ctx.stdout.write(b"".join(lines))
+                return 0
             self._store(name, target, b"".join(lines), removed=False, exists=self.ctx.fs.exists(self.ctx.path(name)))
         return 0
 

@@ -18,10 +18,12 @@ _BLANKS = re.compile(rb"[ \t]+")
 class Application:
     """One file that is being patched. Positions count from 1."""
 
-    def __init__(self, lines: list[bytes], budget: Budget, *, ignore_blanks: bool = False) -> None:
+    def __init__(self, lines: list[bytes], budget: Budget, *, ignore_blanks: bool = False, symbol: bytes | None = None) -> None:
         self.lines = lines
         self.budget = budget
         self.ignore_blanks = ignore_blanks
+        self.symbol = symbol
+        """What the C preprocessor is to know for the changed lines; None for a mere change."""
         self.compared = [_squeezed(line) for line in lines] if ignore_blanks else lines
         self.output: list[bytes] = []
         self.taken = 0
@@ -78,6 +80,9 @@ class Application:
 
     def apply(self, hunk: Hunk, where: int) -> None:
         """Replace what the hunk changes; its context is copied from the file, not from the patch."""
+        if self.symbol is not None:
+            self._apply_conditionally(hunk, where, self.symbol)
+            return
         at = where - 1
         for mark, line in hunk.lines:
             if mark == b" ":
@@ -91,6 +96,29 @@ class Application:
             else:
                 self.output.append(line)
                 self.growth += 1
+
+    def _apply_conditionally(self, hunk: Hunk, where: int, symbol: bytes) -> None:
+        """Keep the old lines for when the symbol is not defined."""
+        at = where - 1
+        removed: list[bytes] = []
+        added: list[bytes] = []
+        for mark, line in [*hunk.lines, (b" ", b"")]:
+            if mark == b"-":
+                removed.append(line)
+            elif mark == b"+":
+                added.append(line)
+            else:
+                if removed or added:
+                    self._copy_up_to(at)
+                    self.output += [(b"#ifndef " if removed else b"#ifdef ") + symbol + b"\n", *removed]
+                    if removed and added:
+                        self.output.append(b"#else\n" if removed[-1].endswith(b"\n") else b"#else\n\n")  # the newline comes late
+                    self.output += [*added, b"#endif\n"]
+                    at += len(removed)
+                    self.taken = at
+                    self.growth += len(added) - len(removed)
+                    removed, added = [], []
+                at += 1
 
     def _copy_up_to(self, end: int) -> None:
         if end > self.taken:

@@ -71,11 +71,12 @@ class Columns:
         """Lines between changes."""
         if self.suppress_common:
             return
+        if self.left_column:
+            for line in pair.old[old:old_end]:
+                self._row(line, b"(", None)
+            return
         while old < old_end and new < new_end:
-            if self.left_column:
-                self._row(pair.old[old], b"(", None)
-            else:
-                self._row(pair.old[old], b" ", pair.new[new])
+            self._row(pair.old[old], b" ", pair.new[new])
             old += 1
             new += 1
         for line in pair.new[new:new_end]:
