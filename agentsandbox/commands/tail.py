@@ -296,8 +296,8 @@ def _seconds(text: str) -> float:
     With no FILE, or when FILE is -, read standard input.
 
       -c, --bytes=[+]NUM         print the last NUM bytes; with '+', everything from byte NUM on
-      -f, --follow[={name|descriptor}]
-                                 print what is appended, until the command is ended
+      -f                         print what is appended, until the command is ended
+          --follow[={name|descriptor}]  the same, of the name or of the file that has it now
       -F                         same as --follow=name --retry
       -n, --lines=[+]NUM         print the last NUM lines; with '+', everything from line NUM on
           --max-unchanged-stats=N  with --follow=name, when to look again (it always looks)
@@ -315,12 +315,12 @@ def _seconds(text: str) -> float:
 def tail(ctx: CommandContext, args: Arguments) -> int:
     part = _Part(args)
     seconds = _seconds(args.value("sleep-interval", "1") or "")
-    follow = args.last("follow", "F")
+    follow = args.last("follow", "f", "F")
     pid = _number(args.value("pid"), "PID")
     _number(args.value("max-unchanged-stats"), "maximum number of unchanged stats between opens")
     if pid is not None and follow is None:
         ctx.stderr.write(b"tail: warning: PID ignored; --pid=PID is useful only when following\n")
-    how = "name" if args.last("F", "follow") == "F" else (args.value("follow", "") or "descriptor")
+    how = "name" if follow == "F" else ((args.value("follow") if follow == "follow" else "") or "descriptor")
     if how not in ("name", "descriptor"):
         raise _bad_follow(how)
     retry = args.flag("retry") or args.flag("F")
