@@ -82,6 +82,7 @@ def _scan(source: str, position: int, depth: int) -> tuple[list[Token], int]:
     tokens: list[Token] = []
     size = len(source)
     unclosed: list[str] = []
+    begin = position
     if depth > _NESTING:
         raise JqSyntaxError("syntax error, unexpected QQSTRING_START, memory exhausted", position, 1)
     while position < size:
@@ -112,6 +113,8 @@ def _scan(source: str, position: int, depth: int) -> tuple[list[Token], int]:
             if not unclosed or unclosed.pop() != text:
                 kind = "invalid"
         tokens.append(Token(kind, text, start, end))
+    if depth and begin == size:
+        raise JqSyntaxError("syntax error, unexpected end of file", begin - 2, 2)
     if depth:
         raise JqSyntaxError("syntax error, unexpected end of file", size, 0)
     return tokens, size
@@ -129,6 +132,7 @@ def _string(source: str, position: int, depth: int) -> tuple[list[str | list[Tok
             text.append(plain[0])
             position = plain.end()
         if position >= size:
+            start = min(start, size - 1)  # the quote or parenthesis before, when nothing follows it
             raise JqSyntaxError(
                 "syntax error, unexpected end of file, expecting QQSTRING_TEXT or QQSTRING_INTERP_START or QQSTRING_END",
                 start,
@@ -143,7 +147,7 @@ def _string(source: str, position: int, depth: int) -> tuple[list[str | list[Tok
             parts.append("".join(text))
             parts.append(inner)
             text.clear()
-            position = end
+            position = start = end
         elif following in _ESCAPES and following:
             text.append(_ESCAPES[following])
             position += 2
