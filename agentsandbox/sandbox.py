@@ -308,11 +308,9 @@ class Sandbox:
         on_command: Policy | None,
         pause: Callable[..., Any] | None,
     ) -> Shell:
-        from agentsandbox.interpreter.census import weigh
-
         machine = shell.machine
         machine.budget = shell.budget = budget
-        budget.weigh = functools.partial(weigh, shell)
+        budget.weigh = shell.weigh
         shell.variables.limit = budget.value_bytes
         scheduler = machine.scheduler
         scheduler.pause = pause
