@@ -67,18 +67,16 @@ class FileBatch:
         if names:
             self.ctx.budget.step(len(names) + (self.size >> 10))
             self.names, self.contents, self.size = [], [], 0
-            texts = _texts(contents)
-            if texts is not None:
-                self._search(names, texts)
+            joined = _joined(contents)
+            if joined is not None:
+                self._search(names, *joined)
             else:
                 for name, data in zip(names, contents, strict=True):
                     self.found |= self.search_one(name, data)
         return self.found
 
-    def _search(self, names: list[str], texts: list[str]) -> None:
-        whole = "".join(texts)
+    def _search(self, names: list[str], whole: str, ends: list[int]) -> None:
         places = self.search.places(whole[:-1]) if whole else []
-        ends = list(accumulate(map(len, texts)))
         if self.account is not None:
             starts = [start for start, _ in places]
             before = 0
@@ -112,16 +110,16 @@ class FileBatch:
         self.ctx.stdout.write(encode("".join(out)))
 
 
-def _texts(contents: list[bytes]) -> list[str] | None:
-    """Each as text that ends with a newline unless it is empty; None when one of them is not plain text."""
+def _joined(contents: list[bytes]) -> tuple[str, list[int]] | None:
+    """All as one text, each ending with a newline unless it is empty, and where each ends; None when one is not plain text."""
     whole = b"".join(contents)
     if 0 in whole:
         return None
+    if whole.isascii() and not [data for data in contents if data and data[-1] != 10]:
+        return whole.decode(), list(accumulate(map(len, contents)))
     try:
-        if whole.isascii():
-            texts = list(map(bytes.decode, contents))
-        else:
-            texts = [str(data, "utf-8") for data in contents]
+        texts = [str(data, "utf-8") for data in contents]
     except UnicodeDecodeError:
         return None
-    return [text if not text or text.endswith("\n") else f"{text}\n" for text in texts]
+    texts = [text if not text or text.endswith("\n") else f"{text}\n" for text in texts]
+    return "".join(texts), list(accumulate(map(len, texts)))

@@ -412,10 +412,13 @@ class MemoryFileSystem(Grafts):
     def at_hand(self, paths: Sequence[str]) -> list[bytes | None]:
         found: list[bytes | None] = []
         dirs = self._dirs
+        last = ""
+        directory: Dir | None = None
         for path in paths:
-            cut = path.rfind("/")
-            directory = dirs.get(path[:cut]) or self._entered(path)
-            node = None if directory is None else directory.entries.get(path[cut + 1 :])
+            above, _, name = path.rpartition("/")
+            if above != last or directory is None:
+                directory, last = dirs.get(above) or self._entered(path), above
+            node = None if directory is None else directory.entries.get(name)
             if node is not None and node.kind == FILE and (node.mode & 0o404 == 0o404 or self._may(node, 4)):
                 if type(node.data) is not bytes:
                     node.data = bytes(node.data)

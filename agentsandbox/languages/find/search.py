@@ -198,11 +198,12 @@ class Search:
 
     def _walk(self, levels: list[_Level], level: _Level, test: Test) -> bool:
         """Go on in a directory; true when one in it was entered and comes first."""
+        if isinstance(test, NamePrinter):
+            return self._walk_names(levels, level, test)
         visit, budget = self.visit, self.ctx.budget
         prefix, above, depth = level.prefix, level.path, level.depth + 1
         wanted = depth >= self.min_depth
         follows = self.follow == "L"
-        printer = test if isinstance(test, NamePrinter) else None
         visit.directory = prefix
         for child, kind in level.entries:
             if kind == _DIR or (kind == _LINK and follows):
@@ -214,10 +215,6 @@ class Search:
                 budget.tick()
             if not wanted:
                 continue
-            if printer is not None:
-                if printer.matches(child):
-                    printer.output.write(f"{above}{child}\n")
-                continue
             visit.path = above + child
             visit.name = child
             visit.absolute = prefix + child
@@ -228,6 +225,31 @@ class Search:
                 test(visit)
             except OSError as error:
                 self._cannot_look(visit.absolute, visit.path, error)
+        return False
+
+    def _walk_names(self, levels: list[_Level], level: _Level, printer: NamePrinter) -> bool:
+        """As `_walk`, where only names count: the lines of neighbours are written together."""
+        budget = self.ctx.budget
+        prefix, above, depth = level.prefix, level.path, level.depth + 1
+        wanted = depth >= self.min_depth
+        follows = self.follow == "L"
+        matches = printer.matches
+        found: list[str] = []
+        self.visit.directory = prefix
+        try:
+            for child, kind in level.entries:
+                if kind == _DIR or (kind == _LINK and follows):
+                    printer.write(found)
+                    if self._step_in(levels, printer, above + child, child, prefix + child, kind, depth):
+                        return True
+                    continue
+                budget.left -= 1
+                if budget.left < 0:
+                    budget.tick()
+                if wanted and matches(child):
+                    found.append(f"{above}{child}\n")
+        finally:
+            printer.write(found)
         return False
 
     def _step_in(self, levels: list[_Level], test: Test, path: str, name: str, absolute: str, kind: int, depth: int) -> bool:

@@ -192,6 +192,12 @@ class NamePrinter:
             self.output.write(visit.path + "\n")
         return True
 
+    def write(self, lines: list[str]) -> None:
+        """Write the lines, which are then gone."""
+        if lines:
+            self.output.write("".join(lines))
+            lines.clear()
+
 
 def name(pattern: str, *, ignore_case: bool) -> Test:
     """`-name`, `-iname`: the last component."""
