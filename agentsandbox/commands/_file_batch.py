@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from itertools import accumulate
 
-from agentsandbox.streams import encode
+from agentsandbox.streams import decode, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ def _joined(contents: list[bytes]) -> tuple[str, list[int]] | None:
     if 0 in whole:
         return None
     if whole.isascii() and not [data for data in contents if data and data[-1] != 10]:
-        return whole.decode(), list(accumulate(map(len, contents)))
+        return decode(whole), list(accumulate(map(len, contents)))
     try:
         texts = [str(data, "utf-8") for data in contents]
     except UnicodeDecodeError:
