@@ -308,9 +308,11 @@ class Sandbox:
         on_command: Policy | None,
         pause: Callable[..., Any] | None,
     ) -> Shell:
+        from agentsandbox.interpreter.census import weigh
+
         machine = shell.machine
         machine.budget = shell.budget = budget
-        budget.weigh = shell.weigh
+        budget.weigh = functools.partial(weigh, shell)
         shell.variables.limit = budget.value_bytes
         scheduler = machine.scheduler
         scheduler.pause = pause

@@ -449,12 +449,6 @@ class Shell:
             twin.traps = {}
         return twin
 
-    def weigh(self) -> int:
-        """Bytes that this shell and all at work hold."""
-        from agentsandbox.interpreter.census import weigh
-
-        return weigh(self)
-
     def finish(self) -> None:
         """Give back what `exec` opened in this shell."""
         owned, self.owned = self.owned, {}
