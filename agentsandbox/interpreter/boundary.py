@@ -39,6 +39,7 @@ def run_guarded(shell: Shell, script: str, jobs: Jobs, *, goes_on: bool) -> tupl
         limit = reached.limit
         status = 124 if limit == "timeout" else 137
         shell.status = status
+        _forget_trace(reached)
     except Killed as end:
         status = 128 + end.signal
     except PipeClosed:
@@ -61,6 +62,20 @@ def run_guarded(shell: Shell, script: str, jobs: Jobs, *, goes_on: bool) -> tupl
     if limit is not None:
         shell.status = status
     return int(status), limit
+
+
+def _forget_trace(error: BaseException) -> None:
+    """Take a long traceback apart from its inner end: freed in one go it would use up the stack of a small thread."""
+    chain = []
+    link = error.__traceback__
+    while link is not None:
+        chain.append(link)
+        link = link.tb_next
+    error.__traceback__ = None
+    while chain:
+        chain.pop()
+        if chain:
+            chain[-1].tb_next = None
 
 
 def _settle(shell: Shell, jobs: Jobs) -> None:

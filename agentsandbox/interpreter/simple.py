@@ -264,17 +264,15 @@ def _general(node: SimpleCommand) -> Run:
     line = node.line
     text: list[str] = []
     assigns = redirections is not None and any(map(_may_assign, node.redirections))
-    under_keyword: list[Run] = []
+    under_keyword: list[Run | None] = []
 
     def run(shell: Shell) -> int:
-        if shell.keyword and _KEYWORD.search(" ".join(word.source for word in node.words)):
+        if shell.keyword:
             if not under_keyword:
                 moved = _keywords_moved(node)
-                under_keyword.append(run_words_only if moved is node else _general(moved))
-            return under_keyword[0](shell)
-        return run_words_only(shell)
-
-    def run_words_only(shell: Shell) -> int:
+                under_keyword.append(None if moved is node else _general(moved))
+            if under_keyword[0] is not None:
+                return under_keyword[0](shell)
         shell.line = line
         mark = len(shell.process_files)
         saved = shell.fds
