@@ -63,7 +63,7 @@ def test_closing_ends_the_jobs() -> None:
 
 def test_a_script_with_jobs_prints_the_same_every_time() -> None:
     script = """
-for i in 3 1 2; do (sleep 0.$i; echo $i) & done; wait
+for i in 6 2 4; do (sleep 0.$i; echo $i) & done; wait
 seq 5 | xargs -P 3 -n 1 sh -c 'echo $0' | sort
 { echo a; echo b; } | while read x; do echo $x & wait; done
 tail -f log & p=$!; echo line >> log; sleep 0.3; kill $p
