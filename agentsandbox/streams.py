@@ -40,6 +40,7 @@ __all__ = [
     "decode",
     "decode_bytewise",
     "encode",
+    "position_of",
 ]
 
 BLOCK = 65536
@@ -147,6 +148,17 @@ class ByteReader:
                 rest.append(block[cut:])
         if rest:
             yield b"".join(rest)
+
+
+def position_of(source: ByteReader) -> int | None:
+    """Where in its file it stands; None for what has no position."""
+    if not hasattr(source, "seek"):
+        return None
+    try:
+        position: int = source.seek(0, 1)
+    except OSError:
+        return None
+    return position
 
 
 class ByteWriter:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from agentsandbox.commands._lines import growing_blocks, position_of, short_blocks
-from agentsandbox.streams import decode, decode_bytewise, encode
+from agentsandbox.commands._lines import growing_blocks, short_blocks
+from agentsandbox.streams import decode, decode_bytewise, encode, position_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

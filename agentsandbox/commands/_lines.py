@@ -24,7 +24,6 @@ __all__ = [
     "is_regular",
     "line_blocks",
     "lines",
-    "position_of",
     "read_all",
     "short_blocks",
     "shown_name",
@@ -127,17 +126,6 @@ def split_all(budget: Budget, data: bytes, end: bytes = b"\n") -> list[bytes]:
 def is_regular(source: ByteReader) -> bool:
     """Whether it is a regular file: of known size, and with a position that can be moved."""
     return hasattr(source, "stat") and hasattr(source, "seek") and bool(source.stat().is_file)
-
-
-def position_of(source: ByteReader) -> int | None:
-    """Where in its file it stands; None for what has no position."""
-    if not hasattr(source, "seek"):
-        return None
-    try:
-        position: int = source.seek(0, 1)
-    except OSError:
-        return None
-    return position
 
 
 def read_all(budget: Budget, source: ByteReader) -> bytes:

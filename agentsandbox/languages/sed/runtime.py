@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agentsandbox.languages.sed.nodes import SedError
-from agentsandbox.streams import decode, decode_bytewise, encode
+from agentsandbox.streams import decode, decode_bytewise, encode, position_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -141,7 +141,7 @@ class Input:
                 if source is None:
                     return False
                 self._following_name, self._source = source
-                self._begin, self._loaded = _position(source[1]), 0
+                self._begin, self._loaded = position_of(source[1]), 0
                 self._blocks = self._blocks_of(source[1])
             self._before_read()
             block = next(self._blocks, None)
@@ -196,16 +196,6 @@ class Input:
         left = self._lines[self._next :]
         unread = len(encode(self._end.join(left))) + self._complete if left else 0
         self._source.seek(self._begin + self._loaded - unread)  # type: ignore[attr-defined]
-
-
-def _position(source: ByteReader) -> int | None:
-    if not hasattr(source, "seek"):
-        return None
-    try:
-        position: int = source.seek(0, 1)
-    except OSError:
-        return None
-    return position
 
 
 class Editor:
