@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CHECKS",
+    "CORRUPT",
+    "RECOVER",
     "CompressionError",
     "GzipHeader",
     "Source",
@@ -38,10 +40,23 @@ __all__ = [
 ]
 
 BLOCK = 262144
+_WINDOW = 32768
+"""`gzip` writes so many bytes at once: what it has of them when the data turns out to be wrong is lost."""
+_PART = 5000
+"""The same of `bzip2`."""
+_REPLAYED = 1 << 20
 _MEMORY = 128 * 1024 * 1024
 _MAGIC = {"gzip": b"\x1f\x8b", "bzip2": b"BZh", "xz": b"\xfd7zXZ\0", "lzma": b"\x5d\0\0", "zstd": b"\x28\xb5\x2f\xfd"}
 CHECKS = {"none": lzma.CHECK_NONE, "crc32": lzma.CHECK_CRC32, "crc64": lzma.CHECK_CRC64, "sha256": lzma.CHECK_SHA256}
 """The integrity checks of xz."""
+
+
+RECOVER = "You can use the `bzip2recover' program to attempt to recover\ndata from undamaged sections of corrupted files.\n"
+CORRUPT = (
+    "It is possible that the compressed file(s) have become corrupted.\n"
+    f"You can use the -tvv option to test integrity of such files.\n\n{RECOVER}"
+)
+"""What `bzip2` says of damaged files, also when `tar` runs it."""
 
 
 class CompressionError(Exception):
@@ -163,9 +178,9 @@ def _inflate(source: Source, budget: Budget) -> Iterator[bytes]:
         pending = inflater.unconsumed_tail or source.block()
         if not pending:
             raise CompressionError("end")
-        budget.step(100)
+        budget.step(20)
         try:
-            data = inflater.decompress(pending, BLOCK)
+            data = inflater.decompress(pending, _WINDOW - size % _WINDOW)
         except zlib.error:
             raise CompressionError("data") from None
         if data:
@@ -183,28 +198,36 @@ def _inflate(source: Source, budget: Budget) -> Iterator[bytes]:
 
 
 def _expand(
-    source: Source, budget: Budget, magic: bytes, make: Callable[[], bz2.BZ2Decompressor | lzma.LZMADecompressor], *, single: bool = False
+    source: Source, budget: Budget, magic: bytes, make: Callable[[], lzma.LZMADecompressor], *, single: bool = False
 ) -> Iterator[bytes]:
-    """Streams one after the other, as `bzip2` and `xz` write them; with `single` no more than the first."""
+    """Streams one after the other, as `xz` writes them; with `single` no more than the first."""
     first = True
     while first or (not single and source.peek(1)):
         start = source.peek(len(magic))
         if start != magic and not first:
             raise CompressionError("garbage")
         if start != magic:
-            raise CompressionError("format" if start or magic != _MAGIC["bzip2"] else "end")
+            raise CompressionError("format")
         first = False
         expander = make()
+        taken: list[bytes] = []
+        size = done = 0
         while not expander.eof:
             block = source.block() if expander.needs_input else b""
             if not block and expander.needs_input:
                 raise CompressionError("end")
             budget.step(200)
+            if size <= _REPLAYED:
+                taken.append(block)
+                size += len(block)
             try:
                 data = expander.decompress(block, BLOCK)
-            except (OSError, EOFError, ValueError, lzma.LZMAError):
+            except (EOFError, ValueError, lzma.LZMAError):
+                if size <= _REPLAYED:
+                    yield _before_error(make(), taken, budget)[done:]
                 raise CompressionError("data") from None
             if data:
+                done += len(data)
                 yield data
         source.give_back(expander.unused_data)
         if magic == _MAGIC["xz"]:
@@ -212,12 +235,59 @@ def _expand(
                 source.take(4)
 
 
+def _before_error(expander: lzma.LZMADecompressor, taken: list[bytes], budget: Budget) -> bytes:
+    """All that wrong data gives before the error, which the library keeps to itself: the data byte by byte shows it."""
+    found: list[bytes] = []
+    size = 0
+    try:
+        for byte in b"".join(taken):
+            budget.step()
+            part = expander.decompress(bytes([byte]))
+            size += len(part)
+            budget.charge(size)
+            found.append(part)
+    except (EOFError, ValueError, lzma.LZMAError):
+        pass
+    return b"".join(found)
+
+
+def _bunzip2(source: Source, budget: Budget) -> Iterator[bytes]:
+    """Streams one after the other."""
+    first = True
+    while first or source.peek(1):
+        start = source.peek(3)
+        if start != _MAGIC["bzip2"]:
+            raise CompressionError("garbage" if not first else "format" if start else "end")
+        first = False
+        expander = bz2.BZ2Decompressor()
+        found: list[bytes] = []
+        size = 0
+        while not expander.eof:
+            block = source.block() if expander.needs_input else b""
+            budget.step(4)
+            try:
+                part = expander.decompress(block, _PART - size % _PART)
+            except (OSError, EOFError, ValueError):
+                part = None
+            if part is None or (not block and not part and expander.needs_input):
+                yield b"".join(found)[: -(size % _PART) or None]
+                raise CompressionError("data" if part is None else "end")
+            found.append(part)
+            size += len(part)
+            if size >= BLOCK and not size % _PART:
+                yield b"".join(found)
+                found.clear()
+                size = 0
+        yield b"".join(found)
+        source.give_back(expander.unused_data)
+
+
 def decompress(source: Source, format: str, budget: Budget, *, single: bool = False) -> Iterator[bytes]:
     """The data of a compressed stream in blocks; `CompressionError` where it is wrong. `single`: only the first stream of xz."""
     if format == "gzip":
         return _gunzip(source, budget)
     if format == "bzip2":
-        return _expand(source, budget, _MAGIC["bzip2"], bz2.BZ2Decompressor)
+        return _bunzip2(source, budget)
     if format == "zstd":
         return _unzstd(source, budget)
     if format == "xz":

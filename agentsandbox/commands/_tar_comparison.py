@@ -6,7 +6,7 @@ import os
 import posixpath
 import stat as stat_module
 
-from agentsandbox.commands._tar_names import show
+from agentsandbox.commands._tar_names import show, show_in_message
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -67,8 +67,10 @@ def compare_member(ctx: CommandContext, archive: ArchiveReader, member: Member, 
         else:
             differences = _differences(ctx, archive, member, path, info)
     except OSError as error:
-        ctx.warn(f"{show(member.name)}: Warning: Cannot stat: {os.strerror(error.errno or 5)}", max(ctx.status, 1))
+        ctx.warn(
+            f"{show_in_message(member.name.rstrip('/') or '/')}: Warning: Cannot stat: {os.strerror(error.errno or 5)}", max(ctx.status, 1)
+        )
         return
     for difference in differences:
-        ctx.print(f"{show(member.name)}: {difference}")
+        ctx.print(f"{show_in_message(member.name.rstrip('/') or '/')}: {difference}")
         ctx.status = max(ctx.status, 1)

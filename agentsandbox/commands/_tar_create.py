@@ -8,10 +8,10 @@ import stat as stat_module
 
 from agentsandbox.commands._quoting import quote
 from agentsandbox.commands._tar_format import HeaderStyle, Member, NameTooLongError, build_headers
-from agentsandbox.commands._tar_names import Exclusions, SafeNames, show
+from agentsandbox.commands._tar_ignores import Ignores
+from agentsandbox.commands._tar_names import Exclusions, SafeNames, show, show_in_message
 from agentsandbox.commands._times import nanoseconds
 from agentsandbox.languages.owners import Owners
-from agentsandbox.streams import decode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -76,16 +76,16 @@ class Creation:
         self.owners = Owners(ctx)
         self.linked: dict[int, str] = {}
         self.link_counts: dict[int, list[int]] = {}
-        self.ignored: list[tuple[str, Exclusions]] = []
+        self.ignores = Ignores(ctx, options.ignores)
         self.newer_than: Callable[[str, int], bool] | None = None
         self.removals: list[tuple[str, bool]] = []
 
     def fail(self, name: str, doing: str, error: OSError) -> None:
         """Report a file that cannot be archived and go on."""
         if self.options.forgiving and doing in ("open", "stat"):
-            self.options.warn("failed-read", f"{show(name)}: Warning: Cannot {doing}: {os.strerror(error.errno or 5)}")
+            self.options.warn("failed-read", f"{show_in_message(name)}: Warning: Cannot {doing}: {os.strerror(error.errno or 5)}")
             return
-        self.ctx.warn(f"{show(name)}: Cannot {doing}: {os.strerror(error.errno or 5)}", 2)
+        self.ctx.warn(f"{show_in_message(name)}: Cannot {doing}: {os.strerror(error.errno or 5)}", 2)
 
     def add(self, name: str, directory: str) -> None:
         """Archive an operand, with all that is below it."""
@@ -93,7 +93,7 @@ class Creation:
         while pending:
             self.ctx.budget.step()
             here = pending.pop()
-            if self.options.exclusions.match(here, self.ctx.budget) or (self.ignored and self._is_ignored(here)):
+            if self.options.exclusions.match(here, self.ctx.budget) or self.ignores.match(here):
                 continue
             pending.extend(reversed(self._add_one(here, directory)))
 
@@ -107,10 +107,10 @@ class Creation:
             return []
         if self.options.newer is not None and not info.is_dir and self._is_old(info):
             if self.options.told:
-                self.options.warn("file-unchanged", f"{show(name)}: file is unchanged; not dumped")
+                self.options.warn("file-unchanged", f"{show_in_message(name)}: file is unchanged; not dumped")
             return []
         if self.archive_path is not None and posixpath.normpath(path) == self.archive_path:
-            self.options.warn("ignore-archive", f"{show(name)}: file is the archive; not dumped")
+            self.options.warn("ignore-archive", f"{show_in_message(name)}: file is the archive; not dumped")
             return []
         if self.options.confirm is not None and not self.options.confirm(name):
             return []
@@ -121,8 +121,7 @@ class Creation:
             except OSError as error:
                 self.fail(name, "open", error)
                 return []
-            if self.options.ignores:
-                self._read_ignores(name, path)
+            self.ignores.enter(name, path)
             kept = self._tagged(name, path, below)
             if kept is None:
                 return []
@@ -130,7 +129,9 @@ class Creation:
         if self.newer_than is not None and not self.newer_than(name.rstrip("/"), int(info.mtime)):
             return below
         member = self._member(name, path, info)
-        if member is not None and self._write(member, name, path) and self.options.remove:
+        if member is None or not self._write(member, name, path):
+            return []
+        if self.options.remove:
             self.removals.append((path, info.is_dir))
         return below
 
@@ -145,7 +146,7 @@ class Creation:
             stat_module.S_IFBLK: "block",
         }.get(stat_module.S_IFMT(info.mode))
         if kind is None:
-            self.ctx.warn(f"{show(name)}: socket ignored", self.ctx.status)
+            self.ctx.warn(f"{show_in_message(name)}: socket ignored", self.ctx.status)
             return None
         shown = self.names.strip(options.transformation.apply(name, self.ctx.budget))
         if kind == "dir" and not shown.endswith("/"):
@@ -172,29 +173,6 @@ class Creation:
             return False
         return not (self.options.newer_status and nanoseconds(info.ctime) >= limit)
 
-    def _is_ignored(self, name: str) -> bool:
-        """Whether a pattern from an --exclude-ignore file above the name leaves it out."""
-        base = posixpath.basename(name)
-        for directory, patterns in self.ignored:
-            self.ctx.budget.step()
-            if name.startswith(f"{directory}/") and (patterns.match(base, self.ctx.budget) or patterns.match(name, self.ctx.budget)):
-                return True
-        return False
-
-    def _read_ignores(self, name: str, path: str) -> None:
-        for file in self.options.ignores:
-            try:
-                source = self.ctx.fs.open(posixpath.join(path, file), "r")
-            except OSError:
-                continue
-            patterns = Exclusions()
-            for line in source.lines():
-                self.ctx.budget.step()
-                text = decode(line.rstrip(b"\n"))
-                if text:
-                    patterns.add(text, anchored=True, wildcards=True, ignore_case=False, match_slash=True)
-            self.ignored.append((name, patterns))
-
     def _tagged(self, name: str, path: str, below: list[str]) -> list[str] | None:
         """What of a directory is archived when it holds a tag; None when not even the directory itself."""
         for kind, tag in self.options.tags:
@@ -203,7 +181,7 @@ class Creation:
                 continue
             if self.options.told:
                 what = "directory" if kind == "all" else "contents"
-                self.options.warn("cachedir", f"{show(name)}/: contains a cache directory tag {show(tag)}; {what} not dumped")
+                self.options.warn("cachedir", f"{show_in_message(name)}/: contains a cache directory tag {show(tag)}; {what} not dumped")
             if kind == "all":
                 return None
             return [posixpath.join(name, tag)] if kind == "contents" else []
@@ -255,7 +233,7 @@ class Creation:
         try:
             headers = build_headers(member, self.options.style)
         except NameTooLongError as error:
-            self.ctx.warn(f"{show(member.name)}: {error}", 2)
+            self.ctx.warn(f"{show_in_message(member.name)}: {error}", 2)
             if source is not None:
                 source.release()
             return False
@@ -270,7 +248,7 @@ class Creation:
             finally:
                 source.release()
             if left:
-                self.options.warn("file-shrank", f"{show(name)}: File shrank by {left} bytes; padding with zeros")
+                self.options.warn("file-shrank", f"{show_in_message(name)}: File shrank by {left} bytes; padding with zeros")
                 self.ctx.status = max(self.ctx.status, 1)
                 while left:
                     self.writer.write(bytes(min(left, 262144)))

@@ -7,7 +7,7 @@ import os
 import posixpath
 
 from agentsandbox.commands._quoting import quote
-from agentsandbox.commands._tar_names import SafeNames, show, strip_components
+from agentsandbox.commands._tar_names import SafeNames, show, show_in_message, strip_components
 from agentsandbox.fs.base import Timestamp
 from agentsandbox.streams import BytesReader
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from agentsandbox.commands._tar_names import Transformation
     from agentsandbox.commands._tar_stream import ArchiveReader
     from agentsandbox.fs.base import Stat
+    from agentsandbox.limits import Budget
 
 __all__ = ["Extraction", "ExtractionOptions"]
 
@@ -52,6 +53,13 @@ class ExtractionOptions:
         self.archive = "-"
         self.record = 10240
 
+    def shape(self, name: str, names: SafeNames, budget: Budget, kind: str = "r") -> str:
+        """A name transformed, made safe and without its first directories; "" when nothing is left. `kind` as in transformations."""
+        if kind == "s":
+            return self.transformation.apply(name, budget, kind)
+        safe = names.strip(self.transformation.apply(name, budget, kind), is_link=kind == "h")
+        return (strip_components(safe, self.strip) or "") if self.strip else safe
+
 
 class Extraction:
     """Extracts members one after the other; times of directories and links that lead out come last."""
@@ -62,23 +70,15 @@ class Extraction:
         self.options = options
         self.directory = directory
         self.names = SafeNames(lambda message: ctx.warn(message, ctx.status), options.absolute)
-        self.directories: list[tuple[str, Member]] = []
-        self.delayed: dict[str, tuple[str, Member]] = {}
+        self.directories: list[tuple[str, Member, str]] = []
+        self.delayed: dict[str, tuple[str, Member, str]] = {}
 
     # names
 
     def target_name(self, member: Member) -> str | None:
         """The name that the member gets, None when --strip-components leaves nothing."""
-        options = self.options
-        name = options.transformation.apply(member.name, self.ctx.budget)
-        safe: str | None = self.names.strip(name)
-        if options.strip:
-            safe = strip_components(safe or "", options.strip)
-            if safe is None:
-                return None
-        if options.one_directory and safe is not None:
-            safe = posixpath.join(options.one_directory, safe)
-        return safe
+        name = self.options.shape(member.name, self.names, self.ctx.budget)
+        return posixpath.join(self.options.one_directory, name) if name and self.options.one_directory else name or None
 
     def path(self, name: str) -> str:
         """The absolute path of a member's name."""
@@ -90,7 +90,7 @@ class Extraction:
         self.archive.failed = True
 
     def fail_os(self, name: str, doing: str, error: OSError) -> None:
-        self.fail(f"{show(name)}: Cannot {doing}: {os.strerror(error.errno or errno.EIO)}")
+        self.fail(f"{show_in_message(name)}: Cannot {doing}: {os.strerror(error.errno or errno.EIO)}")
 
     # members
 
@@ -111,9 +111,9 @@ class Extraction:
         maker = makers.get(member.kind)
         if maker is None:
             if member.kind in ("char", "block"):
-                self.fail(f"{show(name)}: Cannot mknod: Operation not permitted")
+                self.fail(f"{show_in_message(name)}: Cannot mknod: Operation not permitted")
             else:
-                self.fail(f"{show(name)}: members of this kind (sparse files, volumes) are not available in this sandbox")
+                self.fail(f"{show_in_message(name)}: members of this kind (sparse files, volumes) are not available in this sandbox")
             return
         stripped = name.rstrip("/") or name
         if self._may_replace(member, stripped):
@@ -252,7 +252,7 @@ class Extraction:
             for block in self.archive.content():
                 file.write(block)
         except OSError as error:
-            self.fail(f"{show(name)}: Cannot write: {os.strerror(error.errno or errno.EIO)}")
+            self.fail(f"{show_in_message(name)}: Cannot write: {os.strerror(error.errno or errno.EIO)}")
             return
         finally:
             file.release()
@@ -272,31 +272,31 @@ class Extraction:
                 return
         elif self.options.keep_directories or self.options.existing in ("keep", "skip", "newer"):
             return
-        self.directories.append((path, member))
+        self.directories.append((path, member, name))
 
     def _replace_directory(self, name: str, path: str) -> bool:
         """`-U`: an existing directory is removed first, which fails unless it is empty."""
         fs = self.ctx.fs
         if fs.listdir(path):
-            self.ctx.warn(f"{show(name.rstrip('/'))}: Cannot unlink: Directory not empty", 2)
+            self.ctx.warn(f"{show_in_message(name.rstrip('/'))}: Cannot unlink: Directory not empty", 2)
             return False
         fs.rmdir(path)
         return self._attempt(name, "mkdir", lambda: fs.mkdir(path, 0o755))
 
     def _link(self, member: Member, name: str) -> None:
         fs, path = self.ctx.fs, self.path(name)
-        text = self.options.transformation.apply(member.link, self.ctx.budget, "s")
+        text = self.options.shape(member.link, self.names, self.ctx.budget, "s")
         leads_out = text.startswith("/") or ".." in text.split("/")
         if leads_out and not self.options.absolute:
             if self._attempt(name, f"create symlink to {quote(show(text))}", lambda: fs.open(path, "x", permissions=0).release()):
-                self.delayed[path] = (text, member)
+                self.delayed[path] = (text, member, name)
             return
         if self._attempt(name, f"create symlink to {quote(show(text))}", lambda: fs.symlink(text, path)):
             self._set_time(path, member, follow=False)
 
     def _hard_link(self, member: Member, name: str) -> None:
         fs, path = self.ctx.fs, self.path(name)
-        text = self.names.strip(self.options.transformation.apply(member.link, self.ctx.budget, "h"), is_link=True)
+        text = self.options.shape(member.link, self.names, self.ctx.budget, "h")
         source = self.path(text)
         existing, target = self._existing(name), self._existing(text)
         if existing is not None and target is not None and existing.ino == target.ino:
@@ -315,7 +315,7 @@ class Extraction:
     def finish(self) -> None:
         """Make the links that lead out, then set modes and times of directories, the deepest first."""
         fs = self.ctx.fs
-        for path, (text, member) in self.delayed.items():
+        for path, (text, member, name) in self.delayed.items():
             self.ctx.budget.step()
             try:
                 if fs.stat(path, follow=False).is_file:
@@ -323,11 +323,11 @@ class Extraction:
                     fs.symlink(text, path)
                     self._set_time(path, member, follow=False)
             except OSError as error:
-                self.fail_os(path, f"create symlink to {quote(show(text))}", error)
-        for path, member in sorted(self.directories, key=lambda pair: -pair[0].count("/")):
+                self.fail_os(name, f"create symlink to {quote(show(text))}", error)
+        for path, member, name in sorted(self.directories, key=lambda found: -found[0].count("/")):
             self.ctx.budget.step()
             try:
                 fs.chmod(path, self._mode(member))
                 self._set_time(path, member)
             except OSError as error:
-                self.fail_os(path, "change mode", error)
+                self.fail_os(name, "change mode", error)

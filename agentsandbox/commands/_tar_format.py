@@ -211,7 +211,7 @@ def read_members(archive: ArchiveReader, warn: Callable[[str], None], *, ignore_
         start = archive.position
         block = archive.take(BLOCK)
         if len(block) < BLOCK:
-            if not seen:
+            if not seen and archive.format is None:
                 raise TarFormatError("This does not look like a tar archive", fatal=False)
             return
         if block == _ZEROS:
@@ -219,7 +219,7 @@ def read_members(archive: ArchiveReader, warn: Callable[[str], None], *, ignore_
                 continue
             archive.end = start
             following = archive.take(BLOCK)
-            if following not in (b"", _ZEROS):
+            if following != _ZEROS:
                 warn(f"A lone zero block at {start // BLOCK + 1}")
             return
         if not _checksum_ok(block):

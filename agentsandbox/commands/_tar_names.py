@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from agentsandbox.patterns import ExtendedGlob
     from agentsandbox.regexps import Match, PosixRegex
 
-__all__ = ["BACKUPS", "VCS", "Choice", "Exclusions", "SafeNames", "Transformation", "show", "strip_components"]
+__all__ = ["BACKUPS", "VCS", "Choice", "Exclusions", "SafeNames", "Transformation", "show", "show_in_message", "strip_components"]
 
 _VCS_NAMES = (
     "CVS RCS SCCS .git .gitignore .gitattributes .gitmodules .cvsignore .svn .arch-ids {arch} =RELEASE-ID =meta-update =update "
@@ -35,6 +35,11 @@ BACKUPS = (".#*", "*~", "#*#")
 def show(name: str) -> str:
     """A name as listings show it."""
     return name if name.isprintable() and "\\" not in name else quote_as(name, "escape")
+
+
+def show_in_message(name: str) -> str:
+    """A name as messages show it: a ":" in it is not the one after it."""
+    return show(name).replace(":", "\\:")
 
 
 class SafeNames:
@@ -122,12 +127,17 @@ def _matches(pattern: re.Pattern[str] | ExtendedGlob | str, text: str) -> bool:
 class Choice:
     """The operands of -t, -x, -d and --delete: which members are meant, and which operands found none."""
 
-    def __init__(self, names: Sequence[str], *, wildcards: bool, anchored: bool, ignore_case: bool) -> None:
+    def __init__(
+        self, names: Sequence[str], *, wildcards: bool, anchored: bool, ignore_case: bool, alone: frozenset[int], occurrence: int
+    ) -> None:
         self.names = [name.rstrip("/") or name for name in names]
         self._shown = list(names)
         self._patterns = [compile_glob(name, ignore_case=ignore_case, extglob=False) if wildcards else None for name in self.names]
         self._anchored = anchored
-        self._found = [False] * len(names)
+        self._alone = alone
+        """The names that do not stand for what is below them."""
+        self._found = [0] * len(names)
+        self._occurrence = occurrence
         self.last = -1
         """Which operand the last member fitted."""
         self._exact = {name: at for at, name in enumerate(self.names)} if not wildcards else {}
@@ -137,16 +147,25 @@ class Choice:
         if not self.names:
             return True
         chosen = False
-        for variant in _variants(name):
+        variants = _variants(name)
+        for variant in variants:
+            below = variant is not variants[-1]
             at = self._exact.get(variant)
-            if at is not None:
-                self._found[at] = chosen = True
-                self.last = at
+            if at is not None and not (below and at in self._alone):
+                chosen |= self._choose(at, below=below)
             for at, pattern in enumerate(self._patterns):
-                if pattern is not None and self._fits(pattern, variant):
-                    self._found[at] = chosen = True
-                    self.last = at
+                if pattern is not None and not (below and at in self._alone) and self._fits(pattern, variant):
+                    chosen |= self._choose(at, below=below)
         return chosen
+
+    def _choose(self, at: int, *, below: bool) -> bool:
+        """Whether a member that fits an operand is the occurrence that is meant."""
+        if not below or not self._found[at]:
+            self._found[at] += 1
+        if self._occurrence not in (0, self._found[at]):
+            return False
+        self.last = at
+        return True
 
     def _fits(self, pattern: re.Pattern[str] | ExtendedGlob, name: str) -> bool:
         if pattern.match(name):
@@ -154,8 +173,8 @@ class Choice:
         return not self._anchored and any(pattern.match(name[at.end() :]) for at in re.finditer("/", name))
 
     def missing(self) -> list[str]:
-        """The operands that matched no member."""
-        return [name for name, found in zip(self._shown, self._found, strict=True) if not found]
+        """The operands that matched no member, or not often enough."""
+        return [name for name, found in zip(self._shown, self._found, strict=True) if found < (self._occurrence or 1)]
 
     def looks_like_pattern(self) -> bool:
         """Whether an operand holds wildcards, though they are not special."""

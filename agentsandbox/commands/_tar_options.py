@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
+import shlex
 
 from agentsandbox.commands import _tar_names
 from agentsandbox.commands._backups import Backups
@@ -13,6 +14,7 @@ from agentsandbox.commands._quoting import STYLES, quote
 from agentsandbox.commands._tar_create import CreationOptions
 from agentsandbox.commands._tar_extract import ExtractionOptions
 from agentsandbox.commands._tar_format import BLOCK, HeaderStyle
+from agentsandbox.commands._tar_ignores import VCS_IGNORES
 from agentsandbox.commands._tar_names import Choice, Exclusions, Transformation
 from agentsandbox.commands._tar_stream import FORMAT_OF_SUFFIX, PROGRAM, ArchiveReader, open_archive
 from agentsandbox.errors import CommandError, UsageError
@@ -42,12 +44,14 @@ _FORMATS = {
 _POSITIONAL = frozenset((
     "directory", "exclude-from", "exclude", "exclude-vcs", "exclude-backups", "exclude-caches", "exclude-caches-under",
     "exclude-caches-all", "exclude-tag", "exclude-tag-all", "exclude-tag-under", "exclude-ignore", "exclude-ignore-recursive",
+    "exclude-vcs-ignores",
     "no-recursion", "recursion", "anchored", "no-anchored", "wildcards", "no-wildcards", "ignore-case", "no-ignore-case",
     "wildcards-match-slash", "no-wildcards-match-slash", "null", "no-null", "unquote", "no-unquote", "verbatim-files-from",
     "no-verbatim-files-from",
 ))  # fmt: skip
 """Options for the names after them: at the end of the command line they mean nothing, and that is an error."""
 
+_IN_FILES = _POSITIONAL | {"add-file", "files-from"}
 _LETTERS = {"gzip": "-z", "bzip2": "-j", "xz": "-J", "lzma": "--lzma", "zstd": "--zstd"}
 _NO_DATE = -9223372036854775807
 _PROGRAMS = {"gzip": "gzip", "pigz": "gzip", "bzip2": "bzip2", "pbzip2": "bzip2", "xz": "xz", "pixz": "xz", "lzma": "lzma", "zstd": "zstd"}
@@ -108,11 +112,15 @@ class TarOptions:
         self.style = HeaderStyle()
         self.tags: list[tuple[str, str]] = []
         self.ignores: list[str] = []
+        self._lists: list[str] = []
+        """The files of names that are being read."""
         self.newer: int | None = None
         self.newer_status = False
         self.quiet: set[str] = set()
         self.dates: list[str] = []
         self.index: ByteWriter | None = None
+        self.occurrence = 0
+        """Which member of a name is meant, 0 for every one."""
         self.started = ctx.host.clock()
         self.args = args
         self.shown: dict[str, str] = {}
@@ -156,6 +164,11 @@ class TarOptions:
             self._entered.add(operand.directory)
             self._check_directory(operand.directory)
 
+    def enter_last(self) -> None:
+        """Make sure of a directory that no operand stands in."""
+        if self.directory not in self._entered and self.directory != self.ctx.cwd:
+            self._check_directory(self.directory)
+
     def last_directory(self) -> str:
         """The directory for all members when no operand says another one."""
         if not self.operands and self.directory not in self._entered:
@@ -193,7 +206,8 @@ class TarOptions:
             attribute, setting = _SETTERS[key]
             setattr(self, attribute, setting)
         elif key == "":
-            self.operands.append(_Operand(value, self.directory, self.recursive))
+            name = value if self.args.flag("no-unquote") else _unquote(value)
+            self.operands.append(_Operand(name, self.directory, self.recursive))
         else:
             reader = getattr(self, f"_{key.replace('-', '_')}", None)
             if reader is not None:
@@ -275,11 +289,20 @@ class TarOptions:
     def _exclude_ignore_recursive(self, value: str) -> None:
         self.ignores.append(value)
 
+    def _exclude_vcs_ignores(self, _value: str) -> None:
+        self.ignores.extend(VCS_IGNORES)
+
     def _newer(self, value: str) -> None:
         self.newer, self.newer_status = self._date(value, "--after-date"), True
 
     def _newer_mtime(self, value: str) -> None:
         self.newer = self._date(value, "--newer-mtime")
+
+    def _occurrence(self, value: str) -> None:
+        text = value or "1"
+        if not text.isdecimal() or len(text) > 12:
+            raise UsageError(f"{text}: Invalid number", 2)
+        self.occurrence = int(text)
 
     def _hole_detection(self, value: str) -> None:
         choose(value, "--hole-detection", (("raw",), ("seek",)))
@@ -346,22 +369,38 @@ class TarOptions:
             self._exclude(name)
 
     def _exclude_from(self, value: str) -> None:
-        for line in self._lines(value, b"\n"):
+        for line in self._lines(value, b"\n", ""):
             if line:
                 self._exclude(line)
 
     def _files_from(self, value: str) -> None:
+        if value in self._lists:
+            self.ctx.warn(f"{value}: file list requested from list already read from command line", 2)
+            return
+        self._lists.append(value)
         options = not self.null and not self.args.flag("verbatim-files-from")
         for number, line in enumerate(self._lines(value, b"\0" if self.null else b"\n", "stat"), 1):
-            if options and line.startswith("--add-file="):
-                self._add_file(line.partition("=")[2])
-            elif options and (found := re.match(r"-C *(.+)|--directory=(.+)", line)):
-                self._directory(found[1] or found[2])
-            elif options and line.startswith("-") and len(line) > 1:
-                self.ctx.warn(f"{value}:{number}: unrecognized option", 2)
+            if options and line.lstrip().startswith("-"):
+                self._line_of_options(line, f"{value}:{number}")
             elif line:
                 name = line if self.null or self.args.flag("no-unquote") else _unquote(line)
                 self.operands.append(_Operand(name, self.directory, self.recursive))
+
+    def _line_of_options(self, line: str, place: str) -> None:
+        """Options in a file of names: those that names have."""
+        from agentsandbox.commands.tar import tar
+
+        try:
+            given = tar.parser().parse(shlex.split(line), in_order=True).given
+        except (UsageError, ValueError):
+            self.ctx.warn(f"{place}: unrecognized option", 2)
+            return
+        if any(key not in _IN_FILES for key, _ in given if key):
+            self.ctx.warn(f"{place}: unrecognized option", 2)
+            return
+        for key, text in given:
+            if key:
+                self._read(key, text or "")
 
     def _lines(self, name: str, end: bytes, doing: str = "open") -> Iterator[str]:
         if name == "-" and self.ctx.stdin.unreadable:
@@ -369,7 +408,8 @@ class TarOptions:
         try:
             source = self.ctx.open_input(name)
         except OSError as error:
-            raise CommandError(f"{name}: Cannot {doing}: {error.strerror}\ntar: {_FATAL}", 2) from None
+            doing = f"Cannot {doing}: " if doing else ""
+            raise CommandError(f"{name}: {doing}{error.strerror}\ntar: {_FATAL}", 2) from None
         for line in source.lines(end):
             self.ctx.budget.step()
             yield decode(line[:-1] if line.endswith(end) else line)
@@ -470,11 +510,14 @@ class TarOptions:
             return _NO_DATE * 1_000_000_000
 
     def choice(self) -> Choice:
+        first = self.args.values("starting-file")
         return Choice(
-            [*self.args.values("starting-file"), *[operand.name for operand in self.operands]],
+            [*first, *[operand.name for operand in self.operands]],
             wildcards=self.wildcards is True,
             anchored=self.anchored_choice,
             ignore_case=self.ignore_case,
+            occurrence=self.occurrence,
+            alone=frozenset([at for at, operand in enumerate(self.operands, len(first)) if not operand.recursive]),
         )
 
     def extraction(self) -> ExtractionOptions:

@@ -6,9 +6,10 @@ import errno
 import os
 import posixpath
 
-from agentsandbox.commands._compression import CompressionError, Source, compressor, decompress, detect
+from agentsandbox.commands._compression import CORRUPT, CompressionError, Source, compressor, decompress, detect
 from agentsandbox.commands._programs import find_problem
 from agentsandbox.errors import CommandError
+from agentsandbox.fs.base import File
 from agentsandbox.streams import Buffer, BytesReader, encode
 
 TYPE_CHECKING = False
@@ -32,6 +33,11 @@ FORMAT_OF_SUFFIX = {
 }  # fmt: skip
 _BLOCK = 512
 _FATAL = "Error is not recoverable: exiting now"
+_ENDED_EARLY = (
+    "\nbzip2: Compressed file ends unexpectedly;\n\tperhaps it is corrupted?  *Possible* reason follows.\n"
+    "bzip2: Inappropriate ioctl for device\n\tInput file = (stdin), output file = (stdout)\n\n" + CORRUPT
+)
+_DAMAGED = "\nbzip2: Data integrity error when decompressing.\n\tInput file = (stdin), output file = (stdout)\n\n" + CORRUPT
 _CHILD_ERRORS = {
     ("gzip", "format"): ("\ngzip: stdin: not in gzip format", 1),
     ("gzip", "end"): ("\ngzip: stdin: unexpected end of file", 1),
@@ -41,17 +47,31 @@ _CHILD_ERRORS = {
     ("gzip", "data"): ("\ngzip: stdin: invalid compressed data--format violated", 1),
     ("gzip", "garbage"): ("\ngzip: stdin: decompression OK, trailing garbage ignored", 2),
     ("bzip2", "format"): ("bzip2: (stdin) is not a bzip2 file.", 2),
+    ("bzip2", "end"): (_ENDED_EARLY, 2),
+    ("bzip2", "data"): (_DAMAGED, 2),
+    ("bzip2", "garbage"): ("\nbzip2: (stdin): trailing garbage after EOF ignored", 0),
     ("xz", "format"): ("xz: (stdin): File format not recognized", 1),
     ("xz", "end"): ("xz: (stdin): Unexpected end of input", 1),
     ("xz", "data"): ("xz: (stdin): Compressed data is corrupt", 1),
+    ("xz", "garbage"): ("xz: (stdin): Unexpected end of input", 1),
+    ("lzma", "format"): ("xz: (stdin): File format not recognized", 1),
+    ("lzma", "end"): ("xz: (stdin): Unexpected end of input", 1),
+    ("lzma", "data"): ("xz: (stdin): Compressed data is corrupt", 1),
+    ("zstd", "format"): ("zstd: /*stdin*\\: unknown header ", 1),
+    ("zstd", "end"): ("/*stdin*\\ : Read error (39) : premature end ", 1),
+    ("zstd", "data"): ("/*stdin*\\ : Decoding error (36) : Data corruption detected ", 1),
 }
 
 
 class ArchiveReader:
     """The plain bytes of an archive, and how much of the current member's content is still unread."""
 
-    def __init__(self, ctx: CommandContext, reader: ByteReader, format: str | None, checkpoints: Checkpoints | None = None) -> None:
+    def __init__(
+        self, ctx: CommandContext, reader: ByteReader, format: str | None, checkpoints: Checkpoints | None = None, record: int = 10240
+    ) -> None:
         self._ctx = ctx
+        self._record = record
+        self._file = reader if isinstance(reader, File) and reader.stat().is_file else None
         self._checkpoints = checkpoints
         self._source = Source(reader)
         self._blocks: Iterator[bytes] | None = None
@@ -66,6 +86,9 @@ class ArchiveReader:
             else:
                 self._blocks = decompress(self._source, format, ctx.budget)
         self._held = b""
+        self._odd = b""
+        self._child_status = 0
+        self._skipping: tuple[int, int] | None = None
         self._content = 0
         self._padding = 0
         self.position = 0
@@ -75,19 +98,51 @@ class ArchiveReader:
         """Whether the end that comes too early is told of twice, as extraction does."""
 
     def _more(self) -> bytes:
-        """The next block of plain bytes; b"" at the end."""
-        self._ctx.budget.step()
-        if self._blocks is None:
-            return self._source.block()
-        try:
-            return next(self._blocks, b"")
-        except CompressionError as error:
-            text, status = _CHILD_ERRORS.get((self.format or "", error.problem), (f"{self.format}: (stdin): {error.problem}", 1))
-            if error.problem == "garbage":
-                self._ctx.stderr.write(encode(text) + b"\n")
+        """The next whole blocks of plain bytes; b"" at the end, where a part of a block is no part of the archive."""
+        while True:
+            self._ctx.budget.step()
+            found = self._source.block() if self._blocks is None else self._expanded(self._blocks)
+            if not self._odd and not len(found) % _BLOCK:
+                return found
+            if not found:
+                self._odd = b""
                 return b""
-            self._ctx.stderr.write(encode(f"{text}\ntar: Child returned status {status}\n"))
-            raise CommandError(_FATAL, 2) from None
+            found = self._odd + found
+            whole = len(found) - len(found) % _BLOCK
+            self._odd = found[whole:]
+            if whole:
+                return found[:whole]
+
+    def _expanded(self, blocks: Iterator[bytes]) -> bytes:
+        """The next decompressed bytes. What is wrong with them is told at once, and ends `tar` when the archive is closed."""
+        try:
+            return next(blocks, b"")
+        except CompressionError as error:
+            problem = (self.format or "", error.problem)
+            text, self._child_status = _CHILD_ERRORS[problem]
+            if problem == ("zstd", "end") and not self._source.taken:
+                text = "zstd: /*stdin*\\: unexpected end of file "
+            self._ctx.stderr.write(encode(f"{text}\n"))
+            return b""
+
+    def close(self) -> None:
+        """Take what comes after the archive's end; `CommandError` where the compressed data was wrong."""
+        if self._blocks is None:
+            return
+        while not self._child_status and self._expanded(self._blocks):
+            self._ctx.budget.step()
+        if self._child_status:
+            raise CommandError(f"Child returned status {self._child_status}\ntar: {_FATAL}", 2)
+
+    def _jump_problem(self, position: int, left: int) -> str:
+        """What is wrong with an archive that ends within the content: a jump over whole records misses their border."""
+        if self._file is not None and self._blocks is None:
+            size = self._file.stat().size
+            begin = max(position - 1, 0) // self._record * self._record
+            records = (left - (begin + self._record - position)) // self._record
+            if records > 0 and (min(size, begin + self._record) + records * self._record) % self._record:
+                return "rmtlseek not stopped at a record boundary"
+        return "Unexpected EOF in archive"
 
     def take(self, size: int) -> bytes:
         """The next `size` bytes, fewer only at the end."""
@@ -122,8 +177,9 @@ class ArchiveReader:
             if not self._held:
                 self._held = self._more()
                 if not self._held:
-                    again = "Unexpected EOF in archive\ntar: " if self.patient else ""
-                    raise CommandError(f"{again}Unexpected EOF in archive\ntar: {_FATAL}", 2)
+                    first = "Unexpected EOF in archive\ntar: " if self.patient and not self._skipping else ""
+                    problem = self._jump_problem(*(self._skipping or (self.position, self._content)))
+                    raise CommandError(f"{first}{problem}\ntar: {_FATAL}", 2)
             block = self._held if len(self._held) <= self._content else self._held[: self._content]
             self._held = self._held[len(block) :]
             self._content -= len(block)
@@ -134,8 +190,10 @@ class ArchiveReader:
 
     def skip_rest(self) -> None:
         """Go to the end of the current member."""
+        self._skipping = self.position, self._content
         for _ in self.content():
             pass
+        self._skipping = None
         if self._padding:
             padding, self._padding = self._padding, 0
             self.take(padding)

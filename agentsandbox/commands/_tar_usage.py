@@ -78,6 +78,7 @@ Store files in an archive and get them back: `tar -cf archive.tar foo bar`, `tar
       --exclude-tag-all=FILE      … nothing
       --exclude-ignore=FILE       read patterns for each directory from FILE in it
       --exclude-ignore-recursive=FILE  the same
+      --exclude-vcs-ignores       read the ignore files of CVS, git, Bazaar and Mercurial in each directory
       --anchored                  patterns match from the beginning of names
       --no-anchored               patterns match after any "/" (default for exclusion)
       --wildcards                 use wildcards (default for exclusion)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from agentsandbox.command import Arguments, Command, CommandContext, command
-from agentsandbox.commands._compression import CompressionError, Source, compress_stream, compressor, decompress
+from agentsandbox.commands._compression import CORRUPT, RECOVER, CompressionError, Source, compress_stream, compressor, decompress
 from agentsandbox.errors import UsageError
 from agentsandbox.releases import release_of
 from agentsandbox.streams import encode
@@ -16,11 +16,6 @@ if TYPE_CHECKING:
     from agentsandbox.streams import ByteReader, ByteWriter
 
 _SUFFIXES = {".bz2": "", ".bz": "", ".tbz2": ".tar", ".tbz": ".tar"}
-_RECOVER = "You can use the `bzip2recover' program to attempt to recover\ndata from undamaged sections of corrupted files.\n\n"
-_CORRUPT = (
-    "It is possible that the compressed file(s) have become corrupted.\n"
-    "You can use the -tvv option to test integrity of such files.\n\n" + _RECOVER
-)
 
 
 class _Bzip2:
@@ -158,12 +153,12 @@ class _Bzip2:
         """Word what becomes of a standard input that cannot be read; whether the output is good."""
         me = self.ctx.name
         if self.test:
-            self.tell(f"{me}: (stdin): file ends unexpectedly\n\n{_RECOVER}", 2)
+            self.tell(f"{me}: (stdin): file ends unexpectedly\n\n{RECOVER}\n", 2)
             return False
         files = f"{me}: {reason}\n\tInput file = (stdin), output file = (stdout)\n"
         if self.expand:
             what = "Compressed file ends unexpectedly;\n\tperhaps it is corrupted?  *Possible* reason follows."
-            self.tell(f"\n{me}: {what}\n{files}\n{_CORRUPT}", 2)
+            self.tell(f"\n{me}: {what}\n{files}\n{CORRUPT}\n", 2)
             return False
         self.tell(f"\n{me}: I/O or other error, bailing out.  Possible reason follows.\n{files}", 1)
         if target is not None:
@@ -181,7 +176,7 @@ class _Bzip2:
             text = {"format": "bad magic number (file not created by bzip2)", "end": "file ends unexpectedly"}.get(
                 problem, "data integrity (CRC) error in data"
             )
-            self.tell(f"{'' if self.verbose else f'{me}: {name}: '}{text}\n\n{_RECOVER}", 2)
+            self.tell(f"{'' if self.verbose else f'{me}: {name}: '}{text}\n\n{RECOVER}\n", 2)
         elif problem == "format":
             self.tell("not a bzip2 file.\n" if self.verbose else f"{me}: {name} is not a bzip2 file.\n", 2)
         else:
@@ -190,7 +185,7 @@ class _Bzip2:
             what = "Data integrity error when decompressing."
             if problem == "end":
                 what = f"Compressed file ends unexpectedly;\n\tperhaps it is corrupted?  *Possible* reason follows.\n{me}: {reason}"
-            self.tell(f"\n{me}: {what}\n\tInput file = {name}, output file = {output}\n\n{_CORRUPT}", 2)
+            self.tell(f"\n{me}: {what}\n\tInput file = {name}, output file = {output}\n\n{CORRUPT}\n", 2)
             self.ended = True
             if output != "(stdout)":
                 self.tell(f"{me}: Deleting output file {output}, if it exists.\n")

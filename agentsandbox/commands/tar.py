@@ -5,7 +5,6 @@ from __future__ import annotations
 import posixpath
 
 from agentsandbox.command import CommandContext, command
-from agentsandbox.commands import _tar_names
 from agentsandbox.commands._block_sizes import SizeFormat
 from agentsandbox.commands._quoting import quote, quote_as
 from agentsandbox.commands._tar_checkpoints import Checkpoints
@@ -14,7 +13,7 @@ from agentsandbox.commands._tar_create import Creation
 from agentsandbox.commands._tar_extract import Extraction
 from agentsandbox.commands._tar_format import BLOCK, Member, TarFormatError, build_headers, read_members
 from agentsandbox.commands._tar_listing import Listing
-from agentsandbox.commands._tar_names import Choice, show
+from agentsandbox.commands._tar_names import Choice, SafeNames, show, show_in_message
 from agentsandbox.commands._tar_options import TarOptions
 from agentsandbox.commands._tar_stream import ArchiveReader, ArchiveWriter, open_archive, tell_child
 from agentsandbox.commands._tar_usage import USAGE
@@ -113,14 +112,13 @@ def _members(options: TarOptions, archive: ArchiveReader, choice: Choice) -> Ite
     args = options.args
     ignore_zeros = args.flag("ignore-zeros")
     start = args.value("starting-file")
-    occurrence = _occurrence(args)
-    seen: dict[str, int] = {}
+    first = True
     omitted = args.flag("show-omitted-dirs")
     for member in read_members(archive, warn, ignore_zeros=ignore_zeros):
         ctx.budget.step()
-        if seen == {} and args.flag("label"):
+        if first and args.flag("label"):
             _check_label(args.value("label") or "", member)
-            seen[""] = 1
+        first = False
         if member.kind == "label":
             yield member
             continue
@@ -129,24 +127,11 @@ def _members(options: TarOptions, archive: ArchiveReader, choice: Choice) -> Ite
         start = None
         chosen = choice.match(member.name) and not options.exclusions.match(member.name, ctx.budget)
         if not chosen and omitted and member.kind == "dir":
-            ctx.warn(f"{show(member.name.rstrip('/'))}: Omitting", ctx.status)
+            ctx.warn(f"{show_in_message(member.name.rstrip('/'))}: Omitting", ctx.status)
         if chosen and options.newer is not None and member.kind != "dir" and member.mtime < options.newer:
             continue
-        if chosen and occurrence:
-            seen[member.name] = count = seen.get(member.name, 0) + 1
-            chosen = count == occurrence
         if chosen:
             yield member
-
-
-def _occurrence(args: Arguments) -> int:
-    """Which member of a name is meant, 0 for every one."""
-    if not args.flag("occurrence"):
-        return 0
-    text = args.value("occurrence") or "1"
-    if not text.isdecimal() or len(text) > 12:
-        raise UsageError(f"{text}: Invalid number", 2)
-    return int(text)
 
 
 def _check_label(pattern: str, member: Member) -> None:
@@ -162,8 +147,9 @@ def _finish_reading(options: TarOptions, archive: ArchiveReader, choice: Choice)
     if missing and choice.looks_like_pattern():
         ctx.warn("Pattern matching characters used in file names", ctx.status)
         ctx.warn("Use --wildcards to enable pattern matching, or --no-wildcards to suppress this warning", ctx.status)
+    what = "Required occurrence not found in archive" if options.args.flag("occurrence") else "Not found in archive"
     for name in missing:
-        ctx.warn(f"{show(name)}: Not found in archive", 2)
+        ctx.warn(f"{show_in_message(name)}: {what}", 2)
     if archive.failed:
         ctx.status = 2
 
@@ -172,14 +158,17 @@ def _list(ctx: CommandContext, options: TarOptions) -> None:
     archive = options.open()
     choice = options.choice()
     listing = _listing(ctx, options, ctx.stdout, options.verbose)
-    names = _tar_names.SafeNames(lambda message: ctx.warn(message, ctx.status), options.args.flag("absolute-names"))
+    names = SafeNames(lambda message: ctx.warn(message, ctx.status), options.args.flag("absolute-names"))
+    wanted = options.extraction()
     for member in _members(options, archive, choice):
         options.last_directory()
-        names.strip(member.name)
-        name = options.transformation.apply(member.name, ctx.budget) if options.transformation else member.name
+        name = wanted.shape(member.name, names, ctx.budget)
+        if member.kind == "dir" and not name.endswith("/"):
+            name += "/"
         listing.write(member, name if options.args.flag("show-transformed-names") else member.name)
     if archive.end:
         listing.end(archive.end)
+    archive.close()
     _tell_totals(ctx, options, "read", _records(options, archive.position))
     _finish_reading(options, archive, choice)
 
@@ -201,11 +190,15 @@ def _extract(ctx: CommandContext, options: TarOptions) -> None:
                 options.enter(operand)
                 extraction.directory = operand.directory
             name = extraction.target_name(member)
+            if not wanted.absolute and ".." in member.name.split("/"):
+                extraction.fail(f"{show_in_message(member.name)}: Member name contains '..'")
+                continue
             if name is None or (confirm is not None and not confirm(member.name)):
                 continue
             if options.verbose:
                 listing.write(member, name if transformed else member.name)
             extraction.extract(member, name)
+        archive.close()
     finally:
         extraction.finish()
     _tell_totals(ctx, options, "read", _records(options, archive.position))
@@ -223,6 +216,7 @@ def _compare(ctx: CommandContext, options: TarOptions) -> None:
             continue
         operand = options.operand_of(choice)
         compare_member(ctx, archive, member, options.last_directory() if operand is None else operand.directory)
+    archive.close()
     _finish_reading(options, archive, choice)
 
 
@@ -288,6 +282,7 @@ def _add_operands(ctx: CommandContext, options: TarOptions, creation: Creation) 
         wanted.recursive = operand.recursive
         options.enter(operand)
         creation.add(operand.name, operand.directory)
+    options.enter_last()
     options.tell_unused()
     if options.args.flag("check-links"):
         creation.tell_missing_links()
@@ -318,7 +313,7 @@ def _rewritable(ctx: CommandContext, options: TarOptions, *, create: bool) -> tu
     if options.format is not None:
         raise UsageError("Cannot update compressed archives", 2)
     if options.archive == "-":
-        raise CommandError(f"Options '-Aru' are incompatible with '-f -'\ntar: {_FATAL}", 2)
+        raise UsageError("Options '-Aru' are incompatible with '-f -'", 2)
     path = posixpath.normpath(posixpath.join(ctx.cwd, options.archive))
     if create and not ctx.fs.exists(path):
         return b"", path
@@ -357,7 +352,11 @@ def _append(ctx: CommandContext, options: TarOptions) -> None:
 
 def _members_of(ctx: CommandContext, name: str) -> bytes:
     """Another archive without its end."""
-    data = open_archive(ctx, name).read()
+    try:
+        data = open_archive(ctx, name).read()
+    except CommandError as error:
+        ctx.warn(error.message.partition("\n")[0], 2)
+        return b""
     archive = ArchiveReader(ctx, BytesReader(data), None)
     end = 0
     for _ in read_members(archive, lambda message: ctx.warn(message, ctx.status)):
