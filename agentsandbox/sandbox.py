@@ -594,4 +594,4 @@ def _skeleton(user: str, hostname: str, custom: tuple[str, ...]) -> FrozenTree:
     from agentsandbox.commands import names
     from agentsandbox.fs.skeleton import debian_skeleton
 
-    return debian_skeleton(user, hostname, sorted({*names(), *custom, "sh", "bash", "["}))
+    return debian_skeleton(user, hostname, sorted({*names(), *custom, "sh", "dash", "bash", "["}))

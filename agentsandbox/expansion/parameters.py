@@ -442,7 +442,7 @@ def _indirect(node: Parameter, words: Words) -> ParameterReader:
         if text is None:
             if node.name in ("@", "*"):
                 return ParameterReader("", lambda _: None)
-            if node.name not in host.values:
+            if node.name not in host.values and not node.name.isdigit():
                 raise ExpansionError(f"{pointer.shown}: invalid indirect expansion")
             if host.nounset:
                 raise ExpansionError(f"!{pointer.shown}: unbound variable", status=127)

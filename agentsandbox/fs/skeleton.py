@@ -70,7 +70,7 @@ VERSION_CODENAME=bookworm
 ID=debian
 """
 
-_SHELLS = b"/bin/sh\n/usr/bin/sh\n/bin/bash\n/usr/bin/bash\n"
+_SHELLS = b"/bin/sh\n/usr/bin/sh\n/bin/bash\n/usr/bin/bash\n/bin/dash\n/usr/bin/dash\n"
 
 _PROC = {
     "/proc/cpuinfo": b"processor\t: 0\nmodel name\t: sandbox\ncpu MHz\t\t: 1000.000\ncache size\t: 0 KB\n\n",

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     from agentsandbox.interpreter.shell import Shell
 
-__all__ = ["NOTHING_RUN", "READERS", "SPECIAL_ATTRIBUTES", "WRITERS", "PipelineStatus"]
+__all__ = ["NOTHING_RUN", "READERS", "SPECIAL_ATTRIBUTES", "WRITERS", "PipelineStatus", "listed_value"]
 
 
 class PipelineStatus(int):
@@ -152,6 +152,22 @@ READERS: dict[str, Callable[[Shell], object]] = {
     "COMP_WORDBREAKS": lambda shell: " \t\n\"'><=;|&(:",
     "_": lambda shell: shell.last_argument,
 }
+
+_UNLISTED = frozenset(
+    """BASHPID BASH_ARGV0 BASH_COMMAND BASH_SUBSHELL COMP_WORDBREAKS EPOCHREALTIME EPOCHSECONDS HISTCMD LINENO RANDOM SECONDS
+    SRANDOM""".split()
+)
+_LISTED_EMPTY = frozenset(("BASH_ARGC", "BASH_ARGV", "DIRSTACK", "GROUPS"))
+
+
+def listed_value(shell: Shell, name: str) -> object:
+    """The value in a listing of all variables: some are computed only when a script asks for them by name."""
+    if name not in shell.values:
+        if name in _UNLISTED:
+            return None
+        if name in _LISTED_EMPTY:
+            return IndexedArray()
+    return shell.variables.lookup(name)
 
 
 def _seed(shell: Shell, value: str | None) -> None:

@@ -127,9 +127,9 @@ def _do_body(parser: Parser) -> Command:
 
 def _arithmetic_for(parser: Parser, start: int) -> Command:
     opened = parser.position
-    end = parser.arithmetic_end(opened + 2)
-    if end is None:
-        raise parser.unclosed(")", opened)
+    end = parser.parenthesis_end(opened + 2)
+    if not parser.text.startswith("))", end):  # for bash the script ends here, without a word
+        raise ShellSyntaxError("", parser.line_at(opened), status=None)
     pieces: list[Word] = []
     position = opened + 2
     for stop in [*_semicolons(parser, position, end), end]:
@@ -204,7 +204,7 @@ def _case_clause(parser: Parser) -> tuple[CaseClause, bool]:
             parser.position += 1
             break
         raise parser.unexpected(parser.token() or "newline")
-    parser.skip_newlines()
+    parser.skip_to_command()
     body = None if parser.at_list_end() else parser.command_list(until_newline=False)
     parser.skip_newlines()
     for terminator in (";;&", ";;", ";&"):

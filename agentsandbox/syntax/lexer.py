@@ -30,13 +30,15 @@ class Lexer:
     """Reads `text` from `position` on. `first_line` is the number of its first line."""
 
     def __init__(self, text: str, *, first_line: int = 1) -> None:
-        self.text = text
+        self.text = self.written = text
         self.position = 0
         self.first_line = first_line
         self.pending: list[tuple[HereDocument, bool]] = []
         self.warnings: list[tuple[int, str]] = []
         self.nesting = 0
         self.joins = "\\\n" in text and _SPLIT_OPERATOR.search(text) is not None
+        self.alias_texts: list[tuple[int, int]] = []
+        """From where to where the texts of several lines stand that replaced names: their newlines are no lines of the script."""
         self.meter: Budget | None = None
         """Drawn on by each word and part of a word, where the text may be long."""
         self.scanned = 0
@@ -49,12 +51,15 @@ class Lexer:
     def line_at(self, position: int) -> int:
         """The number of the line that `position` is on."""
         if self._newlines is None or self._newlines_text is not self.text:
-            self._newlines = [match.start() for match in re.finditer("\n", self.text)]
+            found = (match.start() for match in re.finditer("\n", self.text))
+            self._newlines = [at for at in found if not any(start <= at < end for start, end in self.alias_texts)]
             self._newlines_text = self.text
         return bisect_left(self._newlines, position) + self.first_line
 
     def line_text(self, position: int) -> str:
-        """The whole line that `position` is on."""
+        """The whole line that `position` is on, as it was written: aliases replace their names in `text`."""
+        if self.text is not self.written:
+            return self.written.split("\n")[self.line_at(position) - self.first_line]
         start = self.text.rfind("\n", 0, position) + 1
         end = self.text.find("\n", position)
         return self.text[start : end if end >= 0 else len(self.text)]
@@ -119,7 +124,7 @@ class Lexer:
             self.position = position + 1
             return
         position = _BLANKS.match(text, position).end()  # type: ignore[union-attr]
-        if text[position : position + 1] == "#" and (position == 0 or text[position - 1] in " \t\n;&|()"):
+        if text[position : position + 1] == "#" and (position == 0 or text[position - 1] in " \t\n;&|()<>"):
             end = text.find("\n", position)
             position = end if end >= 0 else len(text)
         self.position = position

@@ -70,11 +70,17 @@ class Parser(WordReader):
         self.nesting = 0
         self.pending = []
 
+    def skip_to_command(self) -> None:
+        """Pass over blanks, comments, newlines and aliases that stand for no more than these."""
+        self.skip_newlines()
+        while self.aliases and self._expand_alias():
+            self.skip_newlines()
+
     # lists
 
     def next_command(self) -> Command | None:
         """The next complete command; None at the end of the script."""
-        self.skip_newlines()
+        self.skip_to_command()
         if self.position >= len(self.text):
             return None
         return self.command_list(until_newline=True)
@@ -107,6 +113,8 @@ class Parser(WordReader):
                 break
             if until_newline:
                 self.skip_blanks()
+                while self.aliases and self._expand_alias():
+                    pass
                 following = self.text[self.position : self.position + 1]
                 if following == "\n":
                     self.skip_newline()
@@ -114,7 +122,7 @@ class Parser(WordReader):
                 if not following:
                     break
             else:
-                self.skip_newlines()
+                self.skip_to_command()
                 if self.at_list_end():
                     break
         return commands[0] if len(commands) == 1 else CommandList(tuple(commands))
@@ -124,8 +132,6 @@ class Parser(WordReader):
         text, position = self.text, self.position
         if position >= len(text):
             return True
-        if self.aliases and self._expand_alias():
-            text, position = self.text, self.position
         char = text[position : position + 1]
         if char == ")" or (char == ";" and text[position + 1 : position + 2] in (";", "&")):
             return True
@@ -136,7 +142,7 @@ class Parser(WordReader):
 
     def compound_list(self) -> Command:
         """The commands inside a construct, up to a reserved word or operator that closes it."""
-        self.skip_newlines()
+        self.skip_to_command()
         if self.at_list_end():
             raise self.unexpected(self.token())
         return self.command_list(until_newline=False)
@@ -150,7 +156,7 @@ class Parser(WordReader):
             if operator not in ("&&", "||"):
                 break
             self.position += 2
-            self.skip_newlines()
+            self.skip_to_command()
             rest.append((operator, self._pipeline()))
         return AndOr(first, tuple(rest)) if rest else first
 
@@ -192,7 +198,7 @@ class Parser(WordReader):
             if text[self.position : self.position + 1] == "&":
                 self.position += 1
                 commands[-1] = self._with_errors(commands[-1])
-            self.skip_newlines()
+            self.skip_to_command()
             commands.append(self.command())
         if len(commands) == 1 and not negated and not timed:
             return commands[0]
@@ -506,6 +512,8 @@ class Parser(WordReader):
             raise self.unexpected(self.token() or "newline")
         if number and len(number) > 9:
             raise self.unexpected(operator)
+        if target.source.isdigit() and operator not in (">&", "<&") and self.text[self.position : self.position + 1] in ("<", ">"):
+            raise self.unexpected(target.source)  # a number right before an operator is a token of its own
         return Redirection(operator, target, int(number) if number else None, variable, line)
 
     def finish_here_document(self, document: HereDocument, body: str, start: int) -> None:
@@ -518,7 +526,7 @@ class Parser(WordReader):
     def parse_substitution(self, opened_at: int) -> Command | None:
         self.enter()
         pending, self.pending = self.pending, []
-        self.skip_newlines()
+        self.skip_to_command()
         body = None
         if self.text[self.position : self.position + 1] != ")":
             if self.position >= len(self.text):
@@ -574,6 +582,9 @@ class Parser(WordReader):
         value = self.aliases[name]
         growth = len(value) - (end - start)
         self.text = self.text[:start] + value + self.text[end:]
+        self.alias_texts = [(first, stop + growth if start < stop else stop) for first, stop in self.alias_texts]
+        if "\n" in value:
+            self.alias_texts.append((start, start + len(value)))
         self._alias_ends = [(stop + growth, used) for stop, used in self._alias_ends]
         self._alias_ends.append((start + len(value), name))
         if len(self._alias_ends) > 200:

@@ -390,8 +390,7 @@ class WordReader(Lexer):
         if following == "(":
             if text.startswith("((", start + 1):
                 arithmetic = self._arithmetic(start)
-                if arithmetic is not None:
-                    return arithmetic
+                return arithmetic if arithmetic is not None else self._subshell_substitution(start)
             self.position = start + 2
             body = self.parse_substitution(start)
             return CommandSubstitution(body, text[start : self.position])
@@ -409,6 +408,31 @@ class WordReader(Lexer):
             return self._old_arithmetic(start)
         self.position = start + 1
         return None
+
+    def _subshell_substitution(self, start: int) -> CommandSubstitution:
+        """$((…) …): the commands of a substitution that begins with a subshell. Errors in them come when they run."""
+        self.position = start + 2
+        pending, nesting = list(self.pending), self.nesting
+        body: Command | None
+        try:
+            body = self.parse_substitution(start)
+        except ShellSyntaxError:
+            self.pending, self.nesting = pending, nesting
+            end = self.parenthesis_end(start + 2)
+            body = self._parsed_later(self.text[start + 2 : end], start)
+            self.position = end + 1
+        return CommandSubstitution(body, self.text[start : self.position])
+
+    def _parsed_later(self, text: str, start: int) -> Command | None:
+        """The commands of a substitution whose text bash reads when it runs it."""
+        self.enter()
+        body: Command | None
+        try:
+            body = self.parse_text(text, self.line_at(start))
+        except ShellSyntaxError as error:
+            body = Unreadable(error.message, error.line, error.source_line)
+        self.nesting -= 1
+        return body
 
     def _ansi_c(self, start: int) -> Quoted:
         end = start + 2
@@ -438,14 +462,7 @@ class WordReader(Lexer):
             end += 2
         inner = re.sub(r'\\([$`\\"])' if mode in (QUOTED, INNER) else r"\\([$`\\])", r"\1", text[start + 1 : end])
         self.position = end + 1
-        self.enter()
-        body: Command | None
-        try:
-            body = self.parse_text(inner, self.line_at(start))
-        except ShellSyntaxError as error:
-            body = Unreadable(error.message, error.line, error.source_line)
-        self.nesting -= 1
-        return CommandSubstitution(body)
+        return CommandSubstitution(self._parsed_later(inner, start))
 
     def _process_substitution(self) -> ProcessSubstitution:
         start = self.position

@@ -25,6 +25,7 @@ from agentsandbox.expansion.variables import (
 )
 from agentsandbox.interpreter.assignments import BoundAssignment
 from agentsandbox.interpreter.builtins import define, parse_letters
+from agentsandbox.interpreter.specials import listed_value
 from agentsandbox.quoting import declare_quote_double
 
 TYPE_CHECKING = False
@@ -361,14 +362,14 @@ def _reference(shell: Shell, name: str, assignment: BoundAssignment | None, on: 
     variables.add(name, on | NAMEREF)
 
 
-def describe(shell: Shell, name: str) -> str | None:
-    """A variable as `declare -p` shows it; None when there is none."""
+def describe(shell: Shell, name: str, *, listing: bool = False) -> str | None:
+    """A variable as `declare -p` shows it, by its name or in a `listing` of all; None when there is none."""
     shell.variables.settle_exports()
     if name not in shell.values and name not in shell.variables.readers:
         return None
     value = shell.values.get(name)
     if value is None:
-        value = shell.variables.lookup(name)
+        value = listed_value(shell, name) if listing else shell.variables.lookup(name)
     letters = attribute_letters(shell.attributes.get(name, 0)) or "-"
     if value is UNSET or value is None:
         return f"declare -{letters} {name}"
@@ -389,7 +390,7 @@ def _print(shell: Shell, arguments: list[Argument], options: dict[str, str], loc
         for name in names:
             if wanted and shell.attributes.get(name, 0) & wanted != wanted:
                 continue
-            described = describe(shell, name)
+            described = describe(shell, name, listing=True)
             if described is not None:
                 shell.write(described + "\n")
         return 0
@@ -411,15 +412,9 @@ def _list(shell: Shell, options: dict[str, str], local_only: bool) -> None:
     if wanted or local_only:
         _print(shell, [], options, local_only)
         return
-    from agentsandbox.quoting import quote_if_needed
+    from agentsandbox.interpreter.builtins.set import print_variables
 
-    for name in shell.variables.names():
-        value = shell.variables.lookup(name)
-        if isinstance(value, (IndexedArray, AssociativeArray)):
-            shell.write(f"{name}={format_array(value)}\n")
-        elif value is not None:
-            shell.write(f"{name}={quote_if_needed(str(value))}\n")
-    _functions(shell, [], {"f": ""})
+    print_variables(shell)
 
 
 def _functions(shell: Shell, arguments: list[Argument], options: dict[str, str]) -> int:

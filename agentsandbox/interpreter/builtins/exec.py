@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from agentsandbox.errors import CommandError, Exit
-from agentsandbox.interpreter.builtins import define, parse_letters
+from agentsandbox.interpreter.builtins import UsageFailure, define, parse_letters
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,10 +14,20 @@ if TYPE_CHECKING:
 
 @define("exec", "exec [-cl] [-a name] [command [argument ...]] [redirection ...]")
 def exec(shell: Shell, words: list[str]) -> int:
+    try:
+        status = _replace(shell, words)
+    except UsageFailure:
+        _keep_redirections(shell)
+        raise
+    _keep_redirections(shell)
+    return status
+
+
+def _replace(shell: Shell, words: list[str]) -> int:
+    """End with the command in the place of the shell; the status where there is none, or it cannot run and the shell goes on."""
     options, position = parse_letters(words, "cla:")
     argv = words[position:]
     if not argv:
-        _keep_redirections(shell)
         return 0
     from agentsandbox.interpreter.execution import locate, refusal_of, run_file
 
@@ -69,7 +79,7 @@ def _tell(shell: Shell, located: str, error: CommandError | OSError) -> int:
 
 
 def _keep_redirections(shell: Shell) -> None:
-    """The redirections of `exec` alone become the shell's own: it holds the streams from now on."""
+    """The redirections of an `exec` that the shell survives become its own: it holds the streams from now on."""
     shell.keeps_fds = True
     owned = shell.owned
     for number, stream in list(owned.items()):

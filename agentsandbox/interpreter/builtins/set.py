@@ -6,6 +6,7 @@ from agentsandbox.expansion.transformations import format_array
 from agentsandbox.expansion.variables import AssociativeArray, IndexedArray
 from agentsandbox.interpreter.builtins import UsageFailure, define
 from agentsandbox.interpreter.shell import OPTIONS
+from agentsandbox.interpreter.specials import listed_value
 from agentsandbox.quoting import quote_if_needed
 
 TYPE_CHECKING = False
@@ -18,7 +19,7 @@ _LETTERS = {letter: name for name, (letter, _) in OPTIONS.items() if letter}
 @define("set", "set [-abefhkmnptuvxBCEHPT] [-o option-name] [--] [-] [arg ...]")
 def set(shell: Shell, words: list[str]) -> int:
     if len(words) == 1:
-        _print_variables(shell)
+        print_variables(shell)
         return 0
     _check_letters(words)
     position = 1
@@ -84,10 +85,11 @@ def print_options(shell: Shell, *, readable: bool) -> None:
             shell.write(f"set {'-' if on else '+'}o {name}\n")
 
 
-def _print_variables(shell: Shell) -> None:
+def print_variables(shell: Shell) -> None:
+    """Every variable that has a value and, but in POSIX mode, every function."""
     for name in shell.variables.names():
         shell.budget.step()
-        value = shell.variables.lookup(name)
+        value = listed_value(shell, name)
         if isinstance(value, (IndexedArray, AssociativeArray)):
             shell.write(f"{name}={format_array(value)}\n")
         elif value is not None:
