@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-__all__ = ["release_of", "version_option"]
+__all__ = ["NCURSES", "release_of", "version_option"]
 
+NCURSES = "ncurses 6.4.20221231"
 _COREUTILS = (
     "arch b2sum base32 base64 basename basenc cat chgrp chmod chown cksum comm cp csplit cut date df dir dirname du env expand expr "
     "factor fmt fold groups head hostid id install join link ln logname ls md5sum mkdir mkfifo mknod mktemp mv nice nl nohup nproc "
@@ -11,7 +12,7 @@ _COREUTILS = (
     "shuf sleep sort split stat stdbuf stty sum sync tac tail tee timeout touch tr truncate tsort tty uname unexpand uniq unlink users "
     "vdir wc who whoami yes"
 )
-_UTIL_LINUX = "colrm column flock getopt hexdump ionice look more rename rev setsid whereis"
+_UTIL_LINUX = "colrm column flock getopt hexdump ionice look more rename rev setsid uuidgen whereis"
 _RELEASES = {
     "{} (GNU coreutils) 9.1": (_COREUTILS, "--version"),
     "{} (GNU diffutils) 3.8": ("cmp", "-v, --version"),
@@ -27,9 +28,10 @@ _RELEASES = {
     "{} (GNU tar) 1.34": ("tar", "--version"),
     "{} (Debian GLIBC 2.36-9+deb12u14) 2.36": ("getconf iconv locale", "-V, --version"),
     "{} (coreutils) 9.1": ("dd", "--version"),
-    "{} (GNU sharutils) 4.15.2": ("uudecode uuencode", "--version"),
+    "{} (GNU sharutils) 4.15.2": ("uudecode uuencode", "-v, --version"),
     "file-5.44": ("file", "-v, --version"),
     "man 2.11.2": ("man", "-V, --version"),
+    "{} 3.23": ("hostname", "-V, --version"),
 }
 _BY_NAME = {name: (text, spelling) for text, (names, spelling) in _RELEASES.items() for name in names.split()}
 

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 from agentsandbox.command import Arguments, CommandContext, command
+from agentsandbox.errors import CommandError
+from agentsandbox.streams import encode
 
 _UNITS = {
     "bytes": (True, 0), "kilo": (False, 1), "mega": (False, 2), "giga": (False, 3), "tera": (False, 4), "peta": (False, 5),
@@ -55,11 +59,55 @@ def _read(ctx: CommandContext) -> dict[str, int]:
          --si     use powers of 1000
      -l, --lohi   show low and high memory
      -t, --total  show total for RAM + swap
+     -v, --committed  show what is committed, of the limit
+     -s, --seconds=N  repeat printing every N seconds
+     -c, --count=N  repeat printing N times, then exit
      -w, --wide   show buffers and cache apart
          --help   display this help and exit
     """,
 )
 def free(ctx: CommandContext, args: Arguments) -> int:
+    pause, count = _read_pause(args), _read_count(args)
+    if args.operands:
+        ctx.stderr.write(encode(free.usage))
+        return 1
+    if pause is None and count is not None:
+        pause = 1.0
+    while True:
+        _print(ctx, args)
+        if count is not None:
+            count -= 1
+        if pause is None or count == 0:
+            return 0
+        ctx.print()
+        ctx.host.scheduler.sleep(pause)
+
+
+def _read_pause(args: Arguments) -> float | None:
+    """Seconds between two reports, None for one report."""
+    text = args.value("seconds")
+    if text is None:
+        return None
+    if not re.fullmatch(r"\s*[-+]?([0-9]{1,9}\.?[0-9]*|\.[0-9]+)", text):
+        raise CommandError(f"seconds argument failed: '{text}': Invalid argument")
+    if float(text) < 0.000001:
+        raise CommandError(f"seconds argument `{text}' is not positive number")
+    return float(text)
+
+
+def _read_count(args: Arguments) -> int | None:
+    """How many reports, None for no end (or one)."""
+    text = args.value("count")
+    if text is None:
+        return None
+    if not re.fullmatch(r"\s*[-+]?[0-9]+", text):
+        raise CommandError(f"failed to parse count argument: '{text}'")
+    if not 1 <= int(text[:20]) < 2**31:
+        raise CommandError(f"failed to parse count argument: '{text}': Numerical result out of range")
+    return int(text)
+
+
+def _print(ctx: CommandContext, args: Arguments) -> None:
     values = _read(ctx)
     total, unused = values.get("MemTotal", 0), values.get("MemFree", 0)
     swap, unused_swap = values.get("SwapTotal", 0), values.get("SwapFree", 0)
@@ -82,4 +130,6 @@ def free(ctx: CommandContext, args: Arguments) -> int:
     show("Swap:", [swap, swap - unused_swap, unused_swap])
     if args.flag("total"):
         show("Total:", [total + swap, total - unused + swap - unused_swap, unused + unused_swap])
-    return 0
+    if args.flag("committed"):
+        limit, committed = values.get("CommitLimit", total), values.get("Committed_AS", total - unused)
+        show("Comm:", [limit, committed, limit - committed])

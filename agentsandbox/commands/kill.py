@@ -6,14 +6,21 @@ import re
 
 from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.commands._processes import running
+from agentsandbox.errors import CommandError
 from agentsandbox.processes import SIGNAL_NUMBERS, SIGNALS
 from agentsandbox.releases import release_of
 from agentsandbox.streams import encode
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _NAMES = SIGNALS | {SIGNAL_NUMBERS["IO"]: "POLL"}
 _NUMBERS = SIGNAL_NUMBERS | {"POLL": SIGNAL_NUMBERS["IO"]}
 _COLUMNS = 7
 _UNKNOWN = -1
+_LONG_NUMBER = 11
+"""More characters than the number of a process has."""
 
 
 @command(
@@ -26,6 +33,7 @@ _UNKNOWN = -1
      <pid> [...]            the processes to send a signal to
      -<signal>, -s, --signal <signal>
                             which signal: a name or a number; TERM if not given
+     -q, --queue <value>    an integer to send with it, which no program here can ask for
      -l, --list=[<signal>]  the names of all signals, or the name of one
      -L, --table            a table of all signals
      -h, --help             display this help and exit
@@ -35,39 +43,46 @@ _UNKNOWN = -1
 )
 def kill(ctx: CommandContext, args: Arguments) -> int:
     words = list(args.operands)
-    first = words[0] if words else ""
-    if first in ("-h", "--help"):
-        ctx.print(kill.usage, end="")
-        return 0
-    if first in ("-V", "--version"):
-        ctx.stdout.write(encode(release_of("kill")))
-        return 0
-    if first in ("-L", "--table"):
-        _print_table(ctx)
-        return 0
-    if first.startswith(("-l", "--list")):
-        return _list(ctx, words)
-    signal = SIGNAL_NUMBERS["TERM"]
-    if first in ("-s", "--signal") or first.startswith("--signal="):
-        words.pop(0)
-        text = first.partition("=")[2] if "=" in first else words.pop(0) if words else None
-        if text is None:
-            return _refuse(ctx, "invalid argument s")
-        signal = _number(text)
-    elif first == "--":
-        words.pop(0)
-    elif len(first) > 1 and first[0] == "-":
-        words.pop(0)
-        signal = _number(first[1:])
-        if signal == _UNKNOWN:
-            return _refuse(ctx, f"invalid argument {first[1]}")
-    if words[:1] == ["--"]:
-        words.pop(0)
-    if not words:
+    signal = _take_signal(words)
+    pids: list[str] = []
+    while words:
+        word = words.pop(0)
+        if word == "--":
+            pids += words
+            break
+        if len(word) < 2 or word[0] != "-" or word[1].isdecimal():
+            pids.append(word)
+        elif word[1:2] in ("s", "q") or word.partition("=")[0] in ("--signal", "--queue"):
+            name, equals, value = word.partition("=") if word[1] == "-" else (word[:2], word[2:], word[2:])
+            if not equals and not words:
+                return _refuse(ctx, f"invalid argument {name.strip('-')[0]}")
+            value = value if equals else words.pop(0)
+            if name.strip("-")[0] == "s":
+                signal = _number(value)
+            elif not re.fullmatch(r"\s*[-+]?[0-9]{1,18}", value):
+                raise CommandError(f"must be an integer value to be passed with the signal.: '{value}'")
+        elif word.startswith("-l") or word.partition("=")[0] == "--list":
+            return _list(ctx, [word, *words])
+        else:
+            inform = _INFORMING.get(word)
+            if inform is None:
+                return _refuse(ctx, f"invalid argument {word[1] if word[1] != '-' else chr(0)}")
+            inform(ctx)
+            return 0
+    if not pids:
         return _refuse(ctx, "")
-    for word in words:
-        _send(ctx, word, signal)
+    for pid in pids:
+        _send(ctx, pid, signal)
     return ctx.status
+
+
+def _take_signal(words: list[str]) -> int:
+    """Remove the first word that is a dash and a signal, wherever it stands."""
+    for at, word in enumerate(words):
+        if len(word) > 1 and word[0] == "-" and (signal := _number(word[1:])) != _UNKNOWN:
+            del words[at]
+            return signal
+    return SIGNAL_NUMBERS["TERM"]
 
 
 def _refuse(ctx: CommandContext, message: str) -> int:
@@ -111,18 +126,17 @@ def _print_table(ctx: CommandContext) -> None:
 
 def _send(ctx: CommandContext, text: str, signal: int) -> None:
     if not re.fullmatch(r"\s*[-+]?[0-9]+", text):
-        ctx.warn(f"failed to parse argument: '{text}'" + ("" if text else ": No such file or directory"))
-        return
-    pid = int(text) if len(text) < 11 else 0
+        raise CommandError(f"failed to parse argument: '{text}'" + ("" if text else ": No such file or directory"))
+    pid = int(text) if len(text) < _LONG_NUMBER else None
     scheduler = ctx.host.scheduler
-    found = [process for process in running(ctx) if process.pid == abs(pid)] if pid else [scheduler.main]
+    found = [scheduler.main] if pid == 0 else [process for process in running(ctx) if pid is not None and process.pid == abs(pid)]
     problem = ""
-    if signal == _UNKNOWN:
+    if not found and pid != 1:
+        problem = "No such process"
+    elif signal == _UNKNOWN:
         problem = "Invalid argument"
     elif pid == 1:
         problem = "Operation not permitted"
-    elif not found:
-        problem = "No such process"
     if problem:
         ctx.warn(f"({text.strip()}): {problem}")
         return
@@ -131,3 +145,11 @@ def _send(ctx: CommandContext, text: str, signal: int) -> None:
             process.kill(signal)
             if process is scheduler.current:
                 scheduler.turn()
+
+
+_INFORMING: dict[str, Callable[[CommandContext], None]] = {
+    "-h": lambda ctx: ctx.print(kill.usage, end=""),
+    "-V": lambda ctx: ctx.stdout.write(encode(release_of("kill"))),
+    "-L": _print_table,
+}
+_INFORMING |= {"--help": _INFORMING["-h"], "--version": _INFORMING["-V"], "--table": _print_table}

@@ -3,59 +3,76 @@
 from __future__ import annotations
 
 from agentsandbox.command import Arguments, CommandContext, command
+from agentsandbox.commands._locale_keywords import keyword_value, keywords_of, locale_keywords
 from agentsandbox.streams import encode
 
 _CATEGORIES = "CTYPE NUMERIC TIME COLLATE MONETARY MESSAGES PAPER NAME ADDRESS TELEPHONE MEASUREMENT IDENTIFICATION"
-_KEYWORDS = {
-    "charmap": "UTF-8",
-    "code_set_name": "UTF-8",
-    "codeset": "UTF-8",
-    "decimal_point": ".",
-    "thousands_sep": "",
-    "noexpr": "^[nN]",
-    "yesexpr": "^[yY]",
-    "mon": "January;February;March;April;May;June;July;August;September;October;November;December",
-    "abmon": "Jan;Feb;Mar;Apr;May;Jun;Jul;Aug;Sep;Oct;Nov;Dec",
-    "day": "Sunday;Monday;Tuesday;Wednesday;Thursday;Friday;Saturday",
-    "abday": "Sun;Mon;Tue;Wed;Thu;Fri;Sat",
-    "d_t_fmt": "%a %b %e %H:%M:%S %Y",
-    "d_fmt": "%m/%d/%y",
-    "t_fmt": "%H:%M:%S",
-}
 
 
 @command(
     "locale",
     usage="""
     Usage: locale [OPTION...] [NAME]...
-    Get locale-specific information.
+    Get locale-specific information: about keywords, or about all of a category.
 
-      -a, --all-locales   write the names of available locales
-      -m, --charmaps      write the names of available charmaps
-      -k, --keyword-name  write the names of selected keywords
-      -?, --help          display this help and exit
+      -a, --all-locales    write the names of available locales
+      -m, --charmaps       write the names of available charmaps
+      -c, --category-name  write the names of the categories of what is shown
+      -k, --keyword-name   write the names of selected keywords
+      -v, --verbose        with -a: what they are; else nothing more
+          --usage          display a short help and exit
+      -?, --help           display this help and exit
     """,
     usage_status=64,
     hint="Try `NAME --help' or `NAME --usage' for more information.",
 )
 def locale(ctx: CommandContext, args: Arguments) -> int:
-    if args.flag("help"):
-        ctx.print(locale.usage, end="")
+    if args.flag("usage"):
+        ctx.print(locale.usage.partition("\n")[0])
     elif args.flag("all-locales"):
-        ctx.print("C\nC.utf8\nPOSIX")
+        _show_locales(ctx, args)
     elif args.flag("charmaps"):
         ctx.print("ANSI_X3.4-1968\nUTF-8")
     elif args.operands:
         for name in args.operands:
-            value = _KEYWORDS.get(name)
-            if value is None:
-                ctx.stderr.write(encode(f'locale: unknown name "{name}"\n'))
-                ctx.status = 1
-            else:
-                ctx.print(f'{name}="{value}"' if args.flag("keyword-name") else value)
+            _show(ctx, args, name)
+            if ctx.status:
+                break
     else:
         _show_all(ctx)
     return ctx.status
+
+
+def _show(ctx: CommandContext, args: Arguments, name: str) -> None:
+    """The value of a keyword, or those of a category."""
+    if name.startswith("LC_") and name[3:] in _CATEGORIES.split():
+        category = name[3:]
+        chosen = list(keywords_of(category))
+    elif name in locale_keywords():
+        category = locale_keywords()[name]
+        chosen = [name]
+    else:
+        ctx.stderr.write(encode(f'locale: unknown name "{name}"\n'))
+        ctx.status = 1
+        return
+    if args.flag("category-name"):
+        ctx.print(f"LC_{category}")
+    plain = ctx.is_bytewise(f"LC_{category}")
+    for keyword in chosen:
+        value = keyword_value(category, keyword, plain=plain)
+        ctx.print(f"{keyword}={value}" if args.flag("keyword-name") else value.replace('"', ""))
+
+
+def _show_locales(ctx: CommandContext, args: Arguments) -> None:
+    """The names, or what is known of the one locale that is not built in."""
+    if not args.flag("verbose"):
+        ctx.print("C\nC.utf8\nPOSIX")
+        return
+    ctx.print(f"locale: C.utf8          directory: /usr/lib/locale/C.utf8\n{'-' * 79}")
+    for keyword in ("title", "email", "revision", "date"):
+        value = keyword_value("IDENTIFICATION", keyword, plain=False).replace('"', "")
+        ctx.print(f"{keyword:>9} | {value}")
+    ctx.print("  codeset | UTF-8")
 
 
 def _show_all(ctx: CommandContext) -> None:

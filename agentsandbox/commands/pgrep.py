@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 _MISUSED = 2
 _USER = 1000
+_NAMESPACES = frozenset(("ipc", "mnt", "net", "pid", "user", "uts"))
 _OPTIONS = """
      -c, --count           count of matching processes
      -f, --full            match the whole command line
@@ -36,7 +37,13 @@ _OPTIONS = """
      -U, --uid=ID,...      of these users
      -v, --inverse         negates the matching
      -x, --exact           match exactly with the command name
+     -O, --older=SECONDS   started at least so long ago: all start with the sandbox
      -F, --pidfile=FILE    read the process's number from FILE
+     -L, --logpidfile      only if FILE is locked
+     -A, --ignore-ancestors  not the shell, which started the others
+         --cgroup=GRP,...  of these control groups: there is one, /
+         --ns=PID          of this process's namespaces: there is one of each
+         --nslist=NS,...   which ones: ipc, mnt, net, pid, user, uts
      -r, --runstates=STATES  in these states: S for all but the one that runs
 """
 
@@ -57,9 +64,23 @@ def _numbers(text: str, wrong: str) -> list[int]:
     return [int(part) for part in found]
 
 
+def _seconds(text: str) -> int:
+    """The number that a text begins with, 0 if none, as C reads it."""
+    found = re.match(r"\s*([-+]?[0-9]{1,18})", text)
+    return int(found[1]) if found else 0
+
+
 def _criteria(ctx: CommandContext, args: Arguments) -> list[Callable[[Process], bool]]:
     """What the options other than the pattern ask of a process."""
     found: list[Callable[[Process], bool]] = []
+    if args.flag("logpidfile") and not args.flag("pidfile"):
+        raise _Misuse("-L without -F makes no sense")
+    if args.flag("ignore-ancestors"):
+        found.append(lambda process: process is not ctx.host.scheduler.main)
+    if any(each not in _NAMESPACES for value in args.values("nslist") for each in value.split(",")):
+        raise UsageError("")
+    if "" in args.values("cgroup"):
+        raise UsageError("")
     owners = Owners(ctx)
     main = ctx.host.scheduler.main.pid
     for key, value in args.given:
@@ -83,15 +104,24 @@ def _criteria(ctx: CommandContext, args: Arguments) -> list[Callable[[Process], 
             found.append(lambda _, text=text: "?" in text.split(","))  # type: ignore[misc]
         elif key == "runstates":
             found.append(lambda _, text=text: "S" in text)  # type: ignore[misc]
+        elif key == "older":
+            old = ctx.host.clock() - ctx.host.started >= _seconds(text)
+            found.append(lambda _, old=old: old)  # type: ignore[misc]
+        elif key in ("cgroup", "ns"):
+            inside = key == "ns" or "/" in text.split(",")
+            found.append(lambda _, inside=inside: inside)  # type: ignore[misc]
         elif key == "pidfile":
-            pid = _read_pid(ctx, text)
+            pid = _read_pid(ctx, text, locked=args.flag("logpidfile"))
             found.append(lambda process, pid=pid: process.pid == pid)  # type: ignore[misc]
     return found
 
 
-def _read_pid(ctx: CommandContext, name: str) -> int:
+def _read_pid(ctx: CommandContext, name: str, *, locked: bool) -> int:
     try:
         found = re.match(r"\s*([0-9]{1,9})\s", decode(ctx.open_input(name).read(64)) + "\n")
+        holders = ctx.host.locks.get(ctx.fs.stat(ctx.path(name)).ino, ()) if locked else ()
+        if locked and not any(holder.references > 0 for holder, _ in holders):
+            found = None
     except OSError:
         found = None
     if found is None:
@@ -159,6 +189,7 @@ def _run(ctx: CommandContext, this: Command, words: Sequence[str], act: Callable
      -d, --delimiter=STRING  specify output delimiter
      -l, --list-name       list process name
      -a, --list-full       list the whole command line
+     -w, --lightweight     list threads too: each process has one
     {_OPTIONS}
      -h, --help            display this help and exit
     """,
@@ -199,6 +230,7 @@ def _rewrite(words: Sequence[str]) -> Sequence[str]:
 
          --signal=SIG      signal to send, by name or number; also -SIG as the first word
      -e, --echo            display what is killed
+     -q, --queue=VALUE     an integer to send with it, which no program here can ask for
     {_OPTIONS}
      -h, --help            display this help and exit
     """,
@@ -209,6 +241,8 @@ def pkill(ctx: CommandContext, args: Arguments) -> int:
 
 
 def _send(ctx: CommandContext, args: Arguments) -> int:
+    if not all(re.fullmatch(r"\s*[-+]?[0-9]{1,18}", value) for value in args.values("queue")):
+        raise UsageError("")
     name = (args.value("signal", "TERM") or "").removeprefix("SIG")
     signal = int(name) if name.isdecimal() and len(name) < 4 else SIGNAL_NUMBERS.get(name.upper(), -1)
     found = _select(ctx, args)

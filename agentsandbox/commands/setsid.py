@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.commands._programs import check_program
-from agentsandbox.errors import UsageError
+from agentsandbox.errors import CommandError, UsageError
 
 
 @command(
@@ -13,6 +13,7 @@ from agentsandbox.errors import UsageError
     Usage: setsid [options] <program> [arguments ...]
     Run a program in a new session.
 
+     -c, --ctty  make the terminal the controlling one: there is none, which fails
      -f, --fork  run it beside the caller, without waiting
      -w, --wait  wait until it ends, and return its status
      -h, --help  display this help
@@ -26,6 +27,8 @@ def setsid(ctx: CommandContext, args: Arguments) -> int:
     words = args.operands
     if not words:
         raise UsageError("no command specified")
+    if args.flag("ctty"):
+        raise CommandError("failed to set the controlling terminal: Inappropriate ioctl for device")
     check_program(ctx, words[0], f"failed to execute {words[0]}")
     if not args.flag("fork"):
         return ctx.run(words)

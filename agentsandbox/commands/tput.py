@@ -1,103 +1,100 @@
-"""`tput` (ncurses): the terminal's capabilities, those of xterm."""
+"""`tput` (ncurses): the terminal's capabilities."""
 
 from __future__ import annotations
 
 import re
 
 from agentsandbox.command import Arguments, CommandContext, command
-from agentsandbox.errors import CommandError
-from agentsandbox.streams import decode
+from agentsandbox.commands._terminals import clearing, expand, is_terminal, parameters_of
+from agentsandbox.errors import CommandError, UsageError
+from agentsandbox.releases import NCURSES
+from agentsandbox.streams import decode, encode
+from agentsandbox.usage import OptionParser
 
-_NUMBERS = {"colors": "8", "lines": "24", "it": "8", "pairs": "64"}
-_STRINGS = {
-    "bel": "\a", "blink": "\x1b[5m", "bold": "\x1b[1m", "civis": "\x1b[?25l", "clear": "\x1b[H\x1b[2J\x1b[3J",
-    "cnorm": "\x1b[?12l\x1b[?25h",
-    "cr": "\r", "cub1": "\b", "cud1": "\n", "cuf1": "\x1b[C", "cuu1": "\x1b[A", "dim": "\x1b[2m",
-    "ed": "\x1b[J", "el": "\x1b[K", "el1": "\x1b[1K",
-    "longname": "xterm terminal emulator (X Window System)",
-    "home": "\x1b[H", "invis": "\x1b[8m", "op": "\x1b[39;49m", "rc": "\x1b8", "rev": "\x1b[7m", "rmcup": "\x1b[?1049l\x1b[23;0;0t",
-    "ritm": "\x1b[23m", "rmso": "\x1b[27m", "rmul": "\x1b[24m", "sc": "\x1b7", "sgr0": "\x1b(B\x1b[m", "sitm": "\x1b[3m",
-    "smcup": "\x1b[?1049h\x1b[22;0;0t", "smso": "\x1b[7m", "smul": "\x1b[4m", "reset": "\x1bc\x1b]104\x07\x1b[!p\x1b[?3;4l\x1b[4l\x1b>",
-}  # fmt: skip
-_TERMINALS = re.compile(
-    r"dumb|(?:ansi|cons25|cygwin|hurd|konsole|linux|mach|pcansi|rxvt|screen|sun|tmux|vt(?:52|100|102|220)|wsvt25|xterm)(?:-[a-z0-9-]+)?"
-)
-_MOVES = {"cuu": "A", "cud": "B", "cuf": "C", "cub": "D", "il": "L", "dl": "M", "dch": "P", "ich": "@", "ech": "X"}
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
-
-_DUMB = {
-    "bel": "\a", "cols": "80\n", "colors": "-1\n", "cr": "\r", "cud1": "\n", "ind": "\n", "longname": "80-column dumb tty",
-    "lines": "24\n",
-}  # fmt: skip
-"""All that the terminal "dumb" can do; what else is asked for has status 1 and prints nothing."""
-
-
-def _capability(name: str, parameters: list[str], columns: int) -> str | None:
-    numbers = [int(text) if text.isascii() and text.isdigit() and len(text) < 7 else 0 for text in parameters] + [0, 0]
-    if name == "cols":
-        return f"{columns}\n"
-    if name in _NUMBERS:
-        return f"{_NUMBERS[name]}\n"
-    if name in _STRINGS:
-        return _STRINGS[name]
-    if name in ("setaf", "setab", "setf", "setb"):
-        return f"\x1b[{3 if name.endswith('f') else 4}{numbers[0]}m"
-    if name == "cup":
-        return f"\x1b[{numbers[0] + 1};{numbers[1] + 1}H"
-    if name == "hpa":
-        return f"\x1b[{numbers[0] + 1}G"
-    if name in _MOVES:
-        return f"\x1b[{numbers[0]}{_MOVES[name]}"
-    return None
-
-
-def _colors(terminal: str) -> str:
-    """How many colours a terminal of that name shows."""
-    if terminal.startswith("vt"):
-        return "-1"
-    return "256" if terminal.endswith("256color") else "8"
+_MISUSED, _NO_TERMINAL, _UNKNOWN, _NO_DEVICE = 2, 3, 4, 10
 
 
 @command(
     "tput",
+    raw=True,
     usage="""
     Usage: tput [options] [command]
     Print a capability of the terminal: cols, lines, colors, bold, sgr0, setaf N, setab N, cup ROW COLUMN, clear, …
+    For a flag such as "am" the status tells.
 
       -S       read commands from standard input
-      -T TERM  the terminal: "dumb", or one like an xterm
+      -T TERM  the terminal instead of $TERM: dumb, xterm, xterm-256color, screen, tmux, linux, vt100, ansi, …
+      -V       print the release that this command follows
+      -x       do not clear the scrollback
           --help  display this help and exit
     """,
-    permute=False,
-    usage_status=2,
 )
 def tput(ctx: CommandContext, args: Arguments) -> int:
-    if not ctx.env.get("TERM") and args.value("T") is None:
-        raise CommandError("No value for $TERM and no -T specified", 2)
-    terminal = args.value("T") or ctx.env.get("TERM") or ""
-    if not _TERMINALS.fullmatch(terminal):
-        raise CommandError(f'unknown terminal "{terminal}"', 3)
-    dumb = terminal == "dumb"
-    requests = [args.operands]
-    if args.flag("S"):
+    try:
+        found = OptionParser(tput.usage).parse(args.operands)
+    except UsageError as error:
+        ctx.stderr.write(encode(f"{ctx.name}: {error.message}\n{tput.usage}"))
+        return _MISUSED
+    if found.flag("help"):
+        ctx.print(tput.usage, end="")
+        return 0
+    if found.flag("V"):
+        ctx.print(NCURSES)
+        return 0
+    terminal = found.value("T", ctx.env.get("TERM"))
+    if not terminal:
+        raise CommandError("No value for $TERM and no -T specified", _MISUSED)
+    if not is_terminal(terminal):
+        raise CommandError(f'unknown terminal "{terminal}"', _NO_TERMINAL)
+    if found.flag("S"):
         requests = [decode(line).split() for line in ctx.stdin.lines()]
-    elif not args.operands:
-        raise CommandError("missing capability", 2)
+    elif found.operands:
+        requests = [found.operands]
+    else:
+        ctx.stderr.write(encode(tput.usage))
+        return _MISUSED
+    status = failed = 0
     for words in requests:
-        at = 0
-        while at < len(words):
-            ctx.budget.step()
-            name = words[at]
-            count = 2 if name == "cup" else 1 if name in _MOVES or name in ("setaf", "setab", "setf", "setb", "hpa") else 0
-            if name == "colors" and not dumb:
-                ctx.print(_colors(terminal))
-                at += 1
-                continue
-            text = _capability(name, words[at + 1 : at + 1 + count], ctx.host.columns)
-            if text is None:
-                raise CommandError(f"unknown terminfo capability '{name}'", 4)
-            if dumb and name not in _DUMB:
-                return 1
-            ctx.print(_DUMB[name] if dumb else text, end="")
-            at += 1 + count
-    return 0
+        try:
+            status = _print(ctx, terminal, words, keep=found.flag("x"))
+        except CommandError as error:
+            if not found.flag("S") or error.status != _UNKNOWN:
+                raise
+            status = error.status
+            ctx.warn(error.message)
+        failed += status != 0
+    return _UNKNOWN + failed if failed and found.flag("S") else status
+
+
+def _print(ctx: CommandContext, terminal: str, words: Sequence[str], *, keep: bool) -> int:
+    """The capabilities of one line; the status of the last."""
+    status = at = 0
+    while at < len(words):
+        ctx.budget.step()
+        name = words[at]
+        at += 1
+        if name in ("init", "reset"):
+            raise CommandError("terminal attributes: No such device or address\n", _NO_DEVICE)
+        if name == "clear":
+            keep = keep or words[at : at + 1] == ["-x"]
+            at += words[at : at + 1] == ["-x"]
+            text: str | None = clearing(terminal, scrollback=not keep) or None
+        else:
+            count = parameters_of(name)
+            numbers = [_number(word) for word in words[at : at + count]]
+            at += count
+            try:
+                text = expand(terminal, name, numbers, ctx.host.columns)
+            except KeyError:
+                raise CommandError(f"unknown terminfo capability '{name}'", _UNKNOWN) from None
+        status = (_MISUSED if name == "clear" else 1) if text is None else 0
+        ctx.print(text or "", end="")
+    return status
+
+
+def _number(text: str) -> int:
+    return int(text) if re.fullmatch("-?[0-9]{1,6}", text) else 0

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from agentsandbox.command import Arguments, CommandContext, command
+from agentsandbox.commands._quoting import quote
+from agentsandbox.commands.who import refuse_records
+from agentsandbox.errors import UsageError
 
 
 @command(
@@ -15,4 +18,8 @@ from agentsandbox.command import Arguments, CommandContext, command
     """,
 )
 def users(ctx: CommandContext, args: Arguments) -> int:
+    if len(args.operands) > 1:
+        raise UsageError(f"extra operand {quote(args.operands[1])}")
+    if args.operands:
+        refuse_records(ctx, args.operands[0])
     return 0
