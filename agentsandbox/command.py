@@ -29,7 +29,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
     from random import Random
-    from typing import Protocol
+    from typing import Any, Protocol
 
     from agentsandbox.fs.base import File, FileSystem
     from agentsandbox.limits import Budget
@@ -197,7 +197,7 @@ class CommandContext:
             message, self.status = input_failure(self.name, error)
             self.stderr.write(with_name(self.name, message))
             return
-        self.warn(f"{prefix}{describe_os_error(error, name)}")
+        self.warn(f"{prefix}{describe_os_error(error, name)}" if name != "" else f"{prefix}: {describe_os_error(error, '')}")
 
     def open_input(self, name: str) -> ByteReader:
         """Open one operand for reading, stdin for "-"; a directory raises EISDIR. It is closed when the command ends."""
@@ -259,6 +259,20 @@ class _PlainQuotes(ByteWriter):
         self.target.write(data.replace(b"\xe2\x80\x98", b"'").replace(b"\xe2\x80\x99", b"'"))
 
 
+_LOOK_AT_OUTPUT = frozenset(("cat", "grep", "egrep", "fgrep", "zgrep", "tee"))
+"""They look themselves whether they write what they read, or copy at once."""
+
+
+def _reads_its_output(ctx: CommandContext) -> bool:
+    """Whether standard input or an operand is the file that standard output adds to."""
+    written = getattr(ctx.stdout, "path", None)
+    if written is None:
+        return False
+    written = normalize(written)
+    read = getattr(ctx.stdin, "path", None)
+    return (read is not None and normalize(read) == written) or any(word and normalize(ctx.path(word)) == written for word in ctx.words)
+
+
 class Command:
     """A command as the table knows it. `raw` commands parse their own words: `args.operands` holds them all."""
 
@@ -311,7 +325,29 @@ class Command:
                 ctx.words = [bytewise(word) for word in ctx.words]
         if ctx.stdin.unreadable or ctx.stdout.unwritable or ctx.stderr.unwritable:
             return self._run_broken(ctx)
+        if ctx.stdout.append and self.name not in _LOOK_AT_OUTPUT and _reads_its_output(ctx):
+            return self._run_behind(ctx)
         return self._run(ctx)
+
+    def _run_behind(self, ctx: CommandContext) -> int:
+        """Run it with an output that is held back as by C's stdio: what reads the file it adds to gets to its end."""
+        stdout, run, start = ctx.stdout, ctx.run, ctx.start
+        ctx.stdout = late = LateWriter(stdout)
+
+        def run_after(*words: Any, **streams: Any) -> int:
+            late.flush()
+            return run(*words, **streams)
+
+        def start_after(*words: Any, **streams: Any) -> Process:
+            late.flush()
+            return start(*words, **streams)
+
+        ctx.run, ctx.start = run_after, start_after
+        try:
+            return self._run(ctx)
+        finally:
+            ctx.stdout = stdout
+            late.flush()
 
     def _run_broken(self, ctx: CommandContext) -> int:
         """Run it with a standard stream that is of no use, and say so as the tool would."""

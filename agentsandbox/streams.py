@@ -168,6 +168,8 @@ class ByteWriter:
 
     unwritable = 0
     """The number of the error that each write ends with; 0 for what can be written."""
+    append = False
+    """Whether it is a file that each write makes longer."""
 
     def write(self, data: bytes) -> None:
         """Write all of `data`. Raises `PipeClosed` when nobody reads any more, `OSError` as a file would."""

@@ -20,6 +20,7 @@ from __future__ import annotations
 import re
 
 from agentsandbox.errors import UsageError
+from agentsandbox.streams import bytewise
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -190,7 +191,7 @@ class OptionParser:
             if option is None and self.digits is not None and letter.isdecimal():
                 return self._cluster_of_digits(f"-{letters[at:]}", words, position, given)
             if option is None:
-                raise UsageError(f"invalid option -- '{letter}'", self.usage_status)
+                raise UsageError(f"invalid option -- '{bytewise(letter)[0]}'", self.usage_status)
             if option.takes == _NONE:
                 given.append((option.key, None))
                 continue

@@ -27,15 +27,16 @@ def _wording(fields: bool) -> tuple[str, str, str]:
     return "byte/character positions are numbered from 1", "invalid byte/character position", "byte/character offset"
 
 
-def _parse_range(text: str, fields: bool) -> tuple[int, int]:
+def _parse_range(text: str, rest: str, fields: bool) -> tuple[int, int]:
+    """The range that `text` is; `rest` is all of the list from there on."""
     from_one, invalid, offset = _wording(fields)
     found = _RANGE.match(text)
     if found is None:
         kind = "invalid field range" if fields else "invalid byte or character range"
         if re.match(r"[0-9]*-[0-9]*-", text):
             raise UsageError(kind)
-        wrong = re.search("[^0-9-].*", text, re.DOTALL)
-        raise UsageError(f"{invalid} {quote(wrong[0] if wrong else text)}")
+        wrong = re.search("[^0-9-].*", rest, re.DOTALL)
+        raise UsageError(f"{invalid} {quote(wrong[0] if wrong else rest)}")
     low_text, dash, high_text = found.groups()
     for digits in (low_text, high_text):
         if len(digits.lstrip("0")) > 20 or (digits and int(digits[-25:]) > _TOO_LARGE):
@@ -55,7 +56,7 @@ def parse_ranges(text: str, *, fields: bool, complement: bool, all_of_dash: bool
     """The list as ascending ranges that do not overlap; adjacent ones stay apart."""
     if all_of_dash and text == "-":
         return [(1, LAST)]
-    found = sorted([_parse_range(part, fields) for part in re.split("[, \t]", text)])
+    found = sorted([_parse_range(part[0], text[part.start() :], fields) for part in re.finditer("(?:^|(?<=[, \t]))[^, \t]*", text)])
     merged: Ranges = []
     for low, high in found:
         if merged and low <= merged[-1][1]:

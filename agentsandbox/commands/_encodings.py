@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 
 __all__ = ["ENCODINGS", "Encoding", "run_encoding"]
 
+_ANY = 10**50
+_LONGEST_LINE = 2**63 - 1
+"""Lines that are to be longer have no end."""
+
 _BASE32 = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
 _BASE32HEX = b"0123456789ABCDEFGHIJKLMNOPQRSTUV"
 _TO_HEX32 = bytes.maketrans(_BASE32, _BASE32HEX)
@@ -210,7 +214,9 @@ def _decode_stream(ctx: CommandContext, source: ByteReader, encoding: Encoding, 
 
 def run_encoding(ctx: CommandContext, args: Arguments, encoding: Encoding) -> int:
     """Encode or decode one file or standard input."""
-    wrap = parse_number(args.value("wrap", "76") or "", "wrap size", high=2**64 - 1)
+    wrap = parse_number(args.value("wrap", "76") or "", "wrap size", high=_ANY)
+    if wrap > _LONGEST_LINE:
+        wrap = 0
     if len(args.operands) > 1:
         raise UsageError(f"extra operand {quote(args.operands[1])}")
     name = args.operands[0] if args.operands else "-"

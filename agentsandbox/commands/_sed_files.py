@@ -100,7 +100,7 @@ class Files:
         self.flush()
         if error.errno == errno.EISDIR:
             raise SedError(f"read error on {describe_os_error(error, name)}", 4)
-        self.ctx.stderr.write(encode(f"{self.ctx.name}: can't read {describe_os_error(error, name)}\n"))
+        self.ctx.stderr.write(encode(f"{self.ctx.name}: can't read {name}: {describe_os_error(error, '')}\n"))
         self.status = 2
 
     def editor(self, program: Program) -> Editor:
@@ -167,7 +167,7 @@ class Files:
                 return None
             return path, ctx.fs.open(path, "r")
         except OSError as error:
-            ctx.stderr.write(encode(f"{ctx.name}: can't read {describe_os_error(error, name)}\n"))
+            ctx.stderr.write(encode(f"{ctx.name}: can't read {name}: {describe_os_error(error, '')}\n"))
             self.status = 2
             return None
 

@@ -114,10 +114,10 @@ def _bad_spec(text: str, reason: str) -> CommandError:
 
 
 def _number(text: str, reason: str) -> tuple[str, int]:
-    found = re.match("[0-9]+", text)
+    found = re.match(r"[ \t\n\v\f\r]*\+?([0-9]+)", text)
     if found is None:
         raise CommandError(f"{reason}: invalid count at start of {quote(text)}", 2)
-    digits = found[0].lstrip("0") or "0"
+    digits = found[1].lstrip("0") or "0"
     return text[found.end() :], int(digits) if len(digits) < 10 else _MAX_FIELD
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
 from agentsandbox.commands._file_changes import walk_operands
 from agentsandbox.commands._quoting import quote, quote_always
@@ -10,15 +12,29 @@ from agentsandbox.languages.modes import compile_mode, format_mode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from agentsandbox.fs.base import Stat
 
 _PERMISSIONS = tuple("rwxXstugoa01234567")
 
 
+_MIXED = re.compile("-[Rcfv]+[rwxXstugoa,+=0-7]")
+"""A mode behind other letters: all of the word is taken for the mode."""
+
+
+def _refuse_mixed(words: Sequence[str]) -> Sequence[str]:
+    for word in words:
+        if word == "--":
+            break
+        if _MIXED.match(word):
+            raise UsageError(f"invalid mode: {quote(word)}")
+    return words
+
+
 @command(
     "chmod",
+    rewrite=_refuse_mixed,
     usage="""
     Usage: chmod [OPTION]... MODE[,MODE]... FILE...
       or:  chmod [OPTION]... OCTAL-MODE FILE...

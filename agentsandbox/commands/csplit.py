@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import re
 
-from agentsandbox.command import Arguments, CommandContext, command
-from agentsandbox.commands._lines import read_all
+from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
+from agentsandbox.commands._lines import read_all, shown_name
 from agentsandbox.commands._quoting import quote, quote_always
 from agentsandbox.commands._sizes import parse_number
 from agentsandbox.errors import CommandError, UsageError
@@ -14,6 +16,7 @@ from agentsandbox.streams import InputError, decode, encode
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agentsandbox.regexps import PosixRegex
+    from agentsandbox.streams import ByteReader
 
 _FOREVER = -1
 _CONVERSION = re.compile(r"%([-#0']*)([0-9]*)(?:\.([0-9]*))?([diuoxXc%]?)", re.DOTALL)
@@ -96,9 +99,9 @@ class _Splitter:
 
     __slots__ = ("at", "ctx", "elide", "lines", "made", "name", "quiet", "suppress")
 
-    def __init__(self, ctx: CommandContext, lines: list[bytes], args: Arguments) -> None:
+    def __init__(self, ctx: CommandContext, args: Arguments) -> None:
         self.ctx = ctx
-        self.lines = lines
+        self.lines: list[bytes] = []
         self.at = 0
         self.made: list[str] = []
         self.quiet = args.flag("quiet")
@@ -124,7 +127,10 @@ class _Splitter:
         if not data and self.elide:
             return
         name = self.name(len(self.made))
-        self.ctx.fs.write_bytes(self.ctx.path(name), data, permissions=0o666 & ~self.ctx.umask)
+        try:
+            self.ctx.fs.write_bytes(self.ctx.path(name), data, permissions=0o666 & ~self.ctx.umask)
+        except OSError as error:
+            raise CommandError(describe_os_error(error, shown_name(name))) from None
         self.made.append(name)
         if not self.quiet:
             self.ctx.print(str(len(data)))
@@ -245,20 +251,27 @@ def _convert(found: re.Match[str], number: int) -> str:
     """,
 )
 def csplit(ctx: CommandContext, args: Arguments) -> int:
+    splitter = _Splitter(ctx, args)
     words = args.operands
     if len(words) < 2:
         raise UsageError(f"missing operand after {quote(words[0])}" if words else "missing operand")
     name = words[0]
+    source: ByteReader | None = None
     try:
-        data = read_all(ctx.budget, ctx.open_input(name))
+        source = ctx.open_input(name)
+    except (InputError, IsADirectoryError):
+        pass  # that is found out when it is read
+    except OSError as error:
+        raise CommandError(f"cannot open {quote_always(name)} for reading: {error.strerror}") from None
+    patterns = _parse_patterns(ctx, words[1:])
+    try:
+        if source is None:
+            raise ctx.stdin.input_error() if name == "-" else IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        splitter.lines = _lines(read_all(ctx.budget, source))
     except (InputError, IsADirectoryError) as error:
         if not args.flag("quiet"):
             ctx.print("0")
         raise CommandError(f"read error: {error.strerror}") from None
-    except OSError as error:
-        raise CommandError(f"cannot open {quote_always(name)} for reading: {error.strerror}") from None
-    patterns = _parse_patterns(ctx, words[1:])
-    splitter = _Splitter(ctx, _lines(data), args)
     try:
         for pattern in patterns:
             splitter.apply(pattern)

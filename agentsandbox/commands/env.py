@@ -246,7 +246,7 @@ def env(ctx: CommandContext, args: Arguments) -> int:
     if problem:
         reason, status = problem_status(problem)
         ctx.warn(f"{quote(words[0])}: {reason}")
-        if " " in words[0] and status == 127:
+        if any(letter in " \t\n\v\f\r" for letter in words[0]) and status == 127:
             ctx.warn("use -[v]S to pass options in shebang lines")
         return status
     return ctx.run(words, env=environment, cwd=posixpath.normpath(cwd))

@@ -226,10 +226,10 @@ class _Grep:
 
     def _read_color(self) -> None:
         key = self.args.last("color", "colour")
-        when = self.args.value(key) if key else None
+        when = next((value for name, value in reversed(self.args.given) if name == key), None)
         if when in ("always", "yes", "force"):
             self.report.colors = Colors(self.ctx.env.get("GREP_COLORS", ""), inverted=self.report.invert)
-        elif when not in (None, "", "auto", "tty", "if-tty", "never", "no", "none"):
+        elif when not in (None, "auto", "tty", "if-tty", "never", "no", "none"):
             raise _HelpWanted
 
     def _lines_of(self, name: str) -> list[str]:

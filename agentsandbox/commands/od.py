@@ -17,7 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-_SIZE = re.compile(r"[ \t\n]*\+?(0[xX][0-9a-fA-F]+|[0-9]+)([A-Za-z]*)\Z")
+_SIZE = re.compile(r"[ \t\n]*\+?(0[xX][0-9a-fA-F]+|0[0-7]*|[1-9][0-9]*)(.*)\Z", re.DOTALL)
 _OFFSET = re.compile(r"\+?(0[xX][0-9a-fA-F]+|[0-9]+)(\.?)(b?)\Z")
 _MULTIPLIERS = {"": 1, "b": 512, "B": 1024, "kB": 1000, "KB": 1000, "k": 1024, "K": 1024, "KiB": 1024}
 _MODERN = ("address-radix", "skip-bytes", "read-bytes", "format", "output-duplicates", "width", "strings", "S")
@@ -47,7 +47,10 @@ for _power, _letter in enumerate("MGTPEZY", 2):
     _MULTIPLIERS |= {_letter: 1024**_power, f"{_letter}B": 1000**_power, f"{_letter}iB": 1024**_power}
 
 
-def _size(text: str, option: str) -> int:
+def _size(ctx: CommandContext, text: str, letter: str, name: str) -> int:
+    """The number of an option, which messages call as it was called."""
+    long = any(word.startswith("--") and len(word) > 2 and name.startswith(word[2:].partition("=")[0]) for word in ctx.words)
+    option = f"--{name}" if long else f"-{letter}"
     found = _SIZE.match(text)
     if found is None:
         raise CommandError(f"invalid {option} argument '{text}'")
@@ -92,11 +95,11 @@ class _Dump:
 
     __slots__ = ("address", "duplicates", "label", "limit", "skip", "types", "width")
 
-    def __init__(self, args: Arguments) -> None:
+    def __init__(self, ctx: CommandContext, args: Arguments) -> None:
         self.address = _address(args.value("address-radix", "o") or "")
-        self.skip = _size(args.value("skip-bytes", "0") or "", "-j")
+        self.skip = _size(ctx, args.value("skip-bytes", "0") or "", "j", "skip-bytes")
         limit = args.value("read-bytes")
-        self.limit = None if limit is None else _size(limit, "-N")
+        self.limit = None if limit is None else _size(ctx, limit, "N", "read-bytes")
         self.duplicates = args.flag("output-duplicates")
         endian = args.value("endian")
         big = endian is not None and choose(endian, "--endian", [("little",), ("big",)]) == "big"
@@ -120,7 +123,7 @@ class _Dump:
         if given is None:
             self.width = step * (16 // step) if step < 16 else step
         else:
-            wanted = 32 if not given else _size(given, "-w")
+            wanted = 32 if not given else _size(ctx, given, "w", "width")
             self.width = wanted
             if not wanted or wanted % step:
                 ctx.stderr.write(encode(f"{ctx.name}: warning: invalid width {wanted}; using {step} instead\n"))
@@ -148,7 +151,7 @@ def _address(radix: str) -> Callable[[int], str]:
     if radix[:1] == "n":
         return lambda _position: ""
     if radix[:1] not in formats:
-        raise CommandError(f"invalid output address radix '{radix[:1]}'; it must be one character from [doxn]")
+        raise CommandError(f"invalid output address radix '{radix[:1] or chr(0)}'; it must be one character from [doxn]")
     shape = formats[radix[0]]
     return lambda position: format(position, shape)
 
@@ -256,10 +259,10 @@ def _strings(ctx: CommandContext, source: Iterator[bytes], dump: _Dump, least: i
     """,
 )
 def od(ctx: CommandContext, args: Arguments) -> int:
-    dump = _Dump(args)
+    dump = _Dump(ctx, args)
     names = _operands(args, dump)
     strings = args.last("S", "strings")
-    least = None if strings is None else _size(args.value(strings) or ("3" if strings == "strings" else ""), "-S")
+    least = None if strings is None else _size(ctx, args.value(strings) or ("3" if strings == "strings" else ""), "S", "strings")
     dump.set_width(ctx, args)
     source = concatenated(ctx, names, dump.skip, dump.limit)
     if least is not None and any(key == "format" or key in _LETTERS for key, _ in args.given):

@@ -46,6 +46,9 @@ def shred(ctx: CommandContext, args: Arguments) -> int:
 
 
 def _shred(ctx: CommandContext, args: Arguments, name: str, passes: int, size: int | None) -> None:
+    if name == "-":
+        ctx.warn("-: invalid file type")
+        return
     try:
         path = ctx.path(name)
         if args.flag("force") and not ctx.fs.access(path, 2):

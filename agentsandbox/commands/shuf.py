@@ -36,7 +36,7 @@ def _range(text: str) -> tuple[int, int]:
     if not dash:
         raise CommandError(f"invalid input range: {quote(text)}")
     for part in (low_text, high_text):
-        if not re.fullmatch("[0-9]{1,40}", part):
+        if not re.fullmatch(r"[0-9]{1,40}", part):
             raise CommandError(f"invalid input range: {quote(part)}")
         if int(part) >= 2**64:
             raise CommandError(f"invalid input range: {quote(part)}: Value too large for defined data type")
@@ -75,12 +75,12 @@ def _shuffled(ctx: CommandContext, chance: Chance, items: Sequence[bytes] | rang
 
 def _items(ctx: CommandContext, args: Arguments, end: bytes) -> Sequence[bytes] | range:
     ranges = args.values("input-range")
-    if args.flag("echo") and ranges:
-        raise UsageError("cannot combine -e and -i options")
-    if len(ranges) > 1:
-        raise CommandError("multiple -i options specified")
     if ranges:
         low, high = _range(ranges[0])
+        if len(ranges) > 1:
+            raise CommandError("multiple -i options specified")
+        if args.flag("echo"):
+            raise UsageError("cannot combine -e and -i options")
         if args.operands:
             raise UsageError(f"extra operand {quote(args.operands[0])}")
         return range(low, high + 1)

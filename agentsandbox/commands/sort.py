@@ -184,7 +184,8 @@ def _check_resources(ctx: CommandContext, args: Arguments) -> None:
             raise CommandError(f"{option} argument '{size}' too large", 2)
     for count in args.values("batch-size"):
         if not count.isdecimal() or not count.isascii():
-            raise CommandError(f"invalid --batch-size argument '{count}'", 2)
+            wrong = "invalid suffix in" if "0" <= count[:1] <= "9" else "invalid"
+            raise CommandError(f"{wrong} --batch-size argument '{count}'", 2)
         if len(count) < 4 and int(count) < 2:
             least = f"minimum --batch-size argument is {quote('2')}"
             raise CommandError(f"invalid --batch-size argument {quote(count)}\n{ctx.name}: {least}", 2)

@@ -176,8 +176,8 @@ def _names(args: Arguments, prefix: str, chunks: int) -> Names:
         if key in ("d", "x", "numeric-suffixes", "hex-suffixes"):
             decimal = key in ("d", "numeric-suffixes")
             alphabet = "0123456789" if decimal else "0123456789abcdef"
-            start = value
-            if value is not None and (not value or value.strip(alphabet)):
+            start = value or None
+            if value is not None and value.strip(alphabet):
                 base = "numerical" if decimal else "hexadecimal"
                 raise UsageError(f"{quote(value)}: invalid start value for {base} suffix")
     length = args.value("suffix-length")

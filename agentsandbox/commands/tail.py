@@ -6,6 +6,7 @@ import re
 from collections import deque
 
 from agentsandbox.command import Arguments, CommandContext, command
+from agentsandbox.commands._durations import parse_duration
 from agentsandbox.commands._lines import blocks
 from agentsandbox.commands._processes import running
 from agentsandbox.commands._quoting import quote, quote_always
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
 
 _OBSOLETE = re.compile(r"([+-])([0-9]*)([bcl]?)(f?)\Z")
 _TAKES_VALUE = re.compile(r"-[A-Za-z]*[ncs]\Z|--(?:lines|bytes|sleep-interval|pid|max-unchanged-stats)\Z")
-_DIGITS = re.compile(r"-[0-9]")
-_SECONDS = re.compile(r"[0-9]+\.?[0-9]*(?:[eE][+-]?[0-9]{1,3})?\Z|\.[0-9]+\Z")
+_UNITS = ("s", "m", "h", "d")
+_DIGITS = re.compile(r"-[fFqvz]*([0-9])")
 
 
 def _rewrite(words: Sequence[str]) -> Sequence[str]:
@@ -37,8 +38,8 @@ def _rewrite(words: Sequence[str]) -> Sequence[str]:
             if word == "--":
                 break
             is_value, before = _TAKES_VALUE.match(before) is not None, word
-            if _DIGITS.match(word) and not is_value:
-                raise CommandError(f"option used in invalid context -- {word[1]}")
+            if not is_value and (digits := _DIGITS.match(word)):
+                raise CommandError(f"option used in invalid context -- {digits[1]}")
         return words
     sign = "+" if found[1] == "+" else ""
     unit = "-c" if found[3] in ("b", "c") and found[3] else "-n"
@@ -281,9 +282,10 @@ def _number(text: str | None, what: str) -> int | None:
 
 
 def _seconds(text: str) -> float:
-    if not _SECONDS.match(text):
+    seconds = parse_duration(text)
+    if seconds is None or text[-1:] in _UNITS:
         raise CommandError(f"invalid number of seconds: {quote(text)}")
-    return min(float(text), 1e9)
+    return min(seconds, 1e9)
 
 
 @command(

@@ -39,10 +39,10 @@ _DAYS = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
     """,
 )
 def touch(ctx: CommandContext, args: Arguments) -> int:
+    which = {choose(value, "--time", _TIMES) for value in args.values("time")}
     times = _choose_times(ctx, args)
     if not args.operands:
         raise UsageError("missing file operand")
-    which = {choose(value, "--time", _TIMES) for value in args.values("time")}
     access = args.flag("a") or "atime" in which
     change = args.flag("m") or "mtime" in which
     follow = not args.flag("no-dereference")

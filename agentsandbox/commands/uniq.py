@@ -61,9 +61,10 @@ def _number(args: Arguments, option: str, what: str) -> int:
     text = args.value(option)
     if text is None:
         return 0
-    if not text.isdecimal() or not text.isascii():
+    digits = text.lstrip(" \t\n\v\f\r").removeprefix("+")
+    if not digits.isdecimal() or not digits.isascii():
         raise CommandError(f"{text}: invalid number of {what}")
-    return int(text[-18:]) if len(text.lstrip("0")) <= 18 else 2**62
+    return int(digits[-18:]) if len(digits.lstrip("0")) <= 18 else 2**62
 
 
 class _Compared:

@@ -367,9 +367,9 @@ class MemoryFileSystem(Grafts):
             return self._create(path, place, mode, permissions)
         if isinstance(node, (Inner, InnerLink)):
             return inside(path, node.filesystem.open, node.path, mode, permissions=permissions)
-        if node.kind == DIR:
-            raise os_error(errno.EISDIR, path)
         wanted = _WANTED[mode]
+        if node.kind == DIR:
+            raise os_error(errno.EISDIR if wanted & 2 or self._may(node, 4) else errno.EACCES, path)
         if wanted & 2 and place.mount is not None and node.kind == FILE:
             raise os_error(errno.EROFS, path)
         if not self._may(node, wanted):
