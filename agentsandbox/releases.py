@@ -31,6 +31,7 @@ _RELEASES = {
     "{} (GNU sharutils) 4.15.2": ("uudecode uuencode", "-v, --version"),
     "file-5.44": ("file", "-v, --version"),
     "man 2.11.2": ("man", "-V, --version"),
+    "{} 590": ("less", "-V, --version"),
     "{} 3.23": ("hostname", "-V, --version"),
 }
 _BY_NAME = {name: (text, spelling) for text, (names, spelling) in _RELEASES.items() for name in names.split()}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import struct
 
+from agentsandbox.commands._hexdump_colors import COLORS, Color, parse_colors
 from agentsandbox.errors import CommandError
 
 TYPE_CHECKING = False
@@ -24,7 +25,7 @@ _C_ESCAPES = {0: "\\0", 7: "\\a", 8: "\\b", 9: "\\t", 10: "\\n", 11: "\\v", 12: 
 class Piece:
     """One conversion with the text before and after it, or text alone (`kind` is ""). Takes `size` bytes."""
 
-    __slots__ = ("after", "base", "before", "flags", "kind", "precision", "size", "width")
+    __slots__ = ("after", "base", "before", "colors", "flags", "kind", "precision", "size", "width")
 
     def __init__(self, before: str, kind: str = "", flags: str = "", width: int = 0, precision: int | None = None) -> None:
         self.before = before
@@ -35,15 +36,24 @@ class Piece:
         self.precision = precision
         self.size = 0
         self.base = ""
+        self.colors: list[Color] = []
 
     def _padded(self, text: str) -> str:
         if "-" in self.flags:
             return text.ljust(self.width)
         return text.rjust(self.width)
 
-    def blank(self) -> str:
+    def _colored(self, text: str, data: bytes, address: int) -> str:
+        """The text in the first of its colours that applies."""
+        for color in self.colors:
+            if color.applies(data, address, to_address=self.kind == "_a"):
+                return f"\x1b[{color.code}m{text}\x1b[0m"
+        return text
+
+    def blank(self, address: int) -> str:
         """What stands for the conversion after the end of the input."""
-        return self.before + " " * self.width + self.after
+        text = self.before + " " * self.width
+        return (self._colored(text, bytes(self.size), address) if self.colors else text) + self.after
 
     def show(self, data: bytes, address: int) -> str:
         """The piece for its bytes."""
@@ -58,6 +68,8 @@ class Piece:
             text = self._float(data)
         else:
             text = self._padded(self._characters(data))
+        if self.colors:
+            return self._colored(self.before + text, data, address) + self.after
         return self.before + text + self.after
 
     def _number(self, value: int, kind: str) -> str:
@@ -100,11 +112,11 @@ class Unit:
 
     __slots__ = ("fixed", "pieces", "repeat", "size", "text")
 
-    def __init__(self, repeat: int, size: int, text: str, *, fixed: bool) -> None:
+    def __init__(self, repeat: int, size: int, text: str, *, fixed: bool, colored: bool) -> None:
         self.repeat = repeat
         self.fixed = fixed
         self.text = text
-        self.pieces = _pieces(text, size)
+        self.pieces = _pieces(text, size, colored=colored)
         self.size = sum([piece.size for piece in self.pieces])
 
     @property
@@ -145,7 +157,7 @@ class Format:
                     budget.tick()
                 for piece in unit.pieces:
                     missing = end is not None and address + at >= end and piece.kind
-                    text = piece.blank() if missing else piece.show(block[at : at + piece.size], address + at)
+                    text = piece.blank(address + at) if missing else piece.show(block[at : at + piece.size], address + at)
                     if turn == 1 and unit.repeat > 1 and piece is unit.pieces[-1] and (piece.after or not piece.kind):
                         text = text[:-1] if text[-1:].isspace() else text
                     parts.append(text)
@@ -157,7 +169,7 @@ def _unescape(text: str) -> str:
     return re.sub(r"\\(.)", lambda found: _ESCAPES.get(found[1], found[1]), text, flags=re.DOTALL)
 
 
-def _pieces(text: str, size: int) -> list[Piece]:
+def _pieces(text: str, size: int, *, colored: bool) -> list[Piece]:
     """The conversions of a text; text after the last one belongs to it."""
     pieces: list[Piece] = []
     end = 0
@@ -167,8 +179,7 @@ def _pieces(text: str, size: int) -> list[Piece]:
         end = found.end()
         flags, width, precision, kind, base = found.groups()
         if kind == "%":
-            before += "%"
-            continue
+            raise CommandError("bad conversion character %%")
         if kind not in ("_a", "_A"):
             end -= len(base)
         if len(width) > 6 or len(precision or "") > 6:
@@ -176,6 +187,13 @@ def _pieces(text: str, size: int) -> list[Piece]:
         piece = Piece(before, kind, flags, int(width or "0"), None if precision is None else int(precision or "0"))
         piece.base = base
         piece.size = _piece_size(piece, size, found[0])
+        if (color := COLORS.match(text, end)) is not None:
+            if kind == "_A":
+                raise CommandError("bad conversion character %_A_")
+            if color[1] is None and not colored:
+                raise CommandError("bad conversion character %_L")
+            piece.colors = parse_colors(color[1], piece.size) if colored else []
+            end = color.end()
         before = ""
         if pieces:
             pieces[-1].after, piece.before = piece.before, ""
@@ -210,8 +228,8 @@ def _piece_size(piece: Piece, size: int, shown: str) -> int:
     return size or default
 
 
-def parse_format(text: str) -> Format:
-    """The units of one format string."""
+def parse_format(text: str, *, colored: bool = False) -> Format:
+    """The units of one format string, in colours if it asks for some and they are wanted."""
     units: list[Unit] = []
     at = 0
     while text[at:].strip():
@@ -222,6 +240,6 @@ def parse_format(text: str) -> Format:
         count = repeat_text or alone or ""
         if len(count) > 6 or len(size_text or "") > 6:
             raise CommandError(f"bad format {{{text}}}")
-        units.append(Unit(int(count or "1"), int(size_text or "0"), _unescape(body), fixed=bool(count)))
+        units.append(Unit(int(count or "1"), int(size_text or "0"), _unescape(body), fixed=bool(count), colored=colored))
         at = found.end()
     return Format(units)

@@ -128,17 +128,20 @@ class Options:
 
     def _choose_form(self, args: Arguments, form: str) -> str:
         letters = {"C": "vertical", "x": "horizontal", "m": "commas"}
+        asked = ""
         for key, value in args.given:
             if key in letters:
-                form = letters[key]
+                asked = letters[key]
             elif key in _LONG:
-                form = "long"
+                asked = "long"
             elif key == "format":
                 chosen = choose(value or "", "--format", _FORMAT_WORDS)
-                form = next(words[0] for words in _FORMATS if chosen in words)
-            elif (key in ("1", "zero") and form != "long") or (key == "f" and form == "long"):
-                form = "single-column"
-        return form
+                asked = next(words[0] for words in _FORMATS if chosen in words)
+            elif key in ("1", "zero") and asked != "long":
+                asked = "single-column"
+            elif key == "f" and asked == "long":
+                asked = ""
+        return asked or form
 
     def _choose_quoting(self, ctx: CommandContext, args: Arguments, style: str) -> str:
         words = tuple((name,) for name in STYLES)

@@ -5,11 +5,16 @@ from __future__ import annotations
 import errno
 
 from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
+from agentsandbox.commands._diff_programs import changes_by
 from agentsandbox.commands._diff_usage import with_hint
 from agentsandbox.errors import CommandError, UsageError
 from agentsandbox.languages.diff.lines import is_binary, split_lines
-from agentsandbox.languages.diff.threeway import MergeRules, compare_three, merge, print_blocks, print_script
+from agentsandbox.languages.diff.threeway import MergeRules, blocks_of, compare_two, merge, print_blocks, print_script
 from agentsandbox.streams import InputError, encode
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from agentsandbox.languages.diff.comparison import Change
 
 _TROUBLE = 2
 _RULES = {
@@ -42,6 +47,7 @@ _RULES = {
           --strip-trailing-cr  leave out the CR of CR LF
       -T, --initial-tab        a tab before each line
       -L, --label=LABEL        instead of a file name; may be repeated
+          --diff-program=PROGRAM  compare by PROGRAM, which prints changes as diff does
       -v, --version            display the version and exit
           --help               display this help and exit
 
@@ -64,6 +70,10 @@ def _diff3(ctx: CommandContext, args: Arguments, words: list[str]) -> int:
         raise UsageError(f"missing operand after '{words[-1] if words else 'diff3'}'", _TROUBLE)
     if len(names) > 3:
         raise UsageError(f"extra operand '{names[3]}'", _TROUBLE)
+    if names.count("-") > 1:
+        raise CommandError("'-' specified for more than one input file", _TROUBLE)
+    if args.flag("merge") and names[0] == "-":
+        raise CommandError("failed to reopen \u2018-\u2019 with mode \u2018r\u2019: No such file or directory", _TROUBLE)
     files = [_read(ctx, args, name, names[2] if place < 2 else names[1]) for place, name in enumerate(names)]
     labels = [encode(label) for label in (args.values("label") + names[len(args.values("label")) :])[:3]]
     if len(args.values("label")) > 3:
@@ -72,19 +82,47 @@ def _diff3(ctx: CommandContext, args: Arguments, words: list[str]) -> int:
     parts: list[bytes] = []
     conflicts = False
     if not chosen and not merging:
-        blocks = compare_three(files, 2, ctx.budget)
+        common = 1 if names[2] == "-" else 2
+        blocks = blocks_of(files, common, _threads(ctx, args, names, files, common), ctx.budget)
         print_blocks(files, blocks, parts.append, b"\t" if args.flag("initial-tab") else b"  ")
     else:
         rules = _RULES[chosen.pop() if chosen else "show-all"]
-        blocks = compare_three(files, 1, ctx.budget)
-        taken = any(rules.conflict(block) is not None and block.ranges[2][1] == len(files[2]) for block in blocks)
-        if not merging and taken and files[2] and not files[2][-1].endswith(b"\n"):
-            ctx.stderr.write(b"diff3: No newline at end of file\n")
+        threads = _threads(ctx, args, names, files, 1)
+        if not merging:
+            files = _ended_files(ctx, files, threads)
+        blocks = blocks_of(files, 1, threads, ctx.budget)
         conflicts = (merge if merging else print_script)(files, blocks, rules, labels, parts.append)
         if args.flag("i"):
             parts.append(b"w\nq\n")
     ctx.stdout.write(b"".join(parts))
     return int(conflicts)
+
+
+def _ended_files(ctx: CommandContext, files: list[list[bytes]], threads: list[list[Change]]) -> list[list[bytes]]:
+    """The files as ed sees them, each line with its end; a message for each change that shows that an end is missing."""
+    count = 0
+    for changes, lines in zip(threads, (files[0], files[2]), strict=True):
+        last = changes[-1] if changes else None
+        if last is not None:
+            count += _lacks_end(lines, last.old, last.deleted) + _lacks_end(files[1], last.new, last.inserted)
+    ctx.stderr.write(b"diff3: No newline at end of file\n" * count)
+    return [[*lines[:-1], lines[-1].removesuffix(b"\n") + b"\n"] if lines else lines for lines in files]
+
+
+def _lacks_end(lines: list[bytes], start: int, count: int) -> bool:
+    return bool(count) and start + count == len(lines) and not lines[-1].endswith(b"\n")
+
+
+def _threads(ctx: CommandContext, args: Arguments, names: list[str], files: list[list[bytes]], common: int) -> list[list[Change]]:
+    """The changes from the other two files; by a program of the caller's choice the last one is compared first."""
+    program = args.value("diff-program")
+    if program is None:
+        return compare_two(files, common, ctx.budget)
+    options = ["-a" if key == "text" else f"--{key}" for key, _ in args.given if key in ("text", "strip-trailing-cr")]
+    first, last = [at for at in range(3) if at != common]
+    later = changes_by(ctx, program, options, (names[last], names[common]), (files[last], files[common]))
+    sooner = changes_by(ctx, program, options, (names[first], names[common]), (files[first], files[common]))
+    return [sooner, later]
 
 
 def _read(ctx: CommandContext, args: Arguments, name: str, other: str) -> list[bytes]:

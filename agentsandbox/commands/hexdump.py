@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from agentsandbox.command import Arguments, CommandContext, command
+from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
 from agentsandbox.commands._dumps import Skipped, block_lines
 from agentsandbox.commands._hexdump_formats import Format, parse_format
 from agentsandbox.commands._lines import read_all
@@ -40,17 +40,41 @@ def _size(text: str, what: str) -> int:
     return value
 
 
+_MODES = ("auto", "never", "always")
+
+
+def _in_colors(args: Arguments) -> bool:
+    """Whether -L asks for colours that do not depend on a terminal."""
+    colored = False
+    for mode in args.values("color"):
+        if mode and mode not in _MODES:
+            raise CommandError(f"unsupported color mode: '{mode}'")
+        colored = mode == "always"
+    return colored
+
+
+def _format_lines(ctx: CommandContext, name: str) -> list[str]:
+    """The lines of a file of format strings; a directory has none."""
+    try:
+        return decode(read_all(ctx.budget, ctx.keep(ctx.fs.open(ctx.path(name), "r")))).splitlines()
+    except IsADirectoryError:
+        return []
+    except OSError as error:
+        raise CommandError(f"can't read {describe_os_error(error, name)}") from None
+
+
 def _formats(ctx: CommandContext, args: Arguments) -> list[Format]:
     """All format strings in the order given."""
     formats: list[Format] = []
+    colored = _in_colors(args)
     for key, value in args.given:
         if key in _STANDARD:
             formats += [parse_format(text) for text in _STANDARD[key]]
         elif key == "format":
-            formats.append(parse_format(value or ""))
+            formats.append(parse_format(value or "", colored=colored))
         elif key == "format-file":
-            text = decode(read_all(ctx.budget, ctx.open_input(value or "")))
-            formats += [parse_format(line) for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#")]
+            lines = _format_lines(ctx, value or "")
+            formats += [parse_format(line, colored=colored) for line in lines if line.strip() and not line.lstrip().startswith("#")]
     return formats or [parse_format(text) for text in _STANDARD[""]]
 
 
@@ -115,7 +139,8 @@ def _canonical(data: bytes, position: int) -> str:
       -n, --length=LENGTH       show at most LENGTH bytes
       -s, --skip=OFFSET         skip OFFSET bytes first
       -v, --no-squeezing        do not show equal lines as *
-          --help                display this help and exit
+      -L, --color[=MODE]        take the colours that a format string names: always, never, or auto (no terminal, no colours)
+      -h, --help                display this help and exit
     """,
 )
 def hexdump(ctx: CommandContext, args: Arguments) -> int:

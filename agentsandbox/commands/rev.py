@@ -38,7 +38,7 @@ def _before_nul(lines: list[str], held: list[str]) -> list[str]:
 
     With no FILE, read standard input.
 
-          --help   display this help and exit
+      -h, --help   display this help and exit
     """,
 )
 def rev(ctx: CommandContext, args: Arguments) -> int:

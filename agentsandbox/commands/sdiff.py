@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
+
 from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.commands._diff_files import Comparer
 from agentsandbox.commands._diff_usage import with_hint
+from agentsandbox.commands._programs import find_problem
 from agentsandbox.commands._sdiff_merge import Merger, whole_name
 from agentsandbox.commands.diff import diff, parse_number, rules_from
 from agentsandbox.errors import CommandError, UsageError
@@ -44,6 +47,7 @@ _SAME_IN_DIFF = (
           --tabsize=NUM            tab stops every NUM columns (default 8)
       -d, --minimal                find the smallest difference
       -H, --speed-large-files      (the same result here)
+          --diff-program=PROGRAM   run PROGRAM for diff; with -o it has to be diff itself
       -v, --version                display the version and exit
           --help                   display this help and exit
 
@@ -65,16 +69,42 @@ def _sdiff(ctx: CommandContext, args: Arguments, words: list[str]) -> int:
         raise UsageError(f"missing operand after '{words[-1] if words else 'sdiff'}'", _TROUBLE)
     if len(operands) > 2:
         raise UsageError(f"extra operand '{operands[2]}'", _TROUBLE)
+    program = args.value("diff-program", "diff") or ""
+    output = args.value("output")
+    if output is None and program != "diff":
+        return _run_program(ctx, args, program)
+    if program != "diff":
+        raise CommandError(f"with --output the files are compared by diff, not by '{program}'", _TROUBLE)
     options = ["--side-by-side"]
     for key, value in args.given:
         if key in _SAME_IN_DIFF:
             options.append(f"--{key}")
         elif key in ("ignore-matching-lines", "width", "tabsize"):
             options.append(f"--{key}={value}")
-    output = args.value("output")
     if output is not None:
         return _merge(ctx, diff.parser().parse(options), (operands[0], operands[1]), output)
     return ctx.run(["diff", *options, "--", *operands])
+
+
+_FOR_PROGRAMS = {
+    "ignore-case": "-i", "ignore-tab-expansion": "-E", "ignore-trailing-space": "-Z", "ignore-space-change": "-b",
+    "ignore-all-space": "-w", "ignore-blank-lines": "-B", "text": "-a", "minimal": "-d", "speed-large-files": "-H", "expand-tabs": "-t",
+    "left-column": "--left-column", "strip-trailing-cr": "--strip-trailing-cr", "ignore-matching-lines": "-I", "width": "-W",
+    "tabsize": "--tabsize",
+}  # fmt: skip
+
+
+def _run_program(ctx: CommandContext, args: Arguments, program: str) -> int:
+    """Let another program show the files side by side, with the options that it would get from sdiff."""
+    options = []
+    for key, value in args.given:
+        if key in _FOR_PROGRAMS:
+            options += [_FOR_PROGRAMS[key], *([] if value is None else [value])]
+    if args.flag("suppress-common-lines"):
+        options.append("--suppress-common-lines")
+    if problem := find_problem(ctx, program):
+        raise CommandError(f"{program}: {os.strerror(problem)}", _TROUBLE)
+    return ctx.run([program, *options, "-y", "--", *args.operands])
 
 
 def _merge(ctx: CommandContext, args: Arguments, operands: tuple[str, str], output: str) -> int:

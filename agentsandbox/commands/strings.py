@@ -23,6 +23,9 @@ _ENCODINGS = {
     "L": rb"(?:[%b]\x00\x00\x00){%d,}",
     "B": rb"(?:\x00\x00\x00[%b]){%d,}",
 }
+_UTF8 = rb"(?:[%b]|[\xc0-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xff][\x80-\xbf]{3}){%d,}"
+_CHARACTER = re.compile(rb"[\xc0-\xff][\x80-\xbf]+")
+_UNICODE = {"default": "d", "locale": "l", "escape": "e", "invalid": "i", "hex": "x", "highlight": "h"}
 _DIGITS = re.compile(r"-([0-9]+)\Z")
 
 
@@ -44,6 +47,36 @@ def _least(text: str) -> int:
     return least
 
 
+def _escape(found: re.Match[bytes]) -> bytes:
+    """A character as -Ue shows it: longer ones by numbers of their own kind."""
+    first, *rest = found[0]
+    if len(rest) < 3:
+        value = first & (0x1F if len(rest) == 1 else 0x0F)
+        for byte in rest:
+            value = value << 6 | byte & 0x3F
+        return b"\\u%04x" % value
+    one, two, three = rest
+    high = (first & 7) << 6 | (one & 0x3C) >> 2
+    return b"\\u%02x%02x%02x" % (high, (one & 3) << 6 | (two & 0x3C) >> 2, (two & 3) << 6 | three & 0x3F)
+
+
+_SHOWN = {
+    "l": lambda found: found[0][:1],
+    "x": lambda found: b"<0x%b>" % encode(found[0].hex()),
+    "e": _escape,
+    "h": _escape,
+}
+"""How -U shows a character; "l" prints its first byte alone, as binutils does."""
+
+
+def _unicode_mode(args: Arguments) -> str:
+    text = args.value("unicode") or "d"
+    mode = _UNICODE.get(text, text)
+    if mode not in _UNICODE.values():
+        raise CommandError(f"invalid argument to -U/--unicode: {text}")
+    return mode
+
+
 @command(
     "strings",
     rewrite=_rewrite,
@@ -58,6 +91,8 @@ def _least(text: str) -> int:
       -o                             the same as -t o
       -w, --include-all-whitespace   newlines and other white space belong to strings
       -e, --encoding=ENCODING        s 7 bits, S 8 bits, l and b 16 bits, L and B 32 bits, little and big endian
+      -U, --unicode=MODE             characters of UTF-8: d no part of strings (as i), l, e (\\u), x (hexadecimal), h (as e)
+      -T, --target=FORMAT            format of the file, which counts for its sections only
       -s, --output-separator=STRING  write STRING after each string, not a newline
       -h, --help                     display this help and exit
     """,
@@ -74,7 +109,9 @@ def strings(ctx: CommandContext, args: Arguments) -> int:
     if (args.operands and not names) or radix not in (None, "o", "d", "x") or encoding not in _ENCODINGS:
         ctx.stderr.write(encode(strings.usage))
         return 1
-    pattern = re.compile(_ENCODINGS[encoding] % (_SPACES if args.flag("include-all-whitespace") else _PLAIN, least))
+    mode = _unicode_mode(args)
+    shape = _ENCODINGS[encoding] if mode == "d" else _ENCODINGS["s"] if mode == "i" else _UTF8
+    pattern = re.compile(shape % (_SPACES if args.flag("include-all-whitespace") else _PLAIN, least))
     separator = encode(args.value("output-separator", "\n") or "")
     for name in names or ["-"]:
         try:
@@ -95,6 +132,8 @@ def strings(ctx: CommandContext, args: Arguments) -> int:
         for found in pattern.finditer(data):
             ctx.budget.step()
             place = b"" if radix is None else encode(f"{found.start():7{radix}} ")
-            text = found[0] if encoding in "sS" else found[0].replace(b"\0", b"")
+            text = found[0] if encoding in "sS" or mode != "d" else found[0].replace(b"\0", b"")
+            if mode in _SHOWN:
+                text = _CHARACTER.sub(_SHOWN[mode], text)
             ctx.stdout.write(shown + place + text + separator)
     return ctx.status

@@ -18,12 +18,17 @@ if TYPE_CHECKING:
     from agentsandbox.streams import ByteReader, ByteWriter
 
 _VALUES = {"c": "cols", "g": "groupsize", "l": "len", "n": "name", "o": "offset", "s": "seek"}
-_FLAGS = {"a": "autoskip", "b": "bits", "C": "capitalize", "d": "decimal", "e": "little", "i": "include"}
+_FLAGS = {"a": "autoskip", "b": "bits", "C": "capitalize", "d": "decimal", "e": "little", "E": "EBCDIC", "i": "include"}
 _FLAGS |= {"p": "postscript", "r": "revert", "u": "uppercase", "h": "help", "v": "version"}
 _LONG = {"ps": "postscript", "plain": "postscript", "cols": "cols", "group": "groupsize", "len": "len", "name": "name", "skip": "seek"}
 _LONG |= {value: value for value in (*_VALUES.values(), *_FLAGS.values())}
 _NUMBER = re.compile(r"[ \t]*([+-]?)(0[xX][0-9a-fA-F]+|[0-9]+)")
 _PRINTABLE = bytes([byte if 32 <= byte < 127 else 46 for byte in range(256)])
+_EBCDIC = {
+    0x40: " ", 0x4B: ".<(+|&", 0x5A: "!$*);~-/", 0x6B: ",%_>?", 0x79: "`:#@'=\"", 0x81: "abcdefghi", 0x91: "jklmnopqr^", 0xA2: "stuvwxyz",
+    0xAD: "[", 0xBD: "]", 0xC0: "{ABCDEFGHI", 0xD0: "}JKLMNOPQR", 0xE0: "\\", 0xE2: "STUVWXYZ", 0xF0: "0123456789",
+}  # fmt: skip
+"""The characters that -E shows, from these bytes on."""
 _DIGITS = b"0123456789abcdefABCDEF"
 _DIGIT_VALUES = {digit: int(chr(digit), 16) for digit in _DIGITS}
 _MAX_COLUMNS = 256
@@ -103,12 +108,20 @@ def _dump_lines(ctx: CommandContext, source: Iterator[bytes], columns: int) -> I
         yield rest
 
 
+def _ebcdic() -> bytes:
+    table = bytearray(b"." * 256)
+    for start, characters in _EBCDIC.items():
+        table[start : start + len(characters)] = encode(characters)
+    return bytes(table)
+
+
 class _Dump:
     """The normal dump: address, groups of digits, characters."""
 
-    __slots__ = ("address", "bits", "columns", "group", "little", "upper")
+    __slots__ = ("address", "bits", "columns", "group", "little", "shown", "upper")
 
     def __init__(self, options: _Options) -> None:
+        self.shown = _ebcdic() if "EBCDIC" in options else _PRINTABLE
         self.bits = "bits" in options
         self.little = "little" in options
         self.columns = options.number("cols", 0) or (6 if self.bits else 16)
@@ -132,14 +145,14 @@ class _Dump:
         for at, byte in enumerate(data):
             place = width * (at ^ (self.group - 1)) // self.group
             text[place : place + 2] = f"{byte:02X}" if self.upper else f"{byte:02x}"
-            text[start + at] = chr(_PRINTABLE[byte])
+            text[start + at] = chr(self.shown[byte])
         return "".join(text[: start + len(data)])
 
     def line(self, position: int, data: bytes) -> str:
         """One line."""
         if not (self.bits or self.little or self.upper):
             width = 2 * self.columns + -(-self.columns // self.group) - 1
-            shown = str(data.translate(_PRINTABLE), "ascii")
+            shown = str(data.translate(self.shown), "ascii")
             return f"{position & 0xFFFFFFFFFFFFFFFF:{self.address}}: {data.hex(' ', -self.group):<{width}}  {shown}\n"
         if self.little and self.columns % self.group | self.group & (self.group - 1):
             return f"{position & 0xFFFFFFFFFFFFFFFF:{self.address}}: {self._uneven_line(data)}\n"
@@ -147,7 +160,7 @@ class _Dump:
         groups = [self._digits(data[at : at + self.group]) for at in range(0, len(data), self.group)]
         whole = -(-self.columns // self.group)
         width = self.columns * size + whole - 1 if not self.little else whole * (2 * self.group + 1) - 1
-        shown = str(data.translate(_PRINTABLE), "ascii")
+        shown = str(data.translate(self.shown), "ascii")
         return f"{position & 0xFFFFFFFFFFFFFFFF:{self.address}}: {' '.join(groups):<{width}}  {shown}\n"
 
 
@@ -357,6 +370,7 @@ def _limited(ctx: CommandContext, source: ByteReader, limit: int | None) -> Iter
       -c COLS     bytes in a line: 16, or 6 with -b, 12 with -i, 30 with -ps; 0 with -ps for one line
       -d          decimal addresses
       -e          little-endian groups
+      -E          characters of EBCDIC
       -g BYTES    bytes in a group: 2, or 1 with -b, 4 with -e; 0 for no groups
       -h          print this summary
       -i          as a C array

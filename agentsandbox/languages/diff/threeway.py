@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from agentsandbox.languages.diff.comparison import Change
     from agentsandbox.limits import Budget
 
-__all__ = ["ALL", "Block", "MergeRules", "compare_three", "merge", "print_blocks", "print_script"]
+__all__ = ["ALL", "Block", "MergeRules", "blocks_of", "compare_two", "merge", "print_blocks", "print_script"]
 
 ALL = 3
 """The odd one out when all three differ; else 0, 1 or 2."""
@@ -28,10 +28,14 @@ class Block:
         self.odd = odd
 
 
-def compare_three(files: list[list[bytes]], common: int, budget: Budget) -> list[Block]:
-    """The blocks of three files; the others are compared with the file `common`."""
+def compare_two(files: list[list[bytes]], common: int, budget: Budget) -> list[list[Change]]:
+    """The changes from each of the others to the file `common`."""
+    return [compare(files[at], files[common], budget, horizon=_HORIZON) for at in range(3) if at != common]
+
+
+def blocks_of(files: list[list[bytes]], common: int, threads: list[list[Change]], budget: Budget) -> list[Block]:
+    """The blocks of three files; `threads` are the changes from each of the others to the file `common`."""
     others = [at for at in range(3) if at != common]
-    threads = [compare(files[at], files[common], budget, horizon=_HORIZON) for at in others]
     blocks: list[Block] = []
     at = [0, 0]
     shifts = [0, 0]  # what to add to a line of the common file for a line of the other
