@@ -278,6 +278,7 @@ class Sandbox:
             result = ExecutionResult(log.entries, status, script=script, duration=monotonic() - began, limit=limit)
             self._executions += 1
             self._history.append(result)
+            machine.history_saved -= max(0, len(machine.history) - HISTORY)
             del self._history[:-HISTORY], machine.history[:-HISTORY]
             if log.size > log.limit >> 6:
                 self._shorten_history(3 * log.limit)

@@ -146,7 +146,7 @@ def _operand(node: Parameter, words: WordCompiler, assignment: bool = False) -> 
         finally:
             host.noglob = noglob
         message = " ".join(found)
-        raise ExpansionError(f"{shown}: {message or default}", status=127)
+        raise ExpansionError(f"{shown}: {message if word.parts else default}", status=127)
 
     return report
 

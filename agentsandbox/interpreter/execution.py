@@ -9,12 +9,13 @@ from agentsandbox.command import CommandContext
 from agentsandbox.errors import CommandError, Exit, Interrupted, PipeClosed
 from agentsandbox.expansion.errors import ExpansionError
 from agentsandbox.fs.skeleton import COMMAND_MARK, command_of
+from agentsandbox.processes import SIGNALS
 from agentsandbox.quoting import ansi_quote, needs_ansi
 from agentsandbox.streams import Closed, Stream, decode, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from agentsandbox.command import Command
     from agentsandbox.interpreter.shell import Shell
@@ -254,9 +255,13 @@ class _Runner:
         stderr: ByteWriter | None,
         env: Mapping[str, str] | None,
         cwd: str | None,
+        ignoring: Collection[int] | None,
     ) -> Shell:
         child = self.shell.fork()
-        child.traps = {}
+        if ignoring is None:
+            child.traps = {name: text for name, text in self.shell.traps.items() if not text}
+        else:
+            child.traps = {SIGNALS[number]: "" for number in ignoring}
         child.errexit = False
         child.update_flags()
         fds: dict[int, Stream] = {**self.shell.fds}
@@ -280,13 +285,21 @@ class _Runner:
         stderr: ByteWriter | None = None,
         env: Mapping[str, str] | None = None,
         cwd: str | None = None,
+        ignoring: Collection[int] | None = None,
     ) -> int:
-        child = self._prepare(stdin, stdout, stderr, env, cwd)
+        child = self._prepare(stdin, stdout, stderr, env, cwd, ignoring)
+        process = child.machine.scheduler.current
+        handler = process.on_signal
+        if ignoring is not None:
+            from agentsandbox.interpreter.traps import SignalHandler
+
+            process.on_signal = SignalHandler(child)
         budget = child.budget
         budget.deeper()
         try:
             return _run_for_command(child, list(words), self.environment if env is None else env)
         finally:
+            process.on_signal = handler
             budget.shallower()
             child.variables.owner = None
 
@@ -305,8 +318,9 @@ class _Starter(_Runner):
         stderr: ByteWriter | None = None,
         env: Mapping[str, str] | None = None,
         cwd: str | None = None,
+        ignoring: Collection[int] | None = None,
     ) -> Process:
-        child = self._prepare(stdin, stdout, stderr, env, cwd)
+        child = self._prepare(stdin, stdout, stderr, env, cwd, ignoring)
         scheduler = child.machine.scheduler
         environment = self.environment if env is None else env
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from time import thread_time
 
 from agentsandbox.fs.devices import Borrowed
 from agentsandbox.interpreter.fifos import Fifos
@@ -29,10 +30,12 @@ class Machine:
         "active_skills",
         "budget",
         "commands",
+        "cpu_base",
         "fifos",
         "fs",
         "hints",
         "history",
+        "history_saved",
         "host",
         "on_skill_script",
         "scheduler",
@@ -64,9 +67,13 @@ class Machine:
         self.script_errexit = script_errexit
         self.user = user
         self.fifos = Fifos(scheduler)
+        self.cpu_base = thread_time()
+        """What the thread had used before; `times` counts from here."""
         self.hints = True
         """Whether "command not found" says what there is instead."""
         self.history: list[str] = []
+        self.history_saved = 0
+        """How many of them `history -a` has no need to append."""
         self.skill_mounts: tuple[tuple[str, str], ...] = ()
         """(path, name) of each mounted skill."""
         self.active_skills: list[str] = []

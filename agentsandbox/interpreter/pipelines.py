@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from time import monotonic, process_time
+from time import monotonic, thread_time
 
 from agentsandbox.errors import Killed, PipeClosed
 from agentsandbox.expansion.errors import ExpansionError
@@ -245,11 +245,11 @@ def _negated(run: Run, *, stands_alone: bool) -> Run:
 
 def _timed(run: Run, form: str) -> Run:
     def run_timed(shell: Shell) -> int:
-        began, used = monotonic(), process_time()
+        began, used = monotonic(), thread_time()
         try:
             return run(shell)
         finally:
-            real, user = monotonic() - began, process_time() - used
+            real, user = monotonic() - began, thread_time() - used
             report(shell, form, real, user)
 
     return run_timed

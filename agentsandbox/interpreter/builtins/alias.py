@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 def alias(shell: Shell, words: list[str]) -> int:
     options, position = parse_letters(words, "p")
     if "p" in options or position >= len(words):
+        if not shell.aliases:
+            return 0
         for name in sorted(shell.aliases):
             shell.write(f"alias {name}={single_quote(shell.aliases[name])}\n")
     status = 0

@@ -15,6 +15,6 @@ if TYPE_CHECKING:
     "[keyseq:readline-function or readline-command]",
 )
 def bind(shell: Shell, words: list[str]) -> int:
-    parse_letters(words, "lpsvPSVXm:f:q:u:r:x:")
     shell.complain("bind: warning: line editing not enabled")
+    parse_letters(words, "lpsvPSVXm:f:q:u:r:x:")
     return 0

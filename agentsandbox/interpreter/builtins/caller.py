@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentsandbox.interpreter.builtins import UsageFailure, define, is_number
+from agentsandbox.interpreter.builtins import UsageFailure, define, is_number, parse_letters
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,14 +14,16 @@ def caller(shell: Shell, words: list[str]) -> int:
     frames = shell.frames
     if not frames:
         return 1
+    position = parse_letters(words, "")[1]
     sources = [shell.source if shell.source not in ("environment", "main") else "NULL", *(frame.source for frame in frames)]
-    if len(words) == 1:
+    if position == len(words):
         source = sources[len(frames) - 1]
         shell.write(f"{frames[-1].call_line} {source}\n")
         return 0
-    if not is_number(words[1]):
-        raise UsageFailure(f"{words[1]}: invalid number")
-    level = len(frames) - 1 - int(words[1][:6])
+    text = words[position]
+    if not is_number(text):
+        raise UsageFailure(f"{text}: invalid number")
+    level = len(frames) - 1 - int(text[:6])
     if level < 0 or (level == 0 and shell.source in ("environment", "main")):
         return 1
     name = frames[level - 1].name if level else "main"

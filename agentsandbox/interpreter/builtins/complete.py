@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from agentsandbox.interpreter.shell import Shell
 
 _VALUED = "oAWFCGPSX"
-_FLAGS = "abcdefgjksuvprDEI"
+_FLAGS = "abcdefgjksuv"
 _OPTIONS = "bashdefault default dirnames filenames noquote nosort nospace plusdirs".split()
 _ACTIONS = {
     "a": "alias",
@@ -100,8 +100,8 @@ def _words_of_field(shell: Shell, text: str) -> list[str]:
     return [word for _, _, word in bound.value] if bound is not None and isinstance(bound.value, list) else text.split()
 
 
-def _read_options(words: list[str]) -> tuple[list[tuple[str, str]], list[str]]:
-    """(letter, value) as given, and the operands; a letter may come more than once."""
+def _read_options(words: list[str], flags: str) -> tuple[list[tuple[str, str]], list[str]]:
+    """(letter, value) as given, and the operands; a letter may come more than once. `flags` are the letters without a value."""
     found: list[tuple[str, str]] = []
     position = 1
     while position < len(words) and len(words[position]) > 1 and words[position][0] == "-":
@@ -121,7 +121,7 @@ def _read_options(words: list[str]) -> tuple[list[tuple[str, str]], list[str]]:
                 _check_value(letter, value)
                 found.append((letter, value))
                 break
-            if letter not in _FLAGS:
+            if letter not in flags:
                 raise UsageFailure(f"-{letter}: invalid option")
             found.append((letter, ""))
     return found, words[position:]
@@ -140,7 +140,7 @@ def _check_value(letter: str, value: str) -> None:
     "[-S suffix] [word]",
 )
 def compgen(shell: Shell, words: list[str]) -> int:
-    given, operands = _read_options(words)
+    given, operands = _read_options(words, _FLAGS)
     prefix = operands[0] if operands else ""
     if not given:
         return 0
@@ -198,17 +198,22 @@ _DEFAULTS = {"D": "_DefaultCmD_", "E": "_EmptycmD_", "I": "_InitialWorD_"}
 """The names under which bash keeps the specifications of -D, -E and -I."""
 
 
-@define(
-    "complete",
+_USAGE = (
     "complete [-abcdefgjksuv] [-pr] [-DEI] [-o option] [-A action] [-G globpat] [-W wordlist] [-F function] [-C command]"
-    " [-X filterpat] [-P prefix] [-S suffix] [name ...]",
+    " [-X filterpat] [-P prefix] [-S suffix] [name ...]"
 )
+
+
+@define("complete", _USAGE)
 def complete(shell: Shell, words: list[str]) -> int:
-    given, operands = _read_options(words)
+    given, operands = _read_options(words, _FLAGS + "prDEI")
     options = dict(given)
     names = [_DEFAULTS[letter] for letter in "DEI" if letter in options] or operands
     specs = shell.completions
     status = 0
+    if given and not names and not options.keys() & {"r", "p"}:
+        shell.write(f"complete: usage: {_USAGE}\n", 2)
+        return 2
     if "r" in options or "p" in options or not names:
         if not names:
             names = list(AssociativeArray(dict.fromkeys(specs, "")).keys(buckets=512))
@@ -251,25 +256,35 @@ def compopt(shell: Shell, words: list[str]) -> int:
     changes: list[tuple[bool, str]] = []
     names: list[str] = []
     position = 1
-    while position < len(words) and words[position][:1] in ("-", "+"):
+    while position < len(words) and len(words[position]) > 1 and words[position][0] in "-+":
         word = words[position]
         position += 1
-        if word[1:] in _DEFAULTS:
-            names.append(_DEFAULTS[word[1:]])
-        elif word[1:] != "o":
-            raise UsageFailure(f"{word}: invalid option")
-        elif position >= len(words):
-            raise UsageFailure(f"{word}: option requires an argument")
-        else:
-            _check_value("o", words[position])
-            changes.append((word[0] == "-", words[position]))
-            position += 1
+        if word == "--":
+            break
+        for at, letter in enumerate(word[1:], 1):
+            if letter in _DEFAULTS:
+                names.append(_DEFAULTS[letter])
+                continue
+            if letter != "o":
+                raise UsageFailure(f"{word[0]}{letter}: invalid option")
+            option = word[at + 1 :]
+            if not option:
+                if position >= len(words):
+                    raise UsageFailure(f"{word[0]}o: option requires an argument")
+                option = words[position]
+                position += 1
+            _check_value("o", option)
+            changes.append((word[0] == "-", option))
+            break
     names += words[position:]
     if not names:
         raise CommandError("not currently executing completion function", 1)
+    status = 0
     for name in names:
         if name not in shell.completions:
-            raise CommandError(f"{name}: no completion specification", 1)
+            shell.complain(f"compopt: {name}: no completion specification")
+            status = 1
+            continue
         spec = shell.completions[name]
         chosen = {option for option in _OPTIONS if f"-o {option} " in spec}
         if not changes:
@@ -282,4 +297,4 @@ def compopt(shell: Shell, words: list[str]) -> int:
         for option in _OPTIONS:
             rest = rest.replace(f"-o {option} ", "")
         shell.completions[name] = "".join(f"-o {option} " for option in _OPTIONS if option in chosen) + rest
-    return 0
+    return status

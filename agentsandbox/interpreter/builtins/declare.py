@@ -97,7 +97,7 @@ def declare(shell: Shell, words: list[Argument]) -> int:
     return _declare(shell, words, local=bool(shell.variables.scopes) and _in_function(shell))
 
 
-@define("typeset", _USAGE.replace("declare", "typeset"), declares=True)
+@define("typeset", "typeset [-aAfFgiIlnrtux] name[=value] ... or typeset -p [-aAfFilnrtux] [name ...]", declares=True)
 def typeset(shell: Shell, words: list[Argument]) -> int:
     return _declare(shell, words, local=bool(shell.variables.scopes) and _in_function(shell))
 

@@ -19,10 +19,11 @@ if TYPE_CHECKING:
 @define("export", "export [-fn] [name[=value] ...] or export -p", declares=True)
 def export(shell: Shell, words: list[Argument]) -> int:
     texts = [word if isinstance(word, str) else word.word() for word in words]
-    options, position = parse_letters(texts, "fnp")
+    options, position = parse_letters(texts, "aAfnp")
     arguments = words[position:]
+    kind = (ARRAY if "a" in options else 0) | (ASSOCIATIVE if "A" in options else 0)
     if not arguments:
-        _print_functions(shell, shell.exported_functions) if "f" in options else _print(shell, EXPORT, "export")
+        _print_functions(shell, shell.exported_functions) if "f" in options else _print(shell, EXPORT | kind, "export")
         return 0
     status = 0
     for argument in arguments:
@@ -37,7 +38,8 @@ def export(shell: Shell, words: list[Argument]) -> int:
             else:
                 export_function(shell, name)
             continue
-        status = _mark(shell, argument, "export", 0 if "n" in options else EXPORT, EXPORT if "n" in options else 0) or status
+        on, off = (0, EXPORT) if "n" in options else (EXPORT, 0)
+        status = _mark(shell, argument, "export", on | kind, off) or status
     return status
 
 

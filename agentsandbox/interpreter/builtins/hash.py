@@ -24,21 +24,21 @@ def hash(shell: Shell, words: list[str]) -> int:
     if "r" in options:
         shell.hashed.clear()
     if not names:
-        if "t" in options:
-            raise CommandError("-t: option requires an argument", 1)
+        if "t" in options or "d" in options:
+            raise CommandError(f"-{'t' if 't' in options else 'd'}: option requires an argument", 1)
         if "r" not in options:
             _print(shell, "l" in options)
         return 0
     status = 0
     for name in names:
         if "p" in options:
-            if shell.fs.is_dir(shell.path(options["p"])):
+            if options["p"] and shell.fs.is_dir(shell.path(options["p"])):
                 shell.complain(f"hash: {options['p']}: {os.strerror(21)}")
                 status = 1
             else:
                 shell.hashed[name] = (options["p"], 0)
         elif "d" in options:
-            if shell.hashed.pop(name, None) is None:
+            if shell.hashed and shell.hashed.pop(name, None) is None:
                 shell.complain(f"hash: {name}: not found")
                 status = 1
         elif "t" in options:
@@ -63,7 +63,8 @@ def hash(shell: Shell, words: list[str]) -> int:
 
 def _print(shell: Shell, reusable: bool) -> None:
     if not shell.hashed:
-        shell.write("hash: hash table empty\n")
+        if not reusable:
+            shell.write("hash: hash table empty\n")
         return
     if not reusable:
         shell.write("hits\tcommand\n")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from agentsandbox.errors import CommandError
+from agentsandbox.errors import CommandError, Exit
 from agentsandbox.interpreter.builtins import define, is_number, parse_letters
 from agentsandbox.streams import decode, encode
 
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 _EVENT = re.compile(r"!(!|-?\d+|\?[^?\n]*\??|[A-Za-z_./][^ \t\n:]*)")
 
 
-@define("history", "history [-c] [-d offset] [n] or history -rw [filename] or history -ps arg [arg...]")
+@define("history", "history [-c] [-d offset] [n] or history -anrw [filename] or history -ps arg [arg...]")
 def history(shell: Shell, words: list[str]) -> int:
-    options, position = parse_letters(words, "cd:sprw")
+    options, position = parse_letters(words, "cd:spanrw")
     entries = shell.machine.history
     operands = words[position:]
     if "c" in options:
@@ -29,8 +29,10 @@ def history(shell: Shell, words: list[str]) -> int:
             entries.append(" ".join(operands))
     elif "p" in options:
         return _expand(shell, operands)
-    elif "r" in options or "w" in options:
-        _use_file(shell, entries, operands[0] if operands else shell.variables.get("HISTFILE") or "", write="w" in options)
+    elif files := [letter for letter in "anrw" if letter in options]:
+        if len(files) > 1:
+            raise CommandError("cannot use more than one of -anrw", 1)
+        return _use_file(shell, operands[0] if operands else shell.variables.get("HISTFILE") or "", files[0])
     elif "c" not in options:
         _show(shell, entries, operands)
     return 0
@@ -42,7 +44,8 @@ def _show(shell: Shell, entries: list[str], operands: list[str]) -> None:
         if not is_number(operands[0]):
             raise CommandError(f"{operands[0]}: numeric argument required", 1)
         if len(operands) > 1:
-            raise CommandError("too many arguments", 1)
+            shell.complain("history: too many arguments")
+            raise Exit(1)
         count = min(count, int(operands[0][:9]))
     for number in range(len(entries) - count, len(entries)):
         shell.write(f"{number + 1:5}  {entries[number]}\n")
@@ -90,22 +93,30 @@ def _event(entries: list[str], text: str) -> str | None:
     return next((entry for entry in reversed(entries) if entry.startswith(text)), None)
 
 
-def _use_file(shell: Shell, entries: list[str], name: str, *, write: bool) -> None:
+_OPERATORS = {"a": ">>", "n": "<", "r": "<", "w": ">"}
+
+
+def _use_file(shell: Shell, name: str, letter: str) -> int:
+    """Append the entries that no file has yet (`a`), read more (`n`, `r`) or write all (`w`); nothing is said of a file that fails."""
     from agentsandbox.interpreter.redirections import open_file
 
+    machine = shell.machine
+    entries = machine.history[machine.history_saved :] if letter == "a" else machine.history
+    if letter == "a" and not entries:
+        return 0
     try:
-        stream = open_file(shell, shell.path(name), ">" if write else "<")
-    except OSError as error:
-        import os
-
-        raise CommandError(f"{name}: cannot {'create' if write else 'open'}: {os.strerror(error.errno or 5)}", 1) from None
+        stream = open_file(shell, shell.path(name), _OPERATORS[letter])
+    except OSError:
+        return 1
     try:
-        if write:
+        if letter in "aw":
             stream.write(encode("".join(f"{entry}\n" for entry in entries)))
         else:
             entries.extend(decode(stream.read()).splitlines())
     finally:
         stream.release()
+    machine.history_saved = len(machine.history)
+    return 0
 
 
 @define("fc", "fc [-e ename] [-lnr] [first] [last] or fc -s [pat=rep] [command]")

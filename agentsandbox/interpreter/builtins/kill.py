@@ -20,7 +20,7 @@ def kill(shell: Shell, words: list[str]) -> int:
     signal = "TERM"
     if operands[:1] == ["-l"] or operands[:1] == ["-L"]:
         return _list(shell, operands[1:])
-    while operands and operands[0].startswith("-") and len(operands[0]) > 1:
+    while operands and operands[0].startswith("-"):
         option = operands.pop(0)
         if option == "--":
             break
@@ -58,7 +58,7 @@ def _send(shell: Shell, operand: str, signal: str) -> bool:
         if number:
             job.process.kill(number)
         return True
-    if not is_number(operand.removeprefix("-")):
+    if not is_number(operand.removeprefix("-")) or len(operand) > 18:
         shell.complain(f"kill: {operand}: arguments must be process or job IDs" if operand else "kill: `': not a pid or valid job spec")
         return False
     pid = int(operand) if len(operand) < 10 else -1
@@ -83,7 +83,7 @@ def _send(shell: Shell, operand: str, signal: str) -> bool:
 
 
 def _send_to_self(shell: Shell, number: int) -> bool:
-    if not number:
+    if not number or number in shell.process.blocked:
         return True
     name = SIGNALS[number]
     text = shell.traps.get(name)

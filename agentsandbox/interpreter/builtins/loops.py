@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 
 
 def _leave(shell: Shell, words: list[str], jump: type[ControlFlow]) -> int:
+    if not shell.loops:
+        shell.complain(f"{words[0]}: only meaningful in a `for', `while', or `until' loop")
+        return 0
     operands = words[2:] if words[1:2] == ["--"] else words[1:]
     count = 1
     if operands:
@@ -24,9 +27,6 @@ def _leave(shell: Shell, words: list[str], jump: type[ControlFlow]) -> int:
         if len(operands) > 1:
             shell.complain(f"{words[0]}: too many arguments")
             raise Exit(1)
-    if not shell.loops:
-        shell.complain(f"{words[0]}: only meaningful in a `for', `while', or `until' loop")
-        return 0
     if count <= 0:
         shell.complain(f"{words[0]}: {count}: loop count out of range")
         shell.status = 1

@@ -54,17 +54,17 @@ def pushd(shell: Shell, words: list[str]) -> int:
         shell.directories[0] = previous
         _show(shell)
         return 0
-    if len(operands) > 1:
-        raise CommandError("too many arguments", 1)
     stack = [shell.cwd, *shell.directories]
     index = _index(operands[0], len(stack), words[0])
+    if operands[0][:1] in ("-", "+") and operands[0] != "-" and index is None:
+        raise UsageFailure(f"{operands[0]}: invalid number")
+    if len(operands) > 1:
+        raise CommandError("too many arguments", 1)
     if index is not None:
         rotated = stack[index:] + stack[:index]
         if not stay:
             change(shell, rotated[0], False)
         shell.directories = rotated[1:]
-    elif operands[0][0:1] in ("-", "+") and operands[0] != "-":
-        raise UsageFailure(f"{operands[0]}: invalid number")
     elif stay:
         shell.directories.insert(0, operands[0])
     else:
@@ -86,7 +86,7 @@ def popd(shell: Shell, words: list[str]) -> int:
     stay, operands = _operands(words)
     stack = [shell.cwd, *shell.directories]
     index: int | None = 0
-    if operands:
+    if operands and operands[0] and "--" not in words:
         index = _index(operands[0], len(stack), words[0])
         if index is None:
             raise UsageFailure(f"{operands[0]}: invalid {'number' if operands[0][:1] in ('-', '+') else 'argument'}")

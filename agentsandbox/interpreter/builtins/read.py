@@ -66,8 +66,8 @@ def read(shell: Shell, words: list[str]) -> int:
 
 
 def _check(name: str) -> None:
-    base = name.partition("[")[0]
-    if not is_name(base):
+    base, bracket, subscript = name.partition("[")
+    if not is_name(base) or (bracket and not subscript.endswith("]")):
         raise CommandError(f"`{name}': not a valid identifier", 1)
 
 

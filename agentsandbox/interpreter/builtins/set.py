@@ -43,7 +43,7 @@ def set(shell: Shell, words: list[str]) -> int:
         on = word[0] == "-"
         for letter in word[1:]:
             if letter == "o":
-                if position >= len(words):
+                if not _names_option(words, position):
                     print_options(shell, readable=on)
                     continue
                 if not shell.set_option(words[position], on):
@@ -55,6 +55,11 @@ def set(shell: Shell, words: list[str]) -> int:
     if position < len(words):
         shell.positional = words[position:]
     return 0
+
+
+def _names_option(words: list[str], position: int) -> bool:
+    """Whether an argument of -o stands there."""
+    return position < len(words) and bool(words[position]) and words[position][0] not in "-+"
 
 
 def _check_letters(words: list[str]) -> None:
@@ -70,7 +75,7 @@ def _check_letters(words: list[str]) -> None:
         position += 1
         for letter in word[1:]:
             if letter == "o":
-                position += 1
+                position += _names_option(words, position)
             elif letter not in _LETTERS:
                 raise UsageFailure(f"{word[0]}{letter}: invalid option")
 

@@ -23,12 +23,12 @@ def source(shell: Shell, words: list[str]) -> int:
     if position >= len(words):
         raise UsageFailure("filename argument required")
     name, *arguments = words[position:]
-    path = _find(shell, name)
+    path = _find(shell, name) if name else None
     if path is None and shell.posix:
         shell.complain(f"{words[0]}: {name}: file not found")
         raise Exit(1)
     try:
-        if path is None or not name:
+        if path is None:
             raise FileNotFoundError(2, os.strerror(2))
         special = path.startswith("/dev/")
         if not special and shell.fs.is_dir(path):
@@ -37,8 +37,7 @@ def source(shell: Shell, words: list[str]) -> int:
         if content.startswith(b"#!command "):
             raise CommandError(f"{name}: cannot execute binary file", 126)
     except (CommandError, OSError) as error:
-        message = f"{words[0]}: {error.message}" if isinstance(error, CommandError) else f"{name}: {os.strerror(error.errno or 5)}"
-        shell.complain(message)
+        shell.complain(f"{words[0]}: {error.message}" if isinstance(error, CommandError) else f"{name}: {os.strerror(error.errno or 5)}")
         if "RETURN" in shell.traps:
             _trap(shell)
         return error.status if isinstance(error, CommandError) else 1

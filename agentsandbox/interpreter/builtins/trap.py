@@ -37,7 +37,7 @@ def condition_name(text: str) -> str | None:
 
 @define("trap", "trap [-lp] [[arg] signal_spec ...]")
 def trap(shell: Shell, words: list[str]) -> int:
-    if len(words) > 1 and words[1].startswith("-") and words[1] != "-" and not words[1].startswith("--"):
+    if len(words) > 1 and words[1].startswith("-") and words[1] not in ("-", "--"):
         options, position = parse_letters(words, "lp")
     else:
         options, position = {}, 2 if words[1:2] == ["--"] else 1

@@ -34,7 +34,10 @@ _RESOURCES = {
 def ulimit(shell: Shell, words: list[str]) -> int:
     letters: list[str] = []
     operands: list[str] = []
-    for word in words[1:]:
+    for number, word in enumerate(words[1:], 2):
+        if word == "--":
+            operands += words[number:]
+            break
         if word.startswith("-") and len(word) > 1:
             for letter in word[1:]:
                 if letter not in _RESOURCES and letter not in "SHa":
@@ -45,7 +48,7 @@ def ulimit(shell: Shell, words: list[str]) -> int:
     chosen = [letter for letter in letters if letter in _RESOURCES]
     if "a" in letters:
         for letter, (title, unit, _) in _RESOURCES.items():
-            shell.write(f"{title:<28}{f'({unit})':>20} {_value(shell, letter)}\n")
+            shell.write(f"{title:<20}{f'({unit})':>20} {_value(shell, letter)}\n")
         return 0
     if operands:
         if operands[0] in ("unlimited", "hard", "soft"):
@@ -55,7 +58,7 @@ def ulimit(shell: Shell, words: list[str]) -> int:
         raise CommandError("limits of this sandbox are set by its host", 1)
     for letter in chosen or ["f"]:
         title, unit, _ = _RESOURCES[letter]
-        prefix = f"{title:<28}{f'({unit})':>20} " if len(chosen) > 1 else ""
+        prefix = f"{title:<20}{f'({unit})':>20} " if len(chosen) > 1 else ""
         shell.write(f"{prefix}{_value(shell, letter)}\n")
     return 0
 

@@ -33,7 +33,12 @@ def wait(shell: Shell, words: list[str]) -> int:
         return _wait_for_all(shell)
     status = 0
     for operand in operands:
-        named = find_process(shell, operand, "wait")
+        try:
+            named = find_process(shell, operand, "wait")
+        except CommandError as error:
+            shell.complain(f"wait: {error.message}")
+            status = error.status
+            continue
         if named is None:
             status = 127
             continue
@@ -93,7 +98,12 @@ def _forget(shell: Shell, process: Process) -> None:
 def _wait_next(shell: Shell, operands: list[str], variable: str | None) -> int:
     processes = [job.process for job in shell.jobs.jobs]
     if operands:
-        named = [process for operand in operands if (process := find_process(shell, operand, "wait")) is not None]
+        named = []
+        for operand in operands:
+            if not is_number(operand) and not operand.startswith("%"):
+                shell.complain(f"wait: {operand}: no such job")
+            elif (process := find_process(shell, operand, "wait")) is not None:
+                named.append(process)
         for process in named:
             if process not in processes:
                 shell.complain(f"wait: {process.pid}: no such job")
@@ -121,9 +131,9 @@ def find_process(shell: Shell, operand: str, command: str) -> Process | None:
             shell.complain(f"{command}: {operand}: no such job")
             return None
         return job.process
-    if not is_number(operand):
+    if not is_number(operand) or len(operand) > 18:
         raise CommandError(f"`{operand}': not a pid or valid job spec", 1)
-    process = shell.jobs.processes.get(int(operand)) if len(operand) < 10 else None
+    process = shell.jobs.processes.get(int(operand))
     if process is None:
         shell.complain(f"{command}: pid {operand} is not a child of this shell")
     return process
