@@ -27,7 +27,7 @@ from agentsandbox.usage import Arguments, OptionParser
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
     from random import Random
     from typing import Any, Protocol
 
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     class RunCommand(Protocol):
         """Runs another command of the sandbox, as `execvp` would find it: a command, a script on the PATH, a path.
 
-        Streams, environment and directory default to the caller's. Returns the status; 127 not found, 126 not
+        Streams, environment, directory and the signals that it ignores default to the caller's. Returns the status; 127 not found, 126 not
         executable, both with a message on stderr.
         """
 
@@ -53,6 +53,7 @@ if TYPE_CHECKING:
             stderr: ByteWriter | None = None,
             env: Mapping[str, str] | None = None,
             cwd: str | None = None,
+            ignoring: Collection[int] | None = None,
         ) -> int: ...
 
     class StartCommand(Protocol):
@@ -67,6 +68,7 @@ if TYPE_CHECKING:
             stderr: ByteWriter | None = None,
             env: Mapping[str, str] | None = None,
             cwd: str | None = None,
+            ignoring: Collection[int] | None = None,
         ) -> Process: ...
 
     class Function(Protocol):

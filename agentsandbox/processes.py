@@ -60,6 +60,7 @@ class Process:
         "_greenlet",
         "_ready",
         "_wake",
+        "blocked",
         "descriptors",
         "is_job",
         "killed_by",
@@ -80,6 +81,8 @@ class Process:
         self.is_job = False
         """Whether it may outlive the execution that started it: a background job."""
         self.signals: list[int] = []
+        self.blocked: frozenset[int] = frozenset()
+        """Signals that never arrive; what it starts inherits them."""
         self.descriptors: Mapping[int, Stream] | None = None
         """What its running command's descriptors refer to."""
         self.on_signal: SignalHandler | None = None
@@ -91,8 +94,12 @@ class Process:
 
     def kill(self, signal: int, *, group: bool = False) -> None:
         """Send a signal, to the command it runs too with `group`; it arrives when the process next runs."""
-        if self.status is None:
+        if self.status is None and signal not in self.blocked:
             self.signals.append(-signal if group else signal)
+
+    def ignored(self) -> set[int]:
+        """The signals that it ignores now."""
+        return set() if self.on_signal is None else {number for number in SIGNALS if self.on_signal.ignores(number)}
 
     def finished(self) -> bool:
         """Whether it has ended."""
@@ -200,6 +207,7 @@ class Scheduler:
         if self.main._greenlet is None:
             self.main._greenlet = getcurrent()
         process = Process(self.new_pid() if pid is None else pid, name)
+        process.blocked = self.current.blocked
 
         def body(_: object = None) -> None:  # started by the end of another one, it is given that one's result
             try:

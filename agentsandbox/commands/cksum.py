@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agentsandbox.command import Arguments, CommandContext, command
-from agentsandbox.commands._checksums import NAMES, run_checksum
+from agentsandbox.commands._checksums import NAMES, blake_bits, run_checksum
 from agentsandbox.commands._choices import choose
 from agentsandbox.commands._lines import shown_name
 from agentsandbox.commands._sums import bsd_sum, posix_crc, sysv_sum
@@ -45,6 +45,7 @@ def _print_sums(ctx: CommandContext, args: Arguments, algorithm: str) -> int:
 
       -a, --algorithm=TYPE   bsd, sysv, crc, md5, sha1, sha224, sha256, sha384, sha512, blake2b, sm3
       -c, --check            read digests from the FILEs and check them
+          --debug            tell on stderr how the CRC is computed
       -l, --length=BITS      digest length of blake2b, a multiple of 8
           --tag              print lines as BSD does (the default)
           --untagged         print lines without the name of the digest
@@ -63,7 +64,7 @@ def _print_sums(ctx: CommandContext, args: Arguments, algorithm: str) -> int:
 def cksum(ctx: CommandContext, args: Arguments) -> int:
     given = args.value("algorithm")
     algorithm = None if given is None else choose(given, "--algorithm", [(name,) for name in (*_SUMS, *NAMES)])
-    if args.flag("length") and algorithm != "blake2b" and (args.value("length") or "").strip("0"):
+    if args.flag("length") and algorithm != "blake2b" and blake_bits(ctx, args, most=None):
         raise CommandError("--length is only supported with --algorithm=blake2b")
     if algorithm in _SUMS and args.flag("check"):
         raise CommandError("--check is not supported with --algorithm={bsd,sysv,crc}")
@@ -71,5 +72,7 @@ def cksum(ctx: CommandContext, args: Arguments) -> int:
         for option in ("ignore-missing", "status", "warn", "quiet", "strict"):
             if args.flag(option):
                 raise UsageError(f"the --{option} option is meaningful only when verifying checksums")
+        if args.flag("debug") and algorithm in (None, "crc"):
+            ctx.warn("pclmul support not detected", ctx.status)
         return _print_sums(ctx, args, algorithm or "crc")
     return run_checksum(ctx, args, algorithm, tag=args.last("tag", "untagged") != "untagged")

@@ -6,6 +6,7 @@ import posixpath
 import re
 
 from agentsandbox.command import Arguments, CommandContext, command
+from agentsandbox.commands._env_signals import SignalPlan
 from agentsandbox.commands._programs import find_problem, problem_status
 from agentsandbox.commands._quoting import quote, quote_always
 from agentsandbox.errors import CommandError, UsageError
@@ -175,16 +176,13 @@ def _split_words(given: Sequence[str], words: Sequence[str]) -> list[str]:
 
 
 def _debug(args: Arguments, words: Sequence[str]) -> list[str]:
-    """What -v says of the environment and the directory."""
+    """What -v says of the environment."""
     operands = args.operands
     clear = args.flag("ignore-environment")
     if operands[:1] == ["-"]:
         clear, operands = True, operands[1:]
     lines = ["cleaning environ\n"] if clear else [f"unset:    {name}\n" for name in args.values("unset")]
     lines += [f"setenv:   {word}\n" for word in operands[: len(operands) - len(words)]]
-    directory = args.value("chdir")
-    if directory is not None:
-        lines.append(f"chdir:    {quote_always(directory)}\n")
     return lines
 
 
@@ -198,6 +196,10 @@ def _debug(args: Arguments, words: Sequence[str]) -> list[str]:
       -0, --null                end each output line with NUL, not newline
       -u, --unset=NAME          remove a variable from the environment
       -C, --chdir=DIR           run COMMAND in the directory DIR
+          --block-signal[=SIG]  COMMAND never gets the signals, all or a list with commas
+          --default-signal[=SIG]  COMMAND gets them as usual
+          --ignore-signal[=SIG]  COMMAND ignores them
+          --list-signal-handling  tell on stderr which signals are not handled as usual
       -S, --split-string=S      split S into separate words, for "#!" lines
       -v, --debug               tell on stderr what is run
           --help                display this help and exit
@@ -220,6 +222,7 @@ def env(ctx: CommandContext, args: Arguments) -> int:
         return 0
     environment, words = _environment(ctx, args)
     directory = args.value("chdir")
+    plan = SignalPlan(ctx, args)
     if args.flag("debug"):
         ctx.stderr.write(encode("".join([*split, *_debug(args, words)])))
     if not words:
@@ -230,6 +233,12 @@ def env(ctx: CommandContext, args: Arguments) -> int:
         return 0
     if args.flag("null"):
         raise UsageError("cannot specify --null (-0) with command")
+    said = plan.carry_out()
+    if args.flag("debug"):
+        said += [] if directory is None else [f"chdir:    {quote_always(directory)}\n"]
+        ctx.stderr.write(encode("".join(said)))
+    if args.flag("list-signal-handling"):
+        plan.tell(ctx)
     cwd = ctx.cwd
     if directory is not None:
         try:
@@ -249,4 +258,11 @@ def env(ctx: CommandContext, args: Arguments) -> int:
         if any(letter in " \t\n\v\f\r" for letter in words[0]) and status == 127:
             ctx.warn("use -[v]S to pass options in shebang lines")
         return status
-    return ctx.run(words, env=environment, cwd=posixpath.normpath(cwd))
+    if not plan.is_changed:
+        return ctx.run(words, env=environment, cwd=posixpath.normpath(cwd))
+    process = ctx.host.scheduler.current
+    blocked, process.blocked = process.blocked, frozenset(plan.blocked)
+    try:
+        return ctx.run(words, env=environment, cwd=posixpath.normpath(cwd), ignoring=plan.ignored)
+    finally:
+        process.blocked = blocked

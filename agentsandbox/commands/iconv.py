@@ -153,12 +153,17 @@ class _Conversion:
       -l, --list            list all known coded character sets
       -o, --output=FILE     output file
       -s, --silent          suppress warnings
+          --verbose         name each FILE on stderr
+          --usage           display a short help and exit
       -?, --help            display this help and exit
     """,
     usage_status=64,
     hint="Try `NAME --help' or `NAME --usage' for more information.",
 )
 def iconv(ctx: CommandContext, args: Arguments) -> int:
+    if args.flag("usage"):
+        ctx.print(iconv.usage.partition("\n")[0])
+        return 0
     if args.flag("help"):
         ctx.print(iconv.usage, end="")
         return 0
@@ -174,6 +179,8 @@ def iconv(ctx: CommandContext, args: Arguments) -> int:
     omit = args.flag("c") or "IGNORE" in suffixes
     conversion = _Conversion(ctx, source, target, output, omit=omit, transliterate="TRANSLIT" in suffixes)
     for operand in args.operands or ["-"]:
+        if args.flag("verbose") and args.operands:
+            ctx.stderr.write(encode(f"{operand}:\n"))
         try:
             reader = ctx.open_input(operand)
         except InputError:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
+from agentsandbox.releases import release_of
 from agentsandbox.streams import InputError, encode
 from agentsandbox.usage import parse_usage
 
@@ -33,12 +34,15 @@ from agentsandbox.usage import parse_usage
       -I, --IGNORE-CASE            the same, always
       -j, --jump-target=N          where on the screen found lines appear
       -J, --status-column          a column for marks
+      -k, --lesskey-file=FILE      keys of one's own: there are none to press
       -K, --quit-on-intr           quit at an interrupt
       -L, --no-lessopen            no preprocessor
       -m, --long-prompt            a prompt
       -M, --LONG-PROMPT            a long prompt
       -n, --line-numbers           do not use line numbers
       -N, --LINE-NUMBERS           show line numbers
+      -o, --log-file=FILE          a log of what comes from a pipe: none is written without a terminal
+      -O, --LOG-FILE=FILE          the same
       -p, --pattern=PATTERN        where to start
       -P, --prompt=PROMPT          the prompt
       -q, --quiet, --silent        no bell
@@ -47,8 +51,11 @@ from agentsandbox.usage import parse_usage
       -R, --RAW-CONTROL-CHARS      show color sequences
       -s, --squeeze-blank-lines    show several blank lines as one
       -S, --chop-long-lines        chop long lines
+      -t, --tag=TAG                start at a tag
+      -T, --tag-file=FILE          where tags are
       -u, --underline-special      how backspaces are shown
       -U, --UNDERLINE-SPECIAL      the same
+      -V, --version                show the release that this command follows
       -w, --hilite-unread          show new lines in another way
       -W, --HILITE-UNREAD          the same
       -x, --tabs=N                 where tab stops are
@@ -56,9 +63,17 @@ from agentsandbox.usage import parse_usage
       -y, --max-forw-scroll=N      limit for scrolling
       -z, --window=N               lines of the screen
       -#, --shift=N                columns to shift
+          --file-size              tell the size of the file
           --follow-name            follow the name of a file
+          --incsearch              search while typing
+          --line-num-width=N       columns of line numbers
           --mouse                  use the mouse
           --no-keypad              do not initialise the keypad
+          --no-histdups            no line twice in the history
+          --rscroll=C              the mark of chopped lines
+          --save-marks             keep marks
+          --status-col-width=N     columns of the status column
+          --tilde                  no tildes after the end
           --use-backslash          backslashes in prompts
           --use-color              use colors
           --wheel-lines=N          lines of a turn of the wheel
@@ -66,9 +81,13 @@ from agentsandbox.usage import parse_usage
     """,
 )
 def less(ctx: CommandContext, args: Arguments) -> int:
-    if "--help" in args.operands:
-        ctx.print(less.usage, end="")
-        return 0
+    for word in args.operands:
+        if word in ("--help", "-?"):
+            ctx.print(less.usage, end="")
+            return 0
+        if word in ("--version", "-V"):
+            ctx.stdout.write(encode(release_of("less")))
+            return 0
     for name in dict.fromkeys(_files(ctx, list(args.operands)) or ["-"]):  # as the real one, each file once
         try:
             source = ctx.open_input(name)
@@ -93,12 +112,14 @@ def _files(ctx: CommandContext, words: list[str]) -> list[str]:
         if word == "--":
             return names + words
         if word.startswith("--"):
-            name, equals, _ = word.partition("=")
+            name, equals, value = word.partition("=")
             found = [full for full in takes if full == name] or [full for full in takes if full.startswith(name)]
             if not found:
-                _tell_unknown(ctx, name[2:])
-            elif takes[found[0]] and not equals and words:
-                words.pop(0)
+                _tell_unknown(ctx, word[2:])
+            elif takes[found[0]]:
+                value = value if equals or not words else words.pop(0)
+                if found[0] == "--lesskey-file":
+                    _tell_bad_keys(ctx, value)
         elif len(word) > 1 and word[0] == "-":
             _read_letters(ctx, word[1:], takes, words)
         elif not (len(word) > 1 and word[0] == "+"):
@@ -114,8 +135,9 @@ def _read_letters(ctx: CommandContext, letters: str, takes: dict[str, bool], wor
             _tell_unknown(ctx, f"-{letter}")
             return
         if takes[f"-{letter}"]:
-            if not letters and words:
-                words.pop(0)
+            value = words.pop(0) if not letters and words else letters
+            if letter == "k":
+                _tell_bad_keys(ctx, value)
             if letter not in "bhjxyz#":
                 return
             letters = re.sub(r"^[-.,0-9]+", "", letters)
@@ -123,3 +145,8 @@ def _read_letters(ctx: CommandContext, letters: str, takes: dict[str, bool], wor
 
 def _tell_unknown(ctx: CommandContext, name: str) -> None:
     ctx.stderr.write(encode(f'There is no {name} option ("less --help" for help)\n'))
+
+
+def _tell_bad_keys(ctx: CommandContext, name: str) -> None:
+    """No file here is one that `lesskey` has made."""
+    ctx.stderr.write(encode(f'Cannot use lesskey file "{name}"\n'))

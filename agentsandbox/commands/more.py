@@ -15,7 +15,7 @@ _RULE = "::::::::::::::\n"
     Usage: more [OPTION]... FILE...
     Write each FILE, after a header with its name. There is no terminal to page on.
 
-      -s, --squeeze      show several empty lines as one
+      -s, --squeeze      show several empty lines as one (on a terminal)
       -c, --print-over   do not scroll (nothing scrolls here)
       -d, --silent       tell what to do instead of ringing a bell
       -e, --exit-on-eof  exit at the end
@@ -36,7 +36,6 @@ def more(ctx: CommandContext, args: Arguments) -> int:
         ctx.stdout.write(encode(more.usage))
         return 0
     names = args.operands or ["-"]
-    squeeze = args.flag("squeeze")
     for name in names:
         try:
             source = ctx.open_input(name)
@@ -48,14 +47,6 @@ def more(ctx: CommandContext, args: Arguments) -> int:
             continue
         if args.operands:
             ctx.stdout.write(encode(f"{_RULE}{name}\n{_RULE}"))
-        if not squeeze:
-            for block in blocks(ctx.budget, source):
-                ctx.stdout.write(block)
-            continue
-        empty = False
-        for line in source.lines():
-            ctx.budget.step()
-            if line != b"\n" or not empty:
-                ctx.stdout.write(line)
-            empty = line == b"\n"
+        for block in blocks(ctx.budget, source):
+            ctx.stdout.write(block)
     return 0

@@ -6,6 +6,7 @@ from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.commands._programs import check_program
 from agentsandbox.commands._quoting import quote_always
 from agentsandbox.errors import UsageError
+from agentsandbox.processes import SIGNAL_NUMBERS
 
 
 @command(
@@ -24,4 +25,4 @@ def nohup(ctx: CommandContext, args: Arguments) -> int:
     if not args.operands:
         raise UsageError("missing operand")
     check_program(ctx, args.operands[0], f"failed to run command {quote_always(args.operands[0])}")
-    return ctx.run(args.operands)
+    return ctx.run(args.operands, ignoring=ctx.host.scheduler.current.ignored() | {SIGNAL_NUMBERS["HUP"]})

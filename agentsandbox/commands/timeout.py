@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from agentsandbox.processes import Process
 
 _KILL = 9
+_CAUGHT = {SIGNAL_NUMBERS[name] for name in "INT QUIT HUP TERM ALRM CHLD TTIN TTOU".split()}
+"""Signals that the command gets as usual, even if they were ignored."""
 
 
 def _duration(text: str) -> float | None:
@@ -67,10 +69,11 @@ def timeout(ctx: CommandContext, args: Arguments) -> int:
     seconds = _duration(args.operands[0])
     words = args.operands[1:]
     check_program(ctx, words[0], f"failed to run command {quote(words[0])}")
-    if seconds is None:
-        return ctx.run(words)
     scheduler = ctx.host.scheduler
-    process = ctx.start(words)
+    ignored = scheduler.current.ignored() - _CAUGHT - {signal}
+    if seconds is None:
+        return ctx.run(words, ignoring=ignored)
+    process = ctx.start(words, ignoring=ignored)
     try:
         finished = scheduler.wait(process, seconds)
         if finished is not None:

@@ -45,6 +45,10 @@ class Predicates:
         self.acts = False
         """Whether an action was read, so that -print is not implied."""
         self.tops: list[str] | None = None
+        self.tops_file = ""
+        """The file that lists the starting points."""
+        self.asks = False
+        """Whether -ok or -okdir was read."""
         self.regex_type = "findutils-default"
         self.midnight = False
         self._first_test = ""
@@ -215,11 +219,14 @@ class Predicates:
         file = self.argument(name)
         try:
             source = self.search.ctx.open_input(file)
-            self.tops = [decode(part) for part in source.read().split(b"\0") if part]
+            names = decode(source.read()).split("\0")
         except (InputError, IsADirectoryError) as error:
             raise CommandError(f"{quote('(standard input)' if file == '-' else file)}: read error: {error.strerror}") from None
         except OSError as error:
             raise CommandError(f"cannot open {quote(file)} for reading: {os.strerror(error.errno or errno.EIO)}") from None
+        if not names[-1]:
+            names.pop()
+        self.tops, self.tops_file = names, file
         return _true
 
     def _warn(self, name: str) -> Test:
@@ -353,6 +360,7 @@ class Predicates:
         if in_directory:
             self._check_path(name)
         if not many:
+            self.asks = self.asks or name.startswith("-ok")
             return self._act(actions.execute(self.search, given, in_directory=in_directory, ask=name.startswith("-ok")))
         if any("{}" in word for word in given[:-1]):
             raise CommandError(f"Only one instance of {{}} is supported with {name} ... +")
