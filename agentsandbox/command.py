@@ -316,7 +316,9 @@ class Command:
     def parser(self) -> OptionParser:
         """The parser that the usage text specifies, made when first needed."""
         if self._parser is None:
-            self._parser = OptionParser(self.usage, permute=self.permute, digits=self.digits, usage_status=self.usage_status)
+            self._parser = OptionParser(
+                self.usage, name=self.name, permute=self.permute, digits=self.digits, usage_status=self.usage_status
+            )
         return self._parser
 
     def run(self, ctx: CommandContext) -> int:

@@ -37,6 +37,48 @@ _SPELLING = re.compile(
     r"(?P<value>\[=[^\]]*\]|=\S+|\[[A-Z][^\]\s]*\]| (?![ -])(?:[A-Z][A-Z0-9_.:,|-]*|<[^>]+>|\[[^\]]+\]|'[^']+')(?=\s|,|$))?"
 )
 
+_ORDERS = {
+    "cat": "squeeze-blank show-nonprinting show-ends show-tabs show-all",
+    "chgrp/chmod/chown": "recursive reference",
+    "column": (
+        "table table-columns table-columns-limit table-hide table-name table-noheadings table-order table-right table-header-repeat"
+    ),
+    "cp": "parents preserve recursive remove-destination reflink sparse strip-trailing-slashes suffix symbolic-link",
+    "csplit": "silent suffix-format suppress-matched",
+    "date": "reference resolution rfc-email rfc-822 rfc-2822 rfc-3339 uct utc universal",
+    "dir/ls/vdir": (
+        "full-time file-type format human-readable hide-control-chars hide hyperlink help inode ignore-backups ignore "
+        "indicator-style numeric-uid-gid no-group size si show-control-chars sort classify color context tabsize time time-style"
+    ),
+    "du": "dereference dereference-args exclude exclude-from si separate-dirs summarize",
+    "file": "print0 preserve-date parameter",
+    "flock": "nonblocking nb no-fork",
+    "grep": (
+        "basic-regexp before-context binary-files byte-offset binary fixed-regexp fixed-strings file files-with-matches "
+        "files-without-match context color colour count devices directories dereference-recursive include ignore-case initial-tab "
+        "invert-match no-ignore-case no-filename no-group-separator no-messages null null-data label line-buffered line-number line-regexp "
+        "recursive regexp with-filename word-regexp"
+    ),
+    "gunzip/gzip/zcat": "stdout silent synchronous suffix to-stdout test verbose version",
+    "ionice": "classdata class",
+    "ln": "suffix symbolic",
+    "more": "silent squeeze",
+    "nl": "starting-line-number section-delimiter no-renumber number-separator number-width number-format",
+    "numfmt": "from from-unit field format",
+    "ptx": "references right-side-refs width word-regexp",
+    "sed": "silent sandbox separate",
+    "sort": "debug dictionary-order merge month-sort random-sort random-source reverse",
+    "split": "lines line-bytes number numeric-suffixes",
+    "unxz/xz/xzcat": (
+        "force files files0 format fast stdout single-stream suffix no-sparse no-adjust no-warn memlimit-compress "
+        "memlimit-decompress memlimit"
+    ),
+    "uuidgen": "help hex",
+    "who": "message mesg",
+    "xargs": "max-lines max-args max-chars max-procs",
+}
+"""How tools list the options that an abbreviation may mean, where it is not the order of their help."""
+
 
 class Option:
     """One option: its key, its spellings and whether it takes a value."""
@@ -114,9 +156,10 @@ def parse_usage(text: str) -> list[Option]:
 class OptionParser:
     """Parses a command's words by its usage text."""
 
-    __slots__ = ("_parsed", "digits", "long", "permute", "short", "usage_status")
+    __slots__ = ("_parsed", "digits", "long", "name", "permute", "short", "usage_status")
 
-    def __init__(self, usage: str, *, permute: bool = True, digits: str | None = None, usage_status: int = 1) -> None:
+    def __init__(self, usage: str, *, name: str = "", permute: bool = True, digits: str | None = None, usage_status: int = 1) -> None:
+        self.name = name
         self.short: dict[str, Option] = {}
         self.long: dict[str, Option] = {}
         self.permute = permute
@@ -238,6 +281,17 @@ class OptionParser:
         if not candidates:
             raise UsageError(f"unrecognized option '--{name}'" if "=" not in word else f"unrecognized option '{word}'", self.usage_status)
         if len(found) > 1:
-            listed = " ".join(f"'--{full}'" for full in candidates)
-            raise UsageError(f"option '{word}' is ambiguous; possibilities: {listed}", self.usage_status)
+            first, *others = _listed(self.name, candidates)
+            others = [other for other in others if self.long[other] is not self.long[first]]
+            possible = " ".join(f"'--{full}'" for full in [first, *others])
+            raise UsageError(f"option '{word}' is ambiguous; possibilities: {possible}", self.usage_status)
         return self.long[candidates[0]]
+
+
+def _listed(command: str, names: list[str]) -> list[str]:
+    """The names of options in the order in which the tool lists them."""
+    for commands, order in _ORDERS.items():
+        if command in commands.split("/"):
+            known = order.split()
+            return sorted(names, key=lambda name: known.index(name) if name in known else -1)
+    return names

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from agentsandbox.command import Arguments, CommandContext
     from agentsandbox.streams import ByteReader
 
-__all__ = ["NAMES", "run_checksum"]
+__all__ = ["NAMES", "blake_bits", "run_checksum"]
 
 NAMES = {
     "md5": "MD5",
@@ -225,23 +225,23 @@ def _check_options(args: Arguments, *, tag: bool) -> None:
                 raise UsageError(f"the --{option} option is meaningful only when verifying checksums")
 
 
-def blake_bits(ctx: CommandContext, args: Arguments) -> int:
-    """The digest length of BLAKE2b in bits."""
+def blake_bits(ctx: CommandContext, args: Arguments, most: int | None = 512) -> int:
+    """The digest length of BLAKE2b in bits, 0 where none is given."""
     text = args.value("length", "0") or ""
     bits = parse_size(text, "length", suffixes="")
-    if bits > 512:
+    if most is not None and bits > most:
         ctx.warn(f"invalid length: {quote(text)}")
         raise CommandError(f"maximum digest length for {quote('BLAKE2b')} is 512 bits")
     if bits % 8:
         ctx.warn(f"invalid length: {quote(text)}")
         raise CommandError("length is not a multiple of 8")
-    return bits or 512
+    return bits
 
 
 def run_checksum(ctx: CommandContext, args: Arguments, algorithm: str | None, *, tag: bool) -> int:
     """Print or verify digests; `algorithm` is None when the lines to verify name theirs."""
     _check_options(args, tag=tag)
-    bits = blake_bits(ctx, args) if algorithm == "blake2b" else 0
+    bits = (blake_bits(ctx, args) or 512) if algorithm == "blake2b" else 0
     if not args.flag("check"):
         assert algorithm is not None
         return _Run(ctx, args, algorithm, bits, tag=tag).compute(args.operands)

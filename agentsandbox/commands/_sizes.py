@@ -7,7 +7,7 @@ import re
 from agentsandbox.commands._quoting import quote
 from agentsandbox.errors import CommandError
 
-__all__ = ["MAX_SIZE", "SUFFIXES", "parse_number", "parse_size"]
+__all__ = ["MAX_SIZE", "SUFFIXES", "parse_number", "parse_signed", "parse_size"]
 
 MAX_SIZE = 2**64 - 1
 """The largest value of `uintmax_t`."""
@@ -16,6 +16,7 @@ SUFFIXES = "bkKmMGTPEZY0"
 """What `head`, `tail` and `split` accept; "0" allows the second letter of "KB" and "KiB"."""
 
 _SIZE = re.compile(r"([ \t\n\v\f\r]*)(\+?)([0-9]*)([A-Za-z]*)\Z")
+_NEGATIVE = re.compile(r"[ \t\n\v\f\r]*-([0-9]+)\Z")
 _POWERS = {letter: power for power, letter in enumerate("kMGTPEZY", 1)} | {"K": 1, "m": 2, "g": 3, "t": 4}
 _INT_MAX = 2**31 - 1
 _TOO_LARGE = "Value too large for defined data type"
@@ -53,6 +54,17 @@ def parse_size(text: str, what: str, *, suffixes: str = SUFFIXES, low: int = 0, 
     if low <= value <= high:
         return value
     raise CommandError(f"{wrong}: {_TOO_LARGE if value > _INT_MAX // 2 else _OUT_OF_RANGE}", status)
+
+
+def parse_signed(text: str, what: str, *, low: int, high: int) -> int:
+    """As `parse_number`, of numbers that may be negative."""
+    found = _NEGATIVE.match(text)
+    if found is None:
+        return parse_number(text, what, low=low, high=high)
+    value = -int(found[1]) if len(found[1]) < 40 else -MAX_SIZE
+    if low <= value:
+        return value
+    raise CommandError(f"invalid {what}: {quote(text)}: {_TOO_LARGE if value < -(2**30) else _OUT_OF_RANGE}", 1)
 
 
 def parse_number(text: str, what: str, *, low: int = 0, high: int = MAX_SIZE, status: int = 1) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import re
 
 from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
 from agentsandbox.commands._block_sizes import SizeFormat, block_size_from, disk_usage, parse_block_size, parse_scaled
@@ -16,8 +17,6 @@ from agentsandbox.streams import InputError, decode, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import re
-
     from agentsandbox.fs.base import Stat
     from agentsandbox.patterns import ExtendedGlob
 
@@ -156,7 +155,8 @@ class _Counter:
 
 def _spelling(ctx: CommandContext, letter: str, name: str, value: str) -> str:
     """How an option was spelled."""
-    return f"--{name}" if f"--{name}={value}" in ctx.words or f"--{name}" in ctx.words else f"-{letter}"
+    long = [word for word in ctx.words if word.startswith("--") and len(word) > 2 and name.startswith(word[2:].partition("=")[0])]
+    return f"--{name}" if any(word.partition("=")[2] == value or "=" not in word for word in long) else f"-{letter}"
 
 
 def _choose_sizes(ctx: CommandContext, args: Arguments) -> SizeFormat:
@@ -172,13 +172,18 @@ def _choose_sizes(ctx: CommandContext, args: Arguments) -> SizeFormat:
     return chosen or SizeFormat(1024)
 
 
+_DEPTH = re.compile(r"[ \t\n\v\f\r]*\+?(0[xX][0-9a-fA-F]{1,9}|0[0-7]{0,9}|[1-9][0-9]{0,9})\Z")
+
+
 def _read_depth(ctx: CommandContext, args: Arguments) -> int | None:
     text = args.value("max-depth")
     depth: int | None = None
     if text is not None:
-        if not (text.isascii() and text.isdecimal() and len(text) < 10):
+        found = _DEPTH.match(text)
+        if found is None:
             raise UsageError(f"invalid maximum depth {quote(text)}")
-        depth = int(text)
+        digits = found[1].lower()
+        depth = int(digits, 16 if digits.startswith("0x") else 8 if digits.startswith("0") else 10)
     if args.flag("summarize"):
         if args.flag("all"):
             raise UsageError("cannot both summarize and show all entries")
@@ -194,12 +199,16 @@ def _read_threshold(ctx: CommandContext, args: Arguments) -> int | None:
     text = args.value("threshold")
     if text is None:
         return None
+    option = _spelling(ctx, "t", "threshold", text)
     try:
-        number = parse_scaled(text.lstrip("-") if text[:1] == "-" else text, "KMGTPEZYkm")
+        number = parse_scaled(text.removeprefix("-"), "KMGTPEZYkm")
     except OverflowError:
-        number = None
-    if number is None or (text.startswith("-") and not number):
-        raise CommandError(f"invalid {_spelling(ctx, 't', 'threshold', text)} argument '{text}'")
+        raise CommandError(f"{option} argument '{text}' too large") from None
+    if number is None:
+        wrong = "invalid suffix in" if re.match("-?[0-9]", text) else "invalid"
+        raise CommandError(f"{wrong} {option} argument '{text}'")
+    if text.startswith("-") and not number:
+        raise CommandError(f"invalid --threshold argument '{text}'")
     return -number if text.startswith("-") else number
 
 
@@ -228,7 +237,7 @@ def _read_operands(ctx: CommandContext, args: Arguments) -> list[str]:
     if name is None:
         return args.operands or ["."]
     if args.operands:
-        raise UsageError(f"extra operand {quote_always(args.operands[0])}\nfile operands cannot be combined with --files0-from")
+        raise UsageError(f"extra operand {quote(args.operands[0])}\nfile operands cannot be combined with --files0-from")
     try:
         data = ctx.open_input(name).read()
     except (InputError, IsADirectoryError) as error:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 _MAX_WIDTH = 2500
 _OBSOLETE = re.compile(r"-([0-9].*)", re.DOTALL)
+_DIGIT = re.compile(r"-[cstu]*([0-9])")
 
 
 def _rewrite(words: Sequence[str]) -> Sequence[str]:
@@ -27,8 +28,8 @@ def _rewrite(words: Sequence[str]) -> Sequence[str]:
         for word in words:
             if word == "--":
                 break
-            if _OBSOLETE.match(word):
-                raise UsageError(f"invalid option -- {word[1]}; -WIDTH is recognized only when it is the first\noption; use -w N instead")
+            if (digit := _DIGIT.match(word)) is not None:
+                raise UsageError(f"invalid option -- {digit[1]}; -WIDTH is recognized only when it is the first\noption; use -w N instead")
         return words
     return [f"-w{found[1]}", *words[1:]]
 

@@ -32,7 +32,7 @@ Print the lines of each FILE that match one of PATTERNS, which newlines separate
 
 Patterns:
   -E, --extended-regexp     PATTERNS are extended regular expressions
-  -F, --fixed-strings       PATTERNS are plain strings
+  -F, --fixed-strings, --fixed-regexp  PATTERNS are plain strings
   -G, --basic-regexp        PATTERNS are basic regular expressions (the default)
   -P, --perl-regexp         PATTERNS are Perl regular expressions
   -e, --regexp=PATTERNS     use PATTERNS; may be repeated
@@ -92,7 +92,7 @@ With no FILE, search the working directory if recursive, else standard input; "-
 Exit status is 0 if a line is selected, 1 if none is, 2 after an error without -q.
 """
 
-_PARSER = OptionParser(_USAGE, digits="context", usage_status=2)
+_PARSER = OptionParser(_USAGE, name="grep", digits="context", usage_status=2)
 _MATCHERS = {"extended-regexp": "E", "fixed-strings": "F", "basic-regexp": "G", "perl-regexp": "P"}
 _HUGE = 1 << 40
 _SMALL_FILE = 1 << 18

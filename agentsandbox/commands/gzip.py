@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from agentsandbox.command import Arguments, CommandContext, command
+from agentsandbox.command import Arguments, Command, CommandContext, command
 from agentsandbox.commands._gzip import Gzip, GzipOptions
+from agentsandbox.errors import UsageError
+from agentsandbox.releases import release_of
+from agentsandbox.streams import encode
 
 _OPTIONS = """
       -a, --ascii        accepted, with a warning: text needs no conversion here
-      -c, --stdout       write on standard output, keep original files
-      -d, --decompress   decompress
+      -c, --stdout, --to-stdout  write on standard output, keep original files
+      -d, --decompress, --uncompress  decompress
       -f, --force        force overwrite of output file and compress links
       -h, --help         give this help
       -k, --keep         keep (do not delete) input files
       -l, --list         list compressed file contents
+      -L, --license      display the release that this command follows
       -n, --no-name      do not save or restore the original name and timestamp
       -N, --name         save or restore the original name and timestamp
-      -q, --quiet        suppress all warnings
+      -q, --quiet, --silent  suppress all warnings
       -r, --recursive    operate recursively on directories
       -S, --suffix=SUF   use suffix SUF on compressed files
           --rsyncable    accepted: it makes no difference to what comes out
@@ -36,7 +40,42 @@ _LEVELS = """\
 """
 
 
+_LONGEST_SUFFIX = 30
 _HINT = "Try `gzip --help' for more information."
+
+
+_IN_ENVIRONMENT = frozenset((*"2345678", "fast", "best", "name", "no-name", "quiet", "rsyncable", "verbose"))
+
+
+def _from_environment(made: Command, ctx: CommandContext) -> list[tuple[str, str | None]]:
+    """The options in GZIP, few of which may stand there."""
+    words = ctx.env.get("GZIP", "").split()
+    if not words:
+        return []
+    given = made.parser().parse(words).given
+    for (key, _), word in zip(given, words, strict=False):
+        if key not in _IN_ENVIRONMENT:
+            raise UsageError(f"{word.partition('=')[0] if word[:2] == '--' else word[:2]}: option not valid in GZIP environment variable")
+    if all(key != "quiet" for key, _ in given):
+        ctx.stderr.write(b"gzip: warning: GZIP environment variable is deprecated; use an alias or script\n")
+    return given
+
+
+def _gzip(made: Command, ctx: CommandContext, args: Arguments, *, expand: bool = False, stdout: bool = False) -> int:
+    args.given[:0] = _from_environment(made, ctx)
+    if args.flag("help"):
+        ctx.print(made.usage, end="")
+        return 0
+    if args.flag("license"):
+        ctx.print(release_of("gzip"), end="")
+        return 0
+    options = _options(ctx, args)
+    options.decompress |= expand
+    options.stdout |= stdout
+    if not options.suffix or len(options.suffix) > _LONGEST_SUFFIX:
+        ctx.stderr.write(encode(f"gzip: invalid suffix '{options.suffix}'\n"))
+        return 1
+    return Gzip(ctx, options).run(args.operands)
 
 
 def _options(ctx: CommandContext, args: Arguments) -> GzipOptions:
@@ -70,10 +109,7 @@ def _options(ctx: CommandContext, args: Arguments) -> GzipOptions:
     hint=_HINT,
 )
 def gzip(ctx: CommandContext, args: Arguments) -> int:
-    if args.flag("help"):
-        ctx.print(gzip.usage, end="")
-        return 0
-    return Gzip(ctx, _options(ctx, args)).run(args.operands)
+    return _gzip(gzip, ctx, args)
 
 
 @command(
@@ -87,12 +123,7 @@ def gzip(ctx: CommandContext, args: Arguments) -> int:
     hint=_HINT,
 )
 def gunzip(ctx: CommandContext, args: Arguments) -> int:
-    if args.flag("help"):
-        ctx.print(gunzip.usage, end="")
-        return 0
-    options = _options(ctx, args)
-    options.decompress = True
-    return Gzip(ctx, options).run(args.operands)
+    return _gzip(gunzip, ctx, args, expand=True)
 
 
 @command(
@@ -106,9 +137,4 @@ def gunzip(ctx: CommandContext, args: Arguments) -> int:
     hint=_HINT,
 )
 def zcat(ctx: CommandContext, args: Arguments) -> int:
-    if args.flag("help"):
-        ctx.print(zcat.usage, end="")
-        return 0
-    options = _options(ctx, args)
-    options.decompress = options.stdout = True
-    return Gzip(ctx, options).run(args.operands)
+    return _gzip(zcat, ctx, args, expand=True, stdout=True)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _OBSOLETE = re.compile(r"-([0-9]+)(.*)", re.DOTALL)
 _DIGIT_OPTION = re.compile(r"-[qvz]*([cn0-9])")
+_NO_OPTION = re.compile(r"-[qvz]*[^qvzcn0-9-]")
 _READ = 8192
 
 
@@ -49,8 +50,8 @@ def _refuse_digits(words: Sequence[str]) -> None:
     for word in words:
         if is_value:
             is_value = False
-        elif word == "--":
-            return
+        elif word == "--" or _NO_OPTION.match(word):
+            return  # that is told first
         elif (found := _DIGIT_OPTION.match(word)) is not None:
             if found[1].isdigit():
                 raise UsageError(f"invalid trailing option -- {found[1]}")

@@ -89,9 +89,10 @@ class _Options:
 
 
 def _field_number(text: str) -> int:
-    if not re.fullmatch("[0-9]+", text) or not text.strip("0"):
+    found = re.fullmatch(r"[ \t\n\v\f\r]*\+?([0-9]+)", text)
+    if found is None or not found[1].strip("0"):
         raise CommandError(f"invalid field number: {quote(text)}")
-    return min(int(text[-18:]), _MAX_FIELD) - 1
+    return min(int(found[1][-18:]), _MAX_FIELD) - 1
 
 
 def _file_number(text: str) -> int:

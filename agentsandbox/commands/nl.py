@@ -7,7 +7,7 @@ import re
 from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.commands._lines import inputs, line_blocks
 from agentsandbox.commands._quoting import quote
-from agentsandbox.commands._sizes import parse_number
+from agentsandbox.commands._sizes import parse_signed
 from agentsandbox.errors import CommandError, UsageError
 from agentsandbox.streams import decode, encode
 
@@ -64,8 +64,8 @@ class _Numbering:
             given[section] = args.value(f"{section}-numbering", given[section]) or ""
         self.start = _integer(args.value("starting-line-number", "1") or "", "starting line number")
         self.increment = _integer(args.value("line-increment", "1") or "", "line number increment")
-        self.join = parse_number(args.value("join-blank-lines", "1") or "", "line number of blank lines", low=1, high=2**63 - 1)
-        self.width = parse_number(args.value("number-width", "6") or "", "line number field width", low=1, high=_INT_MAX)
+        self.join = parse_signed(args.value("join-blank-lines", "1") or "", "line number of blank lines", low=1, high=2**63 - 1)
+        self.width = parse_signed(args.value("number-width", "6") or "", "line number field width", low=1, high=_INT_MAX)
         self.format = args.value("number-format", "rn") or ""
         self.styles = {section: _style(ctx, text, section) for section, text in given.items()}
         if self.format not in ("ln", "rn", "rz"):

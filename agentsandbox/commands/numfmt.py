@@ -85,8 +85,8 @@ class _Options:
 
 
 def _unit(text: str) -> int:
-    found = re.fullmatch(r"([0-9]{0,18})(?:([KMGTPEZY])(i?))?", text)
-    if found is None or not text:
+    found = re.fullmatch(r"[ \t\n\v\f\r]*\+?([0-9]{0,18})(?:([KMGTPEZY])(i?))?", text)
+    if found is None or not (found[1] or text[:1] == found[2]):
         raise CommandError(f"invalid unit size: {quote(text)}")
     digits, letter, binary = found.groups()
     value = int(digits or "1")
@@ -117,7 +117,7 @@ def _header(text: str | None) -> int:
 def _padding(text: str | None) -> tuple[int, bool]:
     if text is None:
         return 0, False
-    if not re.fullmatch("[+-]?[0-9]{1,18}", text) or not int(text):
+    if not re.fullmatch(r"[ \t\n\v\f\r]*[+-]?[0-9]{1,18}", text) or not int(text):
         raise CommandError(f"invalid padding value {quote(text)}")
     return abs(int(text)), int(text) < 0
 

@@ -8,7 +8,7 @@ from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.commands._lines import read_all, shown_name
 from agentsandbox.commands._pr_pages import Layout, Pages
 from agentsandbox.commands._quoting import quote, quote_always
-from agentsandbox.commands._sizes import parse_number
+from agentsandbox.commands._sizes import parse_number, parse_signed
 from agentsandbox.errors import CommandError, UsageError
 from agentsandbox.streams import InputError, decode
 
@@ -19,13 +19,18 @@ if TYPE_CHECKING:
 _PAGES = re.compile(r"\+([0-9]+)(?::([0-9]+))?\Z")
 
 
+_TAKES_VALUE = re.compile(r"-[a-zA-Z0-9]*?[DhlNoWw]\Z|--(?:date-format|header|length|first-line-number|indent|width|page-width)\Z")
+
+
 def _rewrite(words: Sequence[str]) -> list[str]:
     """`+2:5` is `--pages=2:5`."""
     rewritten: list[str] = []
+    is_value = False
     for at, word in enumerate(words):
-        if word == "--":
+        if word == "--" and not is_value:
             return [*rewritten, *words[at:]]
-        rewritten.append(f"--pages={word[1:]}" if _PAGES.match(word) else word)
+        rewritten.append(f"--pages={word[1:]}" if _PAGES.match(word) and not is_value else word)
+        is_value = not is_value and _TAKES_VALUE.match(word) is not None
     return rewritten
 
 
@@ -73,7 +78,7 @@ def _layout(ctx: CommandContext, args: Arguments) -> Layout:
     layout.keeps_form_feeds = args.flag("omit-header") and not args.flag("omit-pagination")
     layout.first_page, layout.last_page = _pages(args.value("pages"))
     layout.date_format = args.value("date-format", "%Y-%m-%d %H:%M") or ""
-    layout.start = parse_number(args.value("first-line-number", "1") or "", "starting line number", high=2**31 - 1)
+    layout.start = _measure(args, "first-line-number", "'-N NUMBER' invalid starting line number", 1, low=-(2**31))
     if args.flag("number-lines"):
         _numbering(args.value("number-lines") or "", layout)
     layout.joined = args.flag("join-lines")
@@ -114,7 +119,7 @@ def _measure(args: Arguments, option: str, what: str, default: int, *, low: int 
     if text is None:
         return default
     try:
-        return parse_number(text, "", low=low, high=2**31 - 1)
+        return parse_signed(text, "", low=low, high=2**31 - 1)
     except CommandError as error:
         raise CommandError(error.message.replace("invalid ", what, 1)) from None
 
@@ -185,7 +190,7 @@ def pr(ctx: CommandContext, args: Arguments) -> int:
     if layout.merged:
         texts = [(name, text) for name in names if (text := _read(ctx, name, quiet=quiet)) is not None]
         if texts:
-            title = "" if len(texts) > 1 else texts[0][0]
+            title = ""
             layout.columns, layout.places = len(texts), len(names)
             pages = Pages(ctx, layout, title, ctx.host.clock())
             pages.merge([text for _, text in texts])

@@ -44,7 +44,7 @@ Edit the lines of each FILE, or of standard input, by a script.
       --version                print the version and exit
 """
 
-_PARSER = OptionParser(_USAGE)
+_PARSER = OptionParser(_USAGE, name="sed")
 _SHORT = 2048
 """Characters of a script that is worth to be remembered."""
 
