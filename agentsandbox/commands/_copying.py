@@ -240,7 +240,7 @@ class Copier:
             one, other = (self.ctx.path(posixpath.dirname(name) or ".") for name in (source, target))
             same_name = base_name(source) == base_name(target) and self.fs.realpath(one) == self.fs.realpath(other)
             return same_name or (options.hard_link and not existing.is_link)
-        return not (options.symbolic_link and options.force and existing.is_link)
+        return not (options.symbolic_link and existing.is_link)
 
     def _may_overwrite(self, target: str, existing: Stat) -> bool:
         if self.fs.access(self.ctx.path(target), 2):

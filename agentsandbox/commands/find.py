@@ -9,6 +9,7 @@ from agentsandbox.commands._programs import find_problem
 from agentsandbox.errors import CommandError
 from agentsandbox.languages.find.parser import parse_expression, starts_expression
 from agentsandbox.languages.find.search import Search
+from agentsandbox.languages.names import quote
 from agentsandbox.streams import encode
 
 USAGE = """
@@ -67,13 +68,26 @@ def _read_options(search: Search, words: list[str]) -> int:
         if word in ("-H", "-L", "-P"):
             search.follow = word[1]
         elif word.startswith("-O"):
+            if word == "-O":
+                raise CommandError("The -O option must be immediately followed by a decimal integer")
             if not re.fullmatch(r"-O[0-9]+", word):
                 raise CommandError("Please specify a decimal number immediately after -O")
         elif word == "-D":
-            raise CommandError("the debugging output of -D is not available here")
+            position += 1
+            _check_debug_flags(search, words[position : position + 1])
         elif word == "--":
             return position + 1
         else:
             break
         position += 1
     return position
+
+
+def _check_debug_flags(search: Search, words: list[str]) -> None:
+    """Flags that there are not are ignored, the others refused."""
+    if not words:
+        raise CommandError(f"Missing argument after the -D option.\nTry '{search.ctx.name} --help' for more information.")
+    for flag in words[0].split(","):
+        if flag in ("exec", "opt", "rates", "search", "stat", "time", "tree", "all", "help"):
+            raise CommandError("the debugging output of -D is not available here")
+        search.ctx.warn(f"Ignoring unrecognised debug flag {quote(flag)}", search.ctx.status)

@@ -181,6 +181,8 @@ class _Printer:
             return self._seconds(value, flags, size, precision)
         if "#" in flags and letter in _ALTERNATIVE:
             value = _ALTERNATIVE[letter] + value
+        if letter == "s" and not self.filesystem:
+            return _pad(value, flags, size, precision, sign=_sign(flags))
         return _pad(value, flags, size, precision)
 
     def _seconds(self, value: str, flags: str, width: int, precision: str | None) -> str:
@@ -188,7 +190,7 @@ class _Printer:
         ns = int(value)
         whole, fraction = divmod(ns, 10**9)
         if precision is None:
-            return _pad(str(whole), flags, width, None)
+            return _pad(str(whole), flags, width, None, sign=_sign(flags))
         digits = int(precision) if precision else 9
         decimals = f"{fraction:09d}"[:digits].ljust(min(digits, MAX_WIDTH), "0")
         return _pad(f"{whole}.{decimals}" if digits else str(whole), flags, width, None)
@@ -255,7 +257,14 @@ _FILE: dict[str, Callable[[Stat], str]] = {
 _ALTERNATIVE = {"a": "0", "f": "0x", "D": "0x", "R": "0x"}
 
 
-def _pad(value: str, flags: str, width: int, precision: str | None) -> str:
+def _sign(flags: str) -> str:
+    """What stands before a number that is not negative."""
+    return "+" if "+" in flags else " " if " " in flags else ""
+
+
+def _pad(value: str, flags: str, width: int, precision: str | None, *, sign: str = "") -> str:
+    if sign and not value.startswith("-"):
+        value = sign + (value.rjust(width - 1, "0") if "0" in flags and "-" not in flags else value)
     if precision is not None and not value.isdecimal():
         value = value[: int(precision or 0)]
     if "-" in flags:

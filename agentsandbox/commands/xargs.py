@@ -114,6 +114,8 @@ class _Runner:
         self.lines = 0
         self.slots: list[Process | None] = [None] * (options.parallel if options.parallel > 1 else 0)
         self.executed = False
+        self.pending = 0
+        """The status of the command line run last, until it is looked at."""
         self.problem = find_problem(ctx, command[0])
 
     def push(self, argument: bytes, ends_line: bool) -> None:
@@ -171,6 +173,7 @@ class _Runner:
         ctx = self.ctx
         ctx.budget.step()
         self.executed = True
+        self.note_pending(last=False)
         if self.options.open_tty:
             ctx.warn("‘/dev/tty’: No such device or address")
             raise CommandError(f"{self.command[0]}: terminated by signal 6", 125)
@@ -180,7 +183,7 @@ class _Runner:
             reason, status = problem_status(self.problem)
             raise CommandError(f"{self.command[0]}: {reason}", status)
         if not self.slots:
-            self.note(ctx.run(line, stdin=self.stdin, env=self.environment(0)))
+            self.pending = ctx.run(line, stdin=self.stdin, env=self.environment(0))
             return
         slot = self.free_slot()
         self.slots[slot] = ctx.start(line, stdin=self.stdin, env=self.environment(slot))
@@ -204,17 +207,28 @@ class _Runner:
 
     def wait(self) -> None:
         """Wait for all that still run."""
+        self.note_pending(last=True)
         for at, process in enumerate(self.slots):
             if process is not None:
                 self.slots[at] = None
                 self.note(self.ctx.host.scheduler.wait(process) or 0)
 
-    def note(self, status: int) -> None:
-        """Remember a failure; 255 or a signal (SIGPIPE when nobody reads any more) ends everything."""
+    def note_pending(self, *, last: bool) -> None:
+        """Look at how the command line before this one ended."""
+        status, self.pending = self.pending, 0
+        if status:
+            self.note(status, last=last)
+
+    def note(self, status: int, *, last: bool = True) -> None:
+        """Remember a failure; 255 or a signal (SIGPIPE when nobody reads any more) ends everything.
+
+        As in the real one an earlier failure decides about the status then, unless it was the last command line.
+        """
+        earlier = 0 if last else self.ctx.status
         if status == 255:
-            raise CommandError(f"{self.command[0]}: exited with status 255; aborting", 124)
+            raise CommandError(f"{self.command[0]}: exited with status 255; aborting", earlier or 124)
         if status in _SIGNALLED:
-            raise CommandError(f"{self.command[0]}: terminated by signal {status - 128}", 125)
+            raise CommandError(f"{self.command[0]}: terminated by signal {status - 128}", earlier or 125)
         if status:
             self.ctx.status = 123
 

@@ -8,7 +8,7 @@ import stat
 from agentsandbox.errors import CommandError
 from agentsandbox.fs.base import nanoseconds
 from agentsandbox.languages.modes import format_mode, type_letter
-from agentsandbox.languages.names import quote_as
+from agentsandbox.languages.names import quote, quote_as
 from agentsandbox.languages.strftime import format_date
 from agentsandbox.streams import decode
 
@@ -107,7 +107,13 @@ def _base(visit: Visit) -> str:
 
 def _values(search: Search) -> dict[str, Callable[[Visit], str]]:
     """What each directive shows."""
+
+    def context(visit: Visit) -> str:
+        search.ctx.warn(f"getfilecon failed: {quote(visit.path)}: No data available")
+        return ""
+
     return {
+        "Z": context,
         "p": lambda v: v.path,
         "f": _base,
         "h": _parent,

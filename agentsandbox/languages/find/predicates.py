@@ -328,8 +328,12 @@ class Predicates:
         return test
 
     def _fprintf(self, name: str) -> Test:
-        output = actions.open_output(self.search, self.argument(name))
-        return self._act(actions.print_formatted(self.search, output, self.argument(name)))
+        file = self.argument(name)
+        output = actions.open_output(self.search, file)
+        format = self.next_word()
+        if format is None:
+            raise CommandError(f"invalid argument `{file}' to `{name}'")
+        return self._act(actions.print_formatted(self.search, output, format))
 
     def _prune(self, _name: str) -> Test:
         self._prunes = True
@@ -351,6 +355,11 @@ class Predicates:
                 break
             position += 1
         if position >= len(words):
+            end = words.index("+", start) if "+" in words[start:] and not name.startswith("-ok") else start
+            if end > start and "{}" in words[end - 1]:
+                raise CommandError(
+                    f"In {quote(f'{name} ... {{}} +')} the {quote('{}')} must appear by itself, but you specified {quote(words[end - 1])}"
+                )
             raise CommandError(f"missing argument to `{name}'")
         if position == start:
             raise BadArgumentError

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import stat
 
 from agentsandbox.errors import CommandError
@@ -61,11 +62,20 @@ def compare(text: str) -> Callable[[int], bool]:
     return lambda value: value == number
 
 
+_DECIMAL = re.compile(r"([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]{1,2})?")
+
+
 def _decimal(text: str) -> tuple[str, float]:
     """(sign, number) of `[+-]N` with a fraction."""
     sign, digits = (text[0], text[1:]) if text[:1] in ("+", "-") else ("", text)
-    whole, dot, fraction = digits.partition(".")
-    if not (whole + fraction).isdecimal() or not digits.isascii() or (dot and not fraction and not whole) or len(digits) > 30:
+    if len(digits) > 30 or not digits.isascii():
+        raise BadArgumentError
+    if digits[:2].lower() == "0x" and digits[2:].isalnum():
+        try:
+            return sign, float(int(digits, 16))
+        except ValueError:
+            raise BadArgumentError from None
+    if not _DECIMAL.fullmatch(digits):
         raise BadArgumentError
     return sign, float(digits)
 
