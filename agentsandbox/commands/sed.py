@@ -19,6 +19,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from agentsandbox.languages.sed.blocks import Kernel
     from agentsandbox.streams import ByteReader
 
 __all__ = ["sed"]
@@ -31,6 +32,7 @@ Edit the lines of each FILE, or of standard input, by a script.
   -n, --quiet, --silent        print lines only when the script says so
   -e, --expression=SCRIPT      add SCRIPT to the commands to run
   -f, --file=SCRIPT-FILE       add the commands in SCRIPT-FILE
+      --debug                  print the program in one spelling, and what each command does
       --follow-symlinks        with -i, edit the files that symbolic links lead to
   -i[SUFFIX], --in-place[=SUFFIX]  edit files in place; with SUFFIX, keep a backup
   -l, --line-length=N          columns at which the command l folds lines
@@ -101,7 +103,7 @@ def _settings(args: Arguments, *, quiet: bool, bytewise: bool) -> Settings:
 def _parse(ctx: CommandContext, args: Arguments) -> Script:
     as_bytes = ctx.is_bytewise()
     as_is: Callable[[str], str] = bytewise if as_bytes else str
-    dialect = (args.flag("regexp-extended"), args.flag("sandbox"), as_bytes, args.flag("null-data"), args.flag("posix"))
+    dialect = (args.flag("regexp-extended"), args.flag("sandbox"), as_bytes, args.flag("null-data"), args.flag("posix"), args.flag("debug"))
     if not args.flag("file"):
         texts = args.values("expression") or [args.operands.pop(0)]
         parse = _parse_cached if sum(map(len, texts)) < _SHORT else _parse_texts
@@ -116,12 +118,12 @@ def _parse(ctx: CommandContext, args: Arguments) -> Script:
     return parser.finish()
 
 
-def _parser(dialect: tuple[bool, bool, bool, bool, bool]) -> Parser:
-    extended, sandbox, as_bytes, null_lines, posix = dialect
-    return Parser(extended=extended, sandbox=sandbox, bytewise=as_bytes, null_lines=null_lines, posix=posix)
+def _parser(dialect: tuple[bool, ...]) -> Parser:
+    extended, sandbox, as_bytes, null_lines, posix, keeps_ends = dialect
+    return Parser(extended=extended, sandbox=sandbox, bytewise=as_bytes, null_lines=null_lines, posix=posix, keeps_ends=keeps_ends)
 
 
-def _parse_texts(texts: tuple[str, ...], dialect: tuple[bool, bool, bool, bool, bool]) -> Script:
+def _parse_texts(texts: tuple[str, ...], dialect: tuple[bool, ...]) -> Script:
     parser = _parser(dialect)
     for text in texts:
         parser.feed(text)
@@ -145,11 +147,27 @@ def _read_script(ctx: CommandContext, name: str) -> str:
     return decode(b"".join(pieces))
 
 
+def _kernel(ctx: CommandContext, args: Arguments, script: Script, settings: Settings) -> Kernel | None:
+    """What edits whole blocks of lines, for scripts that allow it."""
+    return None if settings.bytewise or args.flag("debug") else compile_blocks(script, settings, ctx.budget)
+
+
+def _editor(args: Arguments, script: Script, settings: Settings, files: Files) -> Editor:
+    """What edits line by line."""
+    if not args.flag("debug"):
+        return files.editor(compile_script(script, settings))
+    from agentsandbox.languages.sed.debugging import DebugEditor, Tracer  # rarely wanted
+
+    tracer = Tracer(script, settings)
+    files.standard_output.note(tracer.program())
+    return files.editor(tracer.compiled(), DebugEditor)
+
+
 def _edit(ctx: CommandContext, args: Arguments, script: Script, settings: Settings, files: Files) -> int:
     """One stream of all operands, or one for each with -s; the status."""
     operands = args.operands or ["-"]
     output = files.standard_output
-    kernel = compile_blocks(script, settings, ctx.budget) if not settings.bytewise else None
+    kernel = _kernel(ctx, args, script, settings)
     if kernel is not None and not args.flag("separate") and not settings.unbuffered:
         for _, source in files.sources(operands):
             for block in short_blocks(ctx.budget, source):
@@ -158,7 +176,7 @@ def _edit(ctx: CommandContext, args: Arguments, script: Script, settings: Settin
                     output.block(text, complete=complete)
                     output.flush()
         return files.status
-    editor = files.editor(compile_script(script, settings))
+    editor = _editor(args, script, settings, files)
     groups = [[name] for name in operands] if args.flag("separate") else [operands]
     for group in groups:
         editor.input = Input(files.sources(group), settings, files.flush, ctx.budget)
@@ -177,7 +195,7 @@ def _edit_in_place(ctx: CommandContext, args: Arguments, script: Script, setting
         raise SedError("no input files", 4)
     suffix = args.value("in-place") or ""
     follow = args.flag("follow-symlinks")
-    kernel = compile_blocks(script, settings, ctx.budget) if not settings.bytewise else None
+    kernel = _kernel(ctx, args, script, settings)
     editor: Editor | None = None
     for name in args.operands:
         ctx.budget.step()
@@ -194,7 +212,7 @@ def _edit_in_place(ctx: CommandContext, args: Arguments, script: Script, setting
                         result.block(text, complete=complete)
                 done = False
             else:
-                editor = editor or files.editor(compile_script(script, settings))
+                editor = editor or _editor(args, script, settings, files)
                 editor.input = Input(_one(name, reader), settings, files.flush, ctx.budget)
                 editor.output = result
                 editor.number = 0

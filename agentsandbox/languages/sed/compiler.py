@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
     Test = Callable[[Editor], bool]
 
-__all__ = ["compile_script"]
+__all__ = ["compile_command", "compile_script"]
 
 
 def compile_script(script: Script, settings: Settings) -> Program:
     """The program of a script; each operation returns where to go on, None for the next one."""
-    operations = [_compile(command, settings) for command in script.commands]
+    operations = [compile_command(command, settings) for command in script.commands]
     for at, command in enumerate(script.commands):
         if command.name == "N" and command.first is None and _repeats_to_end(script.commands, at):
             operations[at] = _gather(settings)
@@ -85,13 +85,16 @@ def _busy_lines(script: Script) -> tuple[list[tuple[int, int]] | None, bool]:
     return busy, last
 
 
-def _compile(command: Command, settings: Settings) -> Operation:
+def compile_command(command: Command, settings: Settings, wrap: Callable[[Command, Operation], Operation] | None = None) -> Operation:
+    """What a command does where its addresses apply; `wrap` makes something of the operation itself."""
     range_test = _Range(command.first, command.second) if command.first is not None and command.second is not None else None
     skip = command.target if command.name == "{" else None
     if command.name == "c":
         operation = _change(command, range_test)
     else:
         operation = _PLAIN.get(command.name) or _MADE[command.name](command, settings)
+    if wrap is not None:
+        operation = wrap(command, operation)
     test: Test | None = range_test.test if range_test is not None else _address_test(command.first)
     if test is None:
         if not command.negated:
@@ -137,7 +140,7 @@ class _Range:
         self._first = first
         self._second = second
         self._starts = _address_test(first)
-        self._stops = _address_test(second) if second.kind in ("regex", "last") else None
+        self._stops = _address_test(second) if second.kind in ("regex", "last", "step") else None
         self.active = first.kind == "zero"
         self._closed = False
         self._end = 0
@@ -507,6 +510,7 @@ def _reference_error(number: int) -> Exception:
 
 _PLAIN: dict[str, Operation] = {
     "{": _nothing,
+    "}": _nothing,
     ":": _nothing,
     "=": _number,
     "d": _delete,

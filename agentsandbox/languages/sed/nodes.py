@@ -25,9 +25,13 @@ class Address:
             "plus" (+number) and "multiple" (~number), as first "zero" (0,/regex/).
     """
 
-    __slots__ = ("kind", "number", "regex", "step")
+    __slots__ = ("flags", "kind", "number", "regex", "source", "step")
 
-    def __init__(self, kind: str, number: int = 0, step: int = 0, regex: PosixRegex | None = None) -> None:
+    def __init__(
+        self, kind: str, number: int = 0, step: int = 0, regex: PosixRegex | None = None, source: str = "", flags: str = ""
+    ) -> None:
+        self.source = source
+        self.flags = flags
         self.kind = kind
         self.number = number
         self.step = step
@@ -65,7 +69,7 @@ class Replacement:
 class Substitution:
     """What `s` does: `number` 0 means the first match; with `everywhere` all from that one on."""
 
-    __slots__ = ("evaluate", "everywhere", "file", "number", "prints", "regex", "replacement")
+    __slots__ = ("evaluate", "everywhere", "file", "flags", "number", "prints", "regex", "replacement", "source")
 
     def __init__(self, regex: PosixRegex | None, replacement: Replacement) -> None:
         self.regex = regex
@@ -75,6 +79,9 @@ class Substitution:
         self.prints = 0
         self.evaluate = False
         self.file: str | None = None
+        self.source = ""
+        self.flags = ""
+        """The pattern, and its flags i and m, as they were written."""
 
 
 class Command:
@@ -88,7 +95,7 @@ class Command:
         self.second = second
         self.negated = negated
         self.text = ""
-        """The text of a, i, c; the file of r, R, w, W; the command of e."""
+        """The text of a, i, c; the file of r, R, w, W; the command of e; both sides of y."""
         self.number: int | None = None
         """The status of q and Q, the width of l."""
         self.label = ""

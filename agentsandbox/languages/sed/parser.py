@@ -23,8 +23,17 @@ class Parser:
     """Reads one piece after the other with `feed`, then `finish`."""
 
     def __init__(
-        self, *, extended: bool, sandbox: bool = False, bytewise: bool = False, null_lines: bool = False, posix: bool = False
+        self,
+        *,
+        extended: bool,
+        sandbox: bool = False,
+        bytewise: bool = False,
+        null_lines: bool = False,
+        posix: bool = False,
+        keeps_ends: bool = False,
     ) -> None:
+        self.keeps_ends = keeps_ends
+        """Whether the ends of blocks are commands."""
         self.extended = extended
         self.bytewise = bytewise
         self.null_lines = null_lines
@@ -258,6 +267,8 @@ class Parser:
             raise self._error("unexpected `}'")
         index, _ = self.blocks.pop()
         self.commands[index].target = len(self.commands)
+        if self.keeps_ends:
+            self.commands.append(Command("}", None, None, negated=False))
         self._end_of_command()
 
     def _label(self) -> str:
@@ -303,7 +314,7 @@ class Parser:
         if character and character in "0123456789":
             number = self._number(character)
             following = self._skip(_SPACE)
-            if following == "~" and not second and not self.posix:
+            if following == "~" and not self.posix:
                 digit = self._skip(_SPACE)
                 step = 0
                 if digit and digit in "0123456789":
@@ -347,7 +358,8 @@ class Parser:
             else:
                 self._back(flag)
                 break
-        return Address("regex", regex=self._compile(source, ignore_case=ignore_case, multiline=multiline))
+        flags = "I" * ignore_case + "M" * multiline
+        return Address("regex", regex=self._compile(source, ignore_case=ignore_case, multiline=multiline), source=source, flags=flags)
 
     def _compile(self, source: str, *, ignore_case: bool, multiline: bool) -> PosixRegex | None:
         """The pattern; None for an empty one, which means the last one used."""
@@ -437,6 +449,7 @@ class Parser:
         substitution = Substitution(None, read_replacement(right, posix=self.posix))
         ignore_case, multiline = self._flags(substitution)
         substitution.regex = self._compile(left, ignore_case=ignore_case, multiline=multiline)
+        substitution.source, substitution.flags = left, "i" * ignore_case + "m" * multiline
         highest = substitution.replacement.highest_group
         if substitution.regex is not None and highest > substitution.regex.groups:
             raise self._error(f"invalid reference \\{highest} on `s' command's RHS")
@@ -520,6 +533,7 @@ class Parser:
             raise self._error("strings for `y' command are different lengths")
         for before, after in zip(source, target, strict=True):
             command.table.setdefault(ord(before), after)
+        command.text = f"{source}/{target}"
         self._end_of_command()
 
     # text

@@ -96,6 +96,12 @@ class Output:
         if len(self._chunks) > _FLUSH:
             self.flush()
 
+    def note(self, text: str) -> None:
+        """Write what is no line of the result: a newline that is missing stays missing."""
+        self._chunks.append(text)
+        if len(self._chunks) > _FLUSH:
+            self.flush()
+
     def block(self, text: str, *, complete: bool) -> None:
         """Write many lines at once; the last one is without its end when it is not `complete`."""
         self.line(text, complete=complete)
