@@ -6,7 +6,7 @@ decoder accepts it exactly if it is one: a cut within an item or a string leaves
 
 from __future__ import annotations
 
-from agentsandbox.languages.jq.json_text import NOTHING, JsonError, Stack, is_plain, next_item, parse_slowly, skip_blanks
+from agentsandbox.languages.jq.json_text import NOTHING, JsonError, Stack, is_plain, next_item, parse_slowly, scanner, skip_blanks
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ PIECE = 1 << 20
 """Characters that are decoded at a time."""
 _SMALL_PIECE = 1 << 12
 """The same where something in a larger piece can't be left to Python's decoder."""
-_LARGE = 1 << 22
+_LARGE = 1 << 20
 """A container that does not end within so many characters is opened."""
 _LONGEST_WAIT = 4096
 """Items that are taken one by one at most before a piece is tried again."""
@@ -29,7 +29,18 @@ _BORDER = 256
 _BEHIND = frozenset(",]} \t\n\r")
 """What may follow a number."""
 _SHORT = 24
-"""Strings of fewer characters are kept once in a piece."""
+"""Strings of fewer characters are kept once."""
+_MOST_KNOWN = 1 << 17
+"""Numbers or strings that are remembered, so that equal ones are kept once."""
+_ROW = 4096
+"""Numbers that are looked up at a time."""
+_PAUSE, _LONGEST_PAUSE = 64, 1024
+"""Such rows that are left as they are at first and at most, where few are equal."""
+_NUMBERS = frozenset((int, float))
+_TEXTS = frozenset((str,))
+_SHARED = frozenset((str, list, dict))
+_FEW = 16
+"""An array of no more is not looked through for its kinds."""
 
 DONE, MORE, STRANGE = range(3)
 """The value is complete; more text is needed; the text is none that Python's decoder reads as jq does."""
@@ -41,6 +52,8 @@ class Assembly:
     def __init__(self, budget: Budget) -> None:
         self.stack = Stack()
         self._budget = budget
+        self._pool = _Pool()
+        self._scan = scanner()
         self._marks: list[str] = []
         self._waits = 0
         self._patience = 1
@@ -85,9 +98,12 @@ class Assembly:
     def _take_item(self, text: str, position: int) -> int:
         """One value, or a key with its colon; -1 if it isn't complete, or strange. A large container is opened."""
         stack = self.stack
-        found = next_item(text, position)
+        sign = text[position]
+        long = sign in "[{" and len(text) - position > _LARGE
+        found = next_item(text[position : position + _LARGE], 0) if long else next_item(text, position)
         if found is not None:
             value, end = found
+            end += position * long
             if type(value) not in (list, dict, str) and text[end : end + 1] not in _BEHIND:
                 return -1
             if not is_plain(text[position:end]):
@@ -103,8 +119,7 @@ class Assembly:
                 return colon + 1
             stack.next = value
             return end
-        sign = text[position]
-        if sign not in "[{" or (stack.open and type(stack.open[-1]) is dict) or len(text) - position < _LARGE:
+        if not long or (stack.open and type(stack.open[-1]) is dict):
             return -1
         stack.open.append([] if sign == "[" else {})
         self._marks.append("")
@@ -124,7 +139,7 @@ class Assembly:
             left, right = "[]" if type(self.stack.open[-1]) is list else "{}"
             piece = f"{left}{text[position:cut]}{right}"
             if is_plain(piece):
-                found = next_item(piece, 0)
+                found = next_item(piece, 0, self._scan)
             elif self._doubtful <= 0 and len(piece) > _SMALL_PIECE:
                 self._doubtful = len(piece)
                 return self._take_piece(text, position)
@@ -145,7 +160,7 @@ class Assembly:
         return text.index(",", cut) + 1
 
     def _extend(self, items: Any) -> None:
-        _share(items)
+        _share(items, self._pool)
         top = self.stack.open[-1]
         if type(top) is list:
             top += items
@@ -174,17 +189,53 @@ def _mark(text: str, comma: int) -> str:
     return text[start : end + (following in ("{", "[", '"'))]
 
 
-def _share(items: Any) -> None:
-    """Keep equal short strings of a piece once."""
-    known: dict[str, str] = {}
-    same = known.setdefault
+class _Pool:
+    """Equal values of arrays that have only numbers or only short strings, kept once as long as it is worth the time."""
+
+    def __init__(self) -> None:
+        self._known: dict[Value, Value] = {}
+        self._skipped = 0
+        self._pause = _PAUSE
+        self.empty: dict[type, Value] = {list: [], dict: {}}
+
+    def share(self, array: list[Value]) -> None:
+        """Put what is known in place of what is equal to it."""
+        known = self._known
+        for start in range(0, len(array), _ROW):
+            if self._skipped:
+                self._skipped -= 1
+                continue
+            row = array[start : start + _ROW]
+            before = len(known)
+            array[start : start + _ROW] = map(known.setdefault, row, row)
+            if len(known) > _MOST_KNOWN:
+                if len(known) - before > len(row) // 2:
+                    self._skipped = self._pause
+                    self._pause = min(2 * self._pause, _LONGEST_PAUSE)
+                known.clear()
+
+
+def _share(items: Any, pool: _Pool) -> None:
+    """Keep equal short strings of a piece once, and empty containers; `pool` shares with other pieces too."""
+    same = dict[str, str]().setdefault
+    empty = pool.empty
     pending = [items]
     while pending:
         here = pending.pop()
+        if type(here) is list and len(here) > _FEW:
+            kinds = set(map(type, here))
+            if kinds <= _NUMBERS or (kinds == _TEXTS and max(map(len, here)) < _SHORT):
+                pool.share(here)
+                continue
+            if not kinds & _SHARED:
+                continue
         for key, value in here.items() if type(here) is dict else enumerate(here):
             kind = type(value)
             if kind is str:
                 if len(value) < _SHORT:
                     here[key] = same(value, value)
-            elif (kind is dict or kind is list) and value:
-                pending.append(value)
+            elif kind is dict or kind is list:
+                if value:
+                    pending.append(value)
+                else:
+                    here[key] = empty[kind]

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
     from agentsandbox.languages.jq.values import Value
 
+    Scan = Callable[[str, int], tuple[Value, int]]
+
 __all__ = [
     "COLORS",
     "NOTHING",
@@ -38,6 +40,7 @@ __all__ = [
     "parse_one",
     "parse_slowly",
     "quote",
+    "scanner",
     "skip_blanks",
     "text_place",
 ]
@@ -416,7 +419,30 @@ def dump_prefix(value: Value, size: int) -> str:
 
 # reading, the fast way
 
-_scan: Callable[[str, int], tuple[Value, int]] = json.decoder.JSONDecoder(parse_float=_parse_float).scan_once  # type: ignore[attr-defined]  # not in the stubs
+_MANY = 1 << 17
+"""Texts of numbers whose value is remembered."""
+
+
+class _Fractions(dict[str, "Value"]):
+    """Numbers with a fraction by their text."""
+
+    def __missing__(self, text: str) -> Value:
+        value = _parse_float(text)
+        if len(self) < _MANY:
+            self[text] = value
+        return value
+
+
+def scanner(parse_float: Callable[[str], Value] | None = None) -> Scan:
+    """Python's decoder as a function from a text and an offset to the value there and the offset behind it.
+
+    Unless there is another function for numbers with a fraction, equal ones are one object.
+    """
+    made: Scan = json.decoder.JSONDecoder(parse_float=parse_float or _Fractions().__getitem__).scan_once  # type: ignore[attr-defined]  # not in the stubs
+    return made
+
+
+_scan = scanner(_parse_float)
 
 
 def is_plain(text: str) -> bool:
@@ -444,10 +470,10 @@ def next_value(text: str, position: int) -> tuple[Value, int] | None:
     return value, end
 
 
-def next_item(text: str, position: int) -> tuple[Value, int] | None:
+def next_item(text: str, position: int, scan: Scan = _scan) -> tuple[Value, int] | None:
     """As `next_value` for a value within an array or object."""
     try:
-        return _scan(text, position)
+        return scan(text, position)
     except (StopIteration, ValueError, RecursionError):
         return None
 
