@@ -279,7 +279,7 @@ class Command:
     """A command as the table knows it. `raw` commands parse their own words: `args.operands` holds them all."""
 
     __slots__ = (
-        "_parser", "digits", "function", "hint", "late", "name", "permute", "raw", "rewrite", "summary", "tells_release", "usage",
+        "_parser", "advice", "digits", "function", "hint", "late", "name", "permute", "raw", "rewrite", "summary", "tells_release", "usage",
         "usage_status",
     )  # fmt: skip
 
@@ -296,8 +296,10 @@ class Command:
         rewrite: Callable[[Sequence[str]], Sequence[str]] | None = None,
         hint: str = _HINT,
         late: bool = False,
+        advice: Callable[[CommandContext, UsageError], None] | None = None,
     ) -> None:
         self.name = name
+        self.advice = advice
         self.hint = hint
         self.late = late
         self.function = function
@@ -403,7 +405,7 @@ class Command:
                 args = Arguments()
                 args.operands = list(ctx.words)
             else:
-                found = self._arguments(ctx.words)
+                found = self._arguments(ctx)
                 if found is None or found.flag("help"):
                     ctx.stdout.write(encode(self.usage))
                     return 0
@@ -466,13 +468,16 @@ class Command:
         ctx.stderr.write(encode(f"{ctx.name}: {describe_os_error(error)}\n"))
         return self.usage_status
 
-    def _arguments(self, words: Sequence[str]) -> Arguments | None:
+    def _arguments(self, ctx: CommandContext) -> Arguments | None:
         """What the words say; None where they are not in order but ask for help."""
+        words = ctx.words
         try:
             return self.parser().parse(self.rewrite(words) if self.rewrite is not None else words)
-        except UsageError:
+        except UsageError as error:
             if words and words[0] == "--help":
                 return None
+            if self.advice is not None:
+                self.advice(ctx, error)
             raise
 
 
@@ -487,6 +492,7 @@ def command(
     rewrite: Callable[[Sequence[str]], Sequence[str]] | None = None,
     hint: str = _HINT,
     late: bool = False,
+    advice: Callable[[CommandContext, UsageError], None] | None = None,
 ) -> Callable[[Function], Command]:
     """Make a function the command `name`.
 
@@ -498,13 +504,15 @@ def command(
     rewrite       puts obsolete forms (`tail +2`, `head -1c`) into today's words before they are parsed.
     hint          the line after a usage error; NAME stands for the name.
     late          what it prints is held back as by C's stdio: its messages come first.
+    advice        called with an error in the options, whose message it may add to.
     """
 
     def decorate(function: Function) -> Command:
         text = textwrap.dedent(usage).strip("\n") + "\n"
         return Command(
-            name, function, text, raw=raw, permute=permute, digits=digits, usage_status=usage_status, rewrite=rewrite, hint=hint, late=late
-        )
+            name, function, text, raw=raw, permute=permute, digits=digits, usage_status=usage_status, rewrite=rewrite, hint=hint, late=late,
+            advice=advice,
+        )  # fmt: skip
 
     return decorate
 

@@ -11,6 +11,10 @@ from agentsandbox.commands._quoting import quote, quote_always
 from agentsandbox.errors import CommandError, UsageError
 from agentsandbox.languages.modes import compile_mode
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 _DIRECTORY = True
 
 
@@ -32,16 +36,13 @@ def mkdir(ctx: CommandContext, args: Arguments) -> int:
     if not args.operands:
         raise UsageError("missing operand")
     warn_of_context(ctx, args, "SELinux/SMACK")
-    mode: int | None = None
+    mode: _Mode | None = None
     text = args.value("mode")
     if text is not None:
         change = compile_mode(text, ctx.umask)
         if change is None:
             raise CommandError(f"invalid mode {quote(text)}")
-        # bits that the mode does not speak of are left to the umask
-        full, none = (change(start, _DIRECTORY) for start in (0o777, 0))
-        spoken = ~(full ^ none)
-        mode = full & spoken | 0o777 & ~ctx.umask & ~spoken
+        mode = _Mode(change)
     make = _make_with_parents if args.flag("parents") else _make
     for name in args.operands:
         ctx.budget.step()
@@ -49,10 +50,31 @@ def mkdir(ctx: CommandContext, args: Arguments) -> int:
     return ctx.status
 
 
-def _make(ctx: CommandContext, name: str, mode: int | None, verbose: bool) -> None:
+class _Mode:
+    """The permissions that `-m` asks for; `spoken` are the bits that it speaks of."""
+
+    __slots__ = ("spoken", "wanted")
+
+    def __init__(self, change: Callable[[int, bool], int]) -> None:
+        self.wanted = change(0o777, _DIRECTORY)
+        self.spoken = 0o7777 & ~(change(0o7777, _DIRECTORY) ^ change(0, _DIRECTORY))
+
+    def make(self, ctx: CommandContext, path: str) -> None:
+        """Make a directory with them; as GNU's, with fewer at first where special bits are asked for."""
+        careful = self.spoken & 0o6000 or self.wanted & 0o1000
+        ctx.fs.mkdir(path, self.wanted & ~(0o6022 if careful else 0o6000))
+        made = ctx.fs.stat(path).permissions
+        if (made ^ self.wanted) & self.spoken:
+            ctx.fs.chmod(path, self.wanted | made & ~self.spoken)
+
+
+def _make(ctx: CommandContext, name: str, mode: _Mode | None, verbose: bool) -> None:
     try:
         path = ctx.path(name)
-        ctx.fs.mkdir(path, 0o777 & ~ctx.umask if mode is None else mode)
+        if mode is None:
+            ctx.fs.mkdir(path, 0o777 & ~ctx.umask)
+        else:
+            mode.make(ctx, path)
     except OSError as error:
         ctx.warn(f"cannot create directory {quote(name)}: {describe_os_error(error, '')}")
         return
@@ -60,7 +82,7 @@ def _make(ctx: CommandContext, name: str, mode: int | None, verbose: bool) -> No
         ctx.print(f"{ctx.name}: created directory {quote_always(name)}")
 
 
-def _make_with_parents(ctx: CommandContext, name: str, mode: int | None, verbose: bool) -> None:
+def _make_with_parents(ctx: CommandContext, name: str, mode: _Mode | None, verbose: bool) -> None:
     if not name:
         _make(ctx, name, mode, verbose)
         return
@@ -84,12 +106,10 @@ def _make_with_parents(ctx: CommandContext, name: str, mode: int | None, verbose
             ctx.warn(f"cannot {what} {quote(shown)}: {os.strerror(reason)}")
             return
         try:
-            permissions = 0o777 & ~ctx.umask
-            if not last:
-                permissions |= 0o300
-            elif mode is not None:
-                permissions = mode
-            ctx.fs.mkdir(path, permissions)
+            if last and mode is not None:
+                mode.make(ctx, path)
+            else:
+                ctx.fs.mkdir(path, 0o777 & ~ctx.umask | (0 if last else 0o300))
         except OSError as error:
             ctx.warn(f"cannot create directory {quote(name if last else here)}: {describe_os_error(error, '')}")
             return

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.commands._choices import choose
+from agentsandbox.commands._lines import shown_name
 from agentsandbox.commands._prompts import ask
 from agentsandbox.commands._quoting import quote_always
 from agentsandbox.commands._removal import Remover, is_dot
@@ -12,8 +13,17 @@ from agentsandbox.errors import CommandError, UsageError
 _INTERACTIVE = (("never", "no", "none"), ("once",), ("always", "yes"))
 
 
+def _point_at_file(ctx: CommandContext, error: UsageError) -> None:
+    """What is no option may be meant as a file."""
+    for word in ctx.words:
+        if len(word) > 1 and word[0] == "-" and ctx.fs.exists(ctx.path(word), follow=False):
+            error.message += f"\nTry '{ctx.name} ./{shown_name(word)}' to remove the file {quote_always(word)}."
+            return
+
+
 @command(
     "rm",
+    advice=_point_at_file,
     usage="""
     Usage: rm [OPTION]... [FILE]...
     Remove the FILE(s). Directories stay unless -r or -d is given.
