@@ -31,5 +31,4 @@ class ExpansionError(Exception):
 
 def unbound(shown: str) -> ExpansionError:
     """The error of `set -u`."""
-    shown = f"${shown}" if (len(shown) == 1 and "0" < shown <= "9") or shown == "!" else shown
     return ExpansionError(f"{shown}: unbound variable", status=127)

@@ -11,10 +11,10 @@ import re
 from agentsandbox.errors import ShellSyntaxError
 from agentsandbox.expansion.errors import ExpansionError, unbound
 from agentsandbox.expansion.transformations import OPERATORS, slice_list, slice_text, transform
-from agentsandbox.expansion.variables import ASSOCIATIVE, HIDDEN, AssociativeArray, IndexedArray, NameReference
+from agentsandbox.expansion.variables import ASSOCIATIVE, HIDDEN, AssociativeArray, IndexedArray, NameReference, is_name
 from agentsandbox.quoting import shell_quote_single
 from agentsandbox.streams import bytewise, decode, encode
-from agentsandbox.syntax.nodes import CHOICES, Literal, Parameter, Word
+from agentsandbox.syntax.nodes import CHOICES, TRANSFORMATIONS, Literal, Parameter, Word
 from agentsandbox.syntax.words import NAME
 
 TYPE_CHECKING = False
@@ -203,14 +203,15 @@ def compile_parameter(node: Parameter, words: Words) -> ParameterReader:
     if node.prefix == "#":
         return _length(reader)
     if not operator:
-        return _plain(reader)
+        return _plain(reader, node.source)
     if operator in CHOICES:
         return reader  # the word compiler makes the choice: the operand may be several fields
     return _operated(node, reader, words)
 
 
 def _bad(node: Parameter, status: int = 1) -> ParameterReader:
-    message = node.operands[0].source if node.operator == "bad" and node.operands else f"{node.source}: bad substitution"
+    told = node.operands[1:] if node.operator == "@" else node.operands
+    message = told[0].source if told else f"{node.source}: bad substitution"
 
     def fail(host: ExpansionHost) -> str:
         raise ExpansionError(message, status=status)
@@ -218,10 +219,11 @@ def _bad(node: Parameter, status: int = 1) -> ParameterReader:
     return ParameterReader("", fail)
 
 
-def _plain(reader: ParameterReader) -> ParameterReader:
+def _plain(reader: ParameterReader, source: str) -> ParameterReader:
     if reader.many is not None:
         return reader
-    single, shown = reader.single, reader.shown
+    single = reader.single
+    shown = reader.shown if source[1:2] == "{" or is_name(reader.shown) else source or reader.shown
 
     def read(host: ExpansionHost) -> str | None:
         text = single(host)
@@ -266,9 +268,8 @@ def _operated(node: Parameter, reader: ParameterReader, words: Words) -> Paramet
         return _slice(node, reader, words)
     if operator == "@":
         letter = node.operands[0].source
-        if letter not in ("U", "u", "L", "Q", "E", "P", "A", "K", "a", "k"):
-            bad, is_set = _bad(node, 127).single, reader.single
-            return ParameterReader(reader.shown, lambda host: None if is_set(host) is None else bad(host))
+        if letter not in TRANSFORMATIONS:
+            return _no_transformation(node, reader)
         return _transformed(node, reader, letter)
     pattern = words.pattern(node.operands[0])
     replacement = words.replacement(node.operands[1]) if len(node.operands) > 1 else None
@@ -298,6 +299,24 @@ def _operated(node: Parameter, reader: ParameterReader, words: Words) -> Paramet
         return operated
 
     return ParameterReader(shown, lambda host: join(host, operate_all(host), reader.star), operate_all, reader.star)
+
+
+def _no_transformation(node: Parameter, reader: ParameterReader) -> ParameterReader:
+    """${x@Z}: an error, but where x is not set."""
+    bad, is_set = _bad(node, 127).single, reader.single
+
+    def fail(host: ExpansionHost) -> str | None:
+        if is_set(host) is not None:
+            bad(host)
+        elif host.nounset and reader.many is None:
+            raise unbound(reader.shown)
+        return None
+
+    def fail_for_all(host: ExpansionHost) -> list[str]:
+        fail(host)
+        return []
+
+    return ParameterReader(reader.shown, fail, fail_for_all if reader.many is not None else None, reader.star)
 
 
 def _named(number: Callable[[ExpansionHost], int], shown: str) -> Callable[[ExpansionHost], int]:
@@ -355,8 +374,10 @@ def _slice(node: Parameter, reader: ParameterReader, words: Words) -> ParameterR
             kept = [text for index, text in value.pairs() if int(index) >= start]
             return kept if count is None else kept[:count]
         items = many(host)
-        if isinstance(value, AssociativeArray):
-            start = start - 1 if start > 0 else start
+        if isinstance(value, AssociativeArray):  # bash counts its elements from 1, and gives one at least
+            first = start + len(items) if start < 0 else max(start - 1, 0)
+            taken = items[max(first, 0) :] if first >= -1 else []
+            return taken if count is None else taken[: max(count, 1)]
         return slice_list(items, start, count, len(items))
 
     return ParameterReader(shown, lambda host: join(host, slice_many(host), reader.star), slice_many, reader.star)
@@ -382,7 +403,10 @@ def _transformed(node: Parameter, reader: ParameterReader, letter: str) -> Param
         value = host.variables.lookup(name) if name not in ("@", "*") else None
         if letter == "A":
             if name in ("@", "*"):
-                return ["set", "--", *(shell_quote_single(item) for item in host.positional)] if host.positional else []
+                quoted = [shell_quote_single(item) for item in host.positional]
+                if star and quoted:
+                    return [f"set -- {join(host, quoted, star)}"]
+                return ["set", "--", *quoted] if quoted else []
             whole = transform(host, name, None, "A", whole=True)
             return whole.split(" ", 2) if whole and whole.startswith("declare ") else [whole] if whole else []
         if letter in ("K", "k") and isinstance(value, (IndexedArray, AssociativeArray)):
@@ -458,7 +482,7 @@ def _indirect(node: Parameter, words: Words) -> ParameterReader:
             else:
                 found = reader_for(parsed[0], parsed[1], words)
                 found.shown = f"!{pointer.shown}"
-                found = _plain(found)
+                found = _plain(found, "${")
             if len(cache) < 64:
                 cache[text] = found
         return found

@@ -17,6 +17,7 @@ from agentsandbox.expansion.variables import (
     AssociativeArray,
     IndexedArray,
     NameReference,
+    is_name,
 )
 from agentsandbox.patterns import compile_shell_pattern
 from agentsandbox.quoting import declare_quote_double, has_metacharacters, needs_ansi, shell_quote_single
@@ -279,6 +280,8 @@ _TRANSFORMATIONS: dict[str, Callable[[ExpansionHost, str], str]] = {
 def _assignment(host: ExpansionHost, name: str, text: str | None, whole: bool) -> str | None:
     if name in ("@", "*"):
         return "set -- " + " ".join(map(shell_quote_single, host.positional)) if host.positional else ""
+    if not is_name(name):
+        return ""
     resolved = host.variables.resolve(name) or name
     flags = host.attributes.get(resolved, 0)
     letters = attribute_letters(flags)

@@ -142,7 +142,7 @@ class WordCompiler:
 
     def _parameter_text(self, node: Parameter, assignment: bool = False) -> Text:
         if node.operator == "" and node.prefix == "" and node.subscript is None:
-            fast = self._plain_text(node.name)
+            fast = self._plain_text(node)
             if fast is not None:
                 return fast
         if node.operator in CHOICES:
@@ -157,11 +157,12 @@ class WordCompiler:
             return lambda host: join(host, many(host), star)
         return lambda host: single(host) or ""
 
-    def _plain_text(self, name: str) -> Text | None:
+    def _plain_text(self, node: Parameter) -> Text | None:
         """$name, the commonest of all."""
+        name = node.name
         if not (name[0].isalpha() or name[0] == "_"):
             if name.isdigit() and name != "0":
-                return _positional_text(int(name[:9]), name)
+                return _positional_text(int(name[:9]), name if node.source[1:2] == "{" else node.source or name)
             return None
 
         def read(host: ExpansionHost) -> str:
@@ -507,13 +508,13 @@ def _extend_with(many: Callable[[ExpansionHost], Sequence[str]]) -> Fields:
     return extend
 
 
-def _positional_text(number: int, name: str) -> Text:
+def _positional_text(number: int, shown: str) -> Text:
     def read(host: ExpansionHost) -> str:
         positional = host.positional
         if number <= len(positional):
             return positional[number - 1]
         if host.nounset:
-            raise unbound(name)
+            raise unbound(shown)
         return ""
 
     return read

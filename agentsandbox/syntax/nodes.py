@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CHOICES",
+    "TRANSFORMATIONS",
     "AndOr",
     "ArithmeticCommand",
     "ArithmeticFor",
@@ -122,6 +123,8 @@ class DoubleQuoted(Part):
         self.parts = parts
 
 
+TRANSFORMATIONS = frozenset("UuLQEPAKak")
+"""The letters of ${x@…}."""
 CHOICES = frozenset(("-", ":-", "=", ":=", "?", ":?", "+", ":+"))
 """Operators of a parameter that take their operand in its place, or not."""
 

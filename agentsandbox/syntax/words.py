@@ -20,6 +20,7 @@ import re
 from agentsandbox.errors import LimitReached, ShellSyntaxError
 from agentsandbox.syntax.lexer import Lexer
 from agentsandbox.syntax.nodes import (
+    TRANSFORMATIONS,
     ArithmeticSubstitution,
     Command,
     CommandSubstitution,
@@ -577,7 +578,7 @@ class WordReader(Lexer):
         char = text[self.position : self.position + 1]
         following = text[self.position + 1 : self.position + 2]
         if char == "#" and following != "}" and (following in _SPECIAL or NAME.match(following)):
-            if not (following in "-?#" and text[self.position + 2 : self.position + 3] != "}"):
+            if not (following in "-?#@" and text[self.position + 2 : self.position + 3] != "}"):
                 prefix = "#"
                 self.position += 1
         elif char == "!" and following and (following in _SPECIAL or NAME.match(following)):
@@ -630,8 +631,11 @@ class WordReader(Lexer):
             if operator == "//" and text[self.position : self.position + 1] == "/":
                 return Parameter(name, subscript, prefix, operator, self._slash_operands(start))
             operands = self._operands(start, BRACE, "/")
+        elif operator[0] in "^,~" and name in "?-#":
+            return None
         elif operator[0] in "#%^,~" or operator in ("@", "?", ":?"):
             operands = self._operands(start, BRACE, "")
+            self.has_bad |= operator == "@" and operands[0].source not in TRANSFORMATIONS
         else:
             operands = self._operands(start, mode, "")
         return Parameter(name, subscript, prefix, operator, operands)
@@ -749,8 +753,10 @@ def _without_end(body: str, opening: re.Match[str]) -> str:
 def _tell_bad(parts: tuple[Part, ...], source: str) -> None:
     """Bad substitutions are reported with the whole text that they stand in."""
     for part in parts:
-        if isinstance(part, Parameter) and part.operator == "bad" and not part.operands:
-            part.operands = (Word((), f"{source}: bad substitution"),)
+        if not isinstance(part, Parameter):
+            continue
+        if (part.operator == "bad" and not part.operands) or (part.operator == "@" and part.operands[0].source not in TRANSFORMATIONS):
+            part.operands = (*part.operands[:1], Word((), f"{source}: bad substitution"))
 
 
 _DIGITS = re.compile(r"[0-9]+")
