@@ -35,6 +35,7 @@ __all__ = [
     "compressor",
     "decompress",
     "detect",
+    "inflate",
     "load_zstandard",
     "read_gzip_header",
 ]
@@ -167,11 +168,11 @@ def _gunzip(source: Source, budget: Budget) -> Iterator[bytes]:
                 return
         first = False
         read_gzip_header(source)
-        yield from _inflate(source, budget)
+        yield from inflate(source, budget)
 
 
-def _inflate(source: Source, budget: Budget) -> Iterator[bytes]:
-    """One member's data, its checks included."""
+def inflate(source: Source, budget: Budget, *, checked: bool = True) -> Iterator[bytes]:
+    """One member's data, its checks included, if it has those."""
     inflater = zlib.decompressobj(-15)
     check = size = 0
     while not inflater.eof:
@@ -188,6 +189,8 @@ def _inflate(source: Source, budget: Budget) -> Iterator[bytes]:
             size += len(data)
             yield data
     source.give_back(inflater.unused_data)
+    if not checked:
+        return
     trailer = source.take(8)
     if len(trailer) < 8:
         raise CompressionError("end")
@@ -233,6 +236,8 @@ def _expand(
         if magic == _MAGIC["xz"]:
             while source.peek(4) == b"\0\0\0\0":
                 source.take(4)
+            if source.peek(1) == b"\0":
+                raise CompressionError("data")
 
 
 def _before_error(expander: lzma.LZMADecompressor, taken: list[bytes], budget: Budget) -> bytes:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import stat as stat_module
 
 from agentsandbox.command import Arguments, Command, CommandContext, command
 from agentsandbox.commands._compression import CHECKS, CompressionError, Source, compress_stream, compressor, decompress, detect
+from agentsandbox.commands._xz_filters import check_number, expand_raw, filtered_compressor, read_filters
 from agentsandbox.commands._xz_listing import (
     Facts,
     ListError,
@@ -43,6 +45,7 @@ class _Xz:
         self.quiet = args.flag("quiet")
         self.silent = sum(key == "quiet" for key, _ in args.given) > 1
         self.verbose = args.flag("verbose")
+        self.details = sum(key == "verbose" for key, _ in args.given) > 1
         self.forgiving = args.flag("no-warn")
         self.robot = args.flag("robot")
         self.single = args.flag("single-stream")
@@ -53,9 +56,21 @@ class _Xz:
         self.suffix = args.value("suffix") or ""
         level = args.last("fast", "best", *"012345678")
         self.level = {"fast": 0, "best": 9, None: 6}.get(level) if level in ("fast", "best", None) else int(level or 6)
-        self.format = args.value("format", "auto")
-        if self.format not in ("auto", "xz", "lzma"):
+        self.format = {"alone": "lzma"}.get(args.value("format", "auto") or "", args.value("format", "auto"))
+        if self.format not in ("auto", "xz", "lzma", "raw"):
             raise CommandError(f"{self.format}: Unknown file format type")
+        if args.flag("suffix") and (not self.suffix or "/" in self.suffix):
+            raise CommandError(f"{self.suffix}: Invalid filename suffix")
+        for option in ("threads", "memlimit", "memlimit-compress", "memlimit-decompress", "flush-timeout"):
+            for value in args.values(option):
+                check_number(value, percents=option.startswith("mem"))
+        self.filters = read_filters(args.given)
+        if self.format == "raw" and not self.filters:
+            self.filters = read_filters([("lzma2", f"preset={self.level}")])
+            self.remark("Using a preset in raw mode is discouraged.")
+            self.remark("The exact options of the presets may vary between software versions.")
+        if args.flag("flush-timeout") and args.value("threads", "1") != "1":
+            self.remark("Switching to single-threaded mode due to --flush-timeout")
 
     def error(self, message: str) -> None:
         if not self.silent:
@@ -68,6 +83,11 @@ class _Xz:
             self.ctx.stderr.write(encode(f"{self.ctx.name}: {message}\n"))
         if not self.forgiving:
             self.ctx.status = self.ctx.status or 2
+
+    def remark(self, message: str) -> None:
+        """A warning that leaves the status as it is."""
+        if not self.quiet:
+            self.ctx.stderr.write(encode(f"{self.ctx.name}: {message}\n"))
 
     def run(self, operands: list[str]) -> int:
         for name in operands:
@@ -90,54 +110,65 @@ class _Xz:
         total.files = 0
         show = self.ctx.print
         for place, name in enumerate(operands, 1):
-            facts = self.facts_of(name)
+            title = f"{'' if place == 1 else chr(10)}{name} ({place}/{len(operands)})"
+            facts = self.facts_of(name, title if self.verbose and not self.robot else "")
             if facts is None:
                 continue
             total.streams += facts.streams
             total.files += 1
             if self.robot:
-                show_robot(facts, name, show, verbose=self.verbose)
+                show_robot(facts, name, show, verbose=self.verbose, details=self.details)
             elif self.verbose:
-                show_facts(facts, f"{'' if total.files == 1 else chr(10)}{name} ({place}/{len(operands)})", show)
+                show_facts(facts, title, show, details=self.details)
             else:
                 show_row(facts, name, show, first=total.files == 1)
         if self.robot:
-            show_robot_totals(total, show)
+            show_robot_totals(total, show, details=self.details)
         elif total.files > 1 and self.verbose:
-            show_total_facts(total, show)
+            show_total_facts(total, show, details=self.details)
         elif total.files > 1:
             show_total_row(total, show)
         return self.ctx.status
 
-    def facts_of(self, name: str) -> Facts | None:
-        """The facts of one file, None after telling why there are none."""
+    def facts_of(self, name: str, title: str) -> Facts | None:
+        """The facts of one file, None after telling why there are none, under the title."""
         if name == "-":
             self.error("--list does not support reading from standard input")
             return None
+        problem = ""
         try:
             info = self.ctx.fs.stat(self.ctx.path(name))
-            if info.is_dir:
-                self.caution(f"{name}: Is a directory, skipping")
-                return None
-            return read_facts(self.ctx.fs.read_bytes(self.ctx.path(name)), self.ctx.budget)
+            if not info.is_dir:
+                return read_facts(self.ctx.fs.read_bytes(self.ctx.path(name)), self.ctx.budget)
         except ListError as error:
-            self.error(f"{name}: {error.message}")
+            problem = error.message
         except OSError as error:
-            self.error(f"{name}: {os.strerror(error.errno or 5)}")
+            problem = os.strerror(error.errno or 5)
+        if title:
+            self.ctx.print(title)
+        if problem:
+            self.error(f"{name}: {problem}")
+        else:
+            self.caution(f"{name}: Is a directory, skipping")
         return None
 
     def operand(self, name: str) -> None:
-        info = self.ctx.fs.stat(self.ctx.path(name), follow=self.force or self.stdout or self.test)
+        info = self.ctx.fs.stat(self.ctx.path(name), follow=self.force or self.keep or self.test)
         if info.is_dir:
             self.caution(f"{name}: Is a directory, skipping")
         elif info.is_link:
             self.caution(f"{name}: Is a symbolic link, skipping")
         elif not info.is_file:
             self.caution(f"{name}: Not a regular file, skipping")
+        elif not (self.force or self.keep or self.test) and (problem := _unwanted(info)):
+            self.caution(f"{name}: {problem}, skipping")
         else:
             self.regular_file(name, info)
 
     def output_name(self, name: str) -> str | None:
+        if self.format == "raw" and not self.suffix:
+            self.error(f"{name}: With --format=raw, --suffix=.SUF is required unless writing to stdout")
+            return None
         suffixes = {self.suffix: "", **_SUFFIXES} if self.suffix else _SUFFIXES
         suffix = next((suffix for suffix in suffixes if name.endswith(suffix) and len(name) > len(suffix)), None)
         if self.expand:
@@ -159,7 +190,7 @@ class _Xz:
                 self.stream(file, None if self.test else self.ctx.stdout, name)
                 return
             source = Source(file)
-            if self.expand and detect(source.peek(6)) not in ("xz", "lzma"):
+            if self.expand and self.format != "raw" and not self.knows(source):
                 self.error(f"{name}: {_PROBLEMS['format']}")
                 return
             output = self.output_name(name)
@@ -178,7 +209,7 @@ class _Xz:
 
     def write_file(self, name: str, path: str, file: ByteReader, info: Stat) -> None:
         fs = self.ctx.fs
-        target = fs.open(path, "x", permissions=info.permissions)
+        target = fs.open(path, "x", permissions=info.permissions & 0o777)
         done = False
         try:
             done = self.stream(file, target, name)
@@ -187,7 +218,7 @@ class _Xz:
             if not done:
                 fs.unlink(path)
         if done:
-            fs.chmod(path, info.permissions)
+            fs.chmod(path, info.permissions & 0o777)
             fs.utime(path, info.mtime)
             if not self.keep:
                 fs.unlink(self.ctx.path(name))
@@ -199,20 +230,33 @@ class _Xz:
             self.squeeze(reader, target, name)
             return True
         source = Source(reader)
-        format = detect(source.peek(6))
         try:
-            if format not in ("xz", "lzma"):
+            if self.format != "raw" and not self.knows(source):
+                if self.force and self.stdout and target is not None:
+                    while block := source.block():
+                        self.ctx.budget.step()
+                        target.write(block)
+                    return True
                 raise CompressionError("format")
-            self.write_expanded(source, format, target, name)
+            self.write_expanded(source, target, name)
         except CompressionError as error:
             problem = "end" if error.problem == "garbage" else error.problem
             self.error(f"{name}: {_PROBLEMS[problem]}")
             return False
         return True
 
-    def write_expanded(self, source: Source, format: str, target: ByteWriter | None, name: str) -> None:
+    def knows(self, source: Source) -> bool:
+        """Whether the data is in a format that may be expanded."""
+        found = detect(source.peek(6))
+        return found in (("xz", "lzma") if self.format == "auto" else (self.format,))
+
+    def write_expanded(self, source: Source, target: ByteWriter | None, name: str) -> None:
         size = 0
-        for block in decompress(source, format, self.ctx.budget, single=self.single):
+        if self.format == "raw":
+            blocks = expand_raw(source, self.filters, self.ctx.budget)
+        else:
+            blocks = decompress(source, detect(source.peek(6)) or "xz", self.ctx.budget, single=self.single)
+        for block in blocks:
             size += len(block)
             if target is not None:
                 target.write(block)
@@ -220,7 +264,10 @@ class _Xz:
             self.tell_sizes(name, source.taken, size)
 
     def squeeze(self, reader: ByteReader, target: ByteWriter, name: str) -> None:
-        packer = compressor("lzma" if self.format == "lzma" else "xz", self.level, check=self.check)
+        if self.filters:
+            packer = filtered_compressor(self.format or "", self.filters, self.check)
+        else:
+            packer = compressor("lzma" if self.format == "lzma" else "xz", self.level, check=self.check)
         before, after = compress_stream(packer, reader, target, self.ctx.budget, block=16384, steps=500)
         if self.verbose:
             self.tell_sizes(name, after, before)
@@ -228,6 +275,15 @@ class _Xz:
     def tell_sizes(self, name: str, compressed: int, plain: int) -> None:
         ratio = f"= {compressed / plain:.3f}" if plain and compressed / plain <= 9.999 else "> 9.999"
         self.ctx.stderr.write(encode(f"{name}: {compressed} B / {plain} B {ratio}\n"))
+
+
+def _unwanted(info: Stat) -> str:
+    """Why a file is left alone unless -f or -k is given; "" for most."""
+    if info.mode & (stat_module.S_ISUID | stat_module.S_ISGID):
+        return "File has setuid or setgid bit set"
+    if info.mode & stat_module.S_ISVTX:
+        return "File has sticky bit set"
+    return "Input file has more than one hard link" if info.nlink > 1 else ""
 
 
 _OPTIONS = """
@@ -238,7 +294,7 @@ _OPTIONS = """
       -f, --force              force overwrite of output file and compress links
       -c, --stdout, --to-stdout  write to standard output and do not delete input files
       -S, --suffix=SUF         use the suffix SUF on compressed files
-      -F, --format=FMT         auto (default), xz or lzma
+      -F, --format=FMT         auto (default), xz, lzma (or alone) or raw
       -0, --fast               compress fastest
       -1                       a preset between
       -2                       a preset between
@@ -253,7 +309,17 @@ _OPTIONS = """
       -e, --extreme            accepted: it trades time for little
           --files[=FILE]       read names of files, one on a line, from FILE or standard input
           --files0[=FILE]      the same, with a NUL after each name
-      -l, --list               show what is in .xz files
+      -l, --list               show what is in .xz files; with -v and -vv more of it
+          --lzma1[=OPTIONS]    compress with LZMA1: preset, dict (to 8MiB), lc, lp, pb, mode, nice, mf and depth
+          --lzma2[=OPTIONS]    … with LZMA2
+          --delta[=OPTIONS]    first take the difference to the byte dist before
+          --x86[=OPTIONS]      first make addresses in machine code absolute, from start on
+          --arm[=OPTIONS]      see --x86
+          --armthumb[=OPTIONS]  see --x86
+          --powerpc[=OPTIONS]  see --x86
+          --ia64[=OPTIONS]     see --x86
+          --sparc[=OPTIONS]    see --x86
+          --flush-timeout=MS   accepted: nothing waits for input here
       -M, --memlimit=LIMIT     accepted: the sandbox limits memory itself
           --memlimit-compress=LIMIT    accepted: see -M
           --memlimit-decompress=LIMIT  accepted: see -M
@@ -273,6 +339,10 @@ _OPTIONS = """
 
 
 def _run(made: Command, ctx: CommandContext, args: Arguments, *, expand: bool, stdout: bool, lzma: bool = False) -> int:
+    given = []
+    for variable in ("XZ_DEFAULTS", "XZ_OPT"):
+        given += made.parser().parse(ctx.env.get(variable, "").split()).given
+    args.given[:0] = [(key, value) for key, value in given if key]
     if args.flag("long-help"):
         ctx.print(made.usage, end="")
         return 0
