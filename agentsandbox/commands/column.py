@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import re
 
 from agentsandbox.command import Arguments, CommandContext, command
+from agentsandbox.commands._column_tables import Table, print_json, print_table
 from agentsandbox.commands._lines import lines
 from agentsandbox.commands._widths import text_width
 from agentsandbox.errors import CommandError
@@ -14,8 +14,6 @@ from agentsandbox.streams import decode, encode
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-
-    from agentsandbox.limits import Budget
 
 _PIECE = 1 << 16
 _INVALID = re.compile("[\udc80-\udcff]")
@@ -93,43 +91,6 @@ def _filled_row(entries: list[str], widths: list[int], column: int) -> str:
 # tables
 
 
-class _Table:
-    """Rows of cells, and what is known of the columns."""
-
-    __slots__ = ("names", "order", "right", "rows", "shown")
-
-    def __init__(self, rows: list[list[str]], names: list[str], budget: Budget) -> None:
-        self.rows = rows
-        count = max([len(names), *[len(row) for row in rows]])
-        budget.charge(64 * count)
-        self.names = names + [""] * (count - len(names))
-        self.order = list(range(count))
-        self.right: set[int] = set()
-        self.shown = [True] * count
-
-    def find(self, text: str | None) -> list[int]:
-        """The columns that a list names, by name or number."""
-        found = []
-        for item in (text or "").split(","):
-            if item in self.names and item:
-                found.append(self.names.index(item))
-            elif item.isdecimal() and item.isascii() and 0 < int(item[:9]) <= len(self.names):
-                found.append(int(item) - 1)
-            elif item == "-":
-                found += [at for at, name in enumerate(self.names) if not name]
-            elif item == "0":
-                found += range(len(self.names))
-            elif item.isdecimal() and item.isascii():
-                continue  # there is no such column
-            else:
-                raise CommandError(f"undefined column name '{item}'")
-        return found
-
-    def columns(self) -> list[int]:
-        """The columns to print, in order."""
-        return [at for at in self.order if self.shown[at]]
-
-
 def _split(line: str, separators: str | None, limit: int) -> list[str]:
     """The cells of a line; with given separators each of them ends a cell."""
     if separators is None:
@@ -141,56 +102,10 @@ def _split(line: str, separators: str | None, limit: int) -> list[str]:
     return re.split(f"[{re.escape(separators)}]", line, maxsplit=max(0, limit - 1))
 
 
-def _print_table(ctx: CommandContext, table: _Table, separator: str, *, headings: bool) -> None:
-    columns = table.columns()
-    rows = [table.names, *table.rows] if headings else table.rows
-    widths = dict.fromkeys(columns, 0)
-    measured = []
-    for row in rows:
-        ctx.budget.step(len(row) + 1)
-        sizes = [text_width(cell) for cell in row]
-        measured.append(sizes)
-        for at in columns:
-            if at < len(sizes):
-                widths[at] = max(widths[at], sizes[at])
-    wide = sum(widths.values()) + len(widths) * len(separator)
-    ctx.budget.charge(wide)
-    most = max(1, min(256, (1 << 20) // (wide + 1)))
-    texts = []
-    for row, sizes in zip(rows, measured, strict=True):
-        ctx.budget.step(len(columns))
-        cells = []
-        for place, at in enumerate(columns):
-            cell, size = (row[at], sizes[at]) if at < len(row) else ("", 0)
-            padding = " " * (widths[at] - size)
-            if at in table.right:
-                cells.append(padding + cell)
-            else:
-                cells.append(cell if place == len(columns) - 1 else cell + padding)
-        texts.append(separator.join(cells))
-        if len(texts) >= most:
-            ctx.print("\n".join(texts))
-            texts = []
-    if texts:
-        ctx.print("\n".join(texts))
+_FOR_TREES = ("tree", "tree-id", "tree-parent")
 
 
-def _print_json(ctx: CommandContext, table: _Table, name: str) -> None:
-    columns = table.columns()
-    ctx.print(f"{{\n   {json.dumps(name, ensure_ascii=False)}: [")
-    for number, row in enumerate(table.rows):
-        ctx.budget.step(len(columns) + 1)
-        cells = []
-        for at in columns:
-            cell = row[at] if at < len(row) else ""
-            key = json.dumps(table.names[at].lower(), ensure_ascii=False)
-            cells.append(f"         {key}: {json.dumps(cell, ensure_ascii=False) if cell else 'null'}")
-        ctx.print("      {\n" if not number else "{\n", end="")
-        ctx.print(",\n".join(cells) + "\n      }" + ("," if number < len(table.rows) - 1 else "\n"), end="")
-    ctx.print("   ]\n}")
-
-
-def _table(ctx: CommandContext, args: Arguments) -> None:
+def _table(ctx: CommandContext, args: Arguments, width: int) -> None:
     names = (args.value("table-columns") or "").split(",") if args.flag("table-columns") else []
     as_json = args.flag("json")
     if as_json and not names:
@@ -201,22 +116,30 @@ def _table(ctx: CommandContext, args: Arguments) -> None:
     rows = [_split(line, separators, limit) for line in _read_lines(ctx, args.operands) if kept or line.strip(" \t")]
     if not rows:
         return
-    table = _Table(rows, names, ctx.budget)
-    for at in table.find(args.value("table-right")) if args.flag("table-right") else []:
-        table.right.add(at)
+    table = Table(rows, names, ctx.budget, width)
+    for key, chosen in (
+        ("table-right", table.right), ("table-truncate", table.cut), ("table-wrap", table.wrapped), ("table-noextreme", table.uneven),
+    ):  # fmt: skip
+        if args.flag(key):
+            chosen.update(table.find(args.value(key) or ""))
     if args.flag("table-order"):
-        first = table.find(args.value("table-order"))
+        first = table.find(args.value("table-order") or "")
         table.order = first + [at for at in table.order if at not in first]
-    for at in table.find(args.value("table-hide")) if args.flag("table-hide") else []:
+    for at in table.find(args.value("table-hide") or "", unnamed=True) if args.flag("table-hide") else []:
         table.shown[at] = False
+    if args.flag("tree"):
+        column, id_column, parent = [args.value(key) or "" for key in _FOR_TREES]
+        table.plant(column, id_column, parent, ctx.budget)
     if as_json:
-        _print_json(ctx, table, args.value("table-name", "table") or "")
+        print_json(ctx, table, args.value("table-name", "table") or "")
         return
     separator = args.value("output-separator", "  ") or ""
-    _print_table(ctx, table, separator, headings=bool(names) and not args.flag("table-noheadings"))
+    print_table(ctx, table, separator, headings=bool(names) and not args.flag("table-noheadings"))
 
 
-_OF_TABLES = ("table-name", "table-order", "table-columns", "table-hide", "table-right")
+_OF_TABLES = (
+    "table-name", "table-order", "table-columns", "table-hide", "table-right", "table-truncate", "table-wrap", "table-noextreme",
+)  # fmt: skip
 
 
 def _number(text: str | None, what: str) -> int:
@@ -240,6 +163,12 @@ def _number(text: str | None, what: str) -> int:
       -d, --table-noheadings          do not print the names
       -H, --table-hide=COLUMNS        leave out these columns
       -R, --table-right=COLUMNS       align these columns to the right
+      -T, --table-truncate=COLUMNS    cut the cells of these columns where the table is too wide
+      -W, --table-wrap=COLUMNS        wrap the cells of these columns where the table is too wide
+      -E, --table-noextreme=COLUMNS   let a few very long cells not make these columns wide
+      -r, --tree=COLUMN               show in this column which line stands under which
+      -i, --tree-id=COLUMN            what a line is called
+      -p, --tree-parent=COLUMN        what the line is called that it stands under
       -J, --json                      write a table as JSON
       -c, --output-width=WIDTH        columns of the output (80), when lines fill it
       -o, --output-separator=STRING   between the columns of a table (two spaces)
@@ -262,8 +191,10 @@ def column(ctx: CommandContext, args: Arguments) -> int:
     else:
         text = ctx.env.get("COLUMNS", "")
         width = int(text) if re.fullmatch("[1-9][0-9]{0,5}", text) else 80
-    if args.flag("table") or args.flag("json"):
-        _table(ctx, args)
+    if args.flag("tree") and not (args.flag("tree-id") and args.flag("tree-parent")):
+        raise CommandError("options --tree-id and --tree-parent are required for tree formatting")
+    if args.flag("table") or args.flag("json") or args.flag("tree"):
+        _table(ctx, args, width)
         return ctx.status
     if any(args.flag(name) for name in _OF_TABLES):
         raise CommandError("option --table required for all --table-*")
