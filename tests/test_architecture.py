@@ -52,9 +52,6 @@ CIRCLES = {
 LIMIT = 600
 LONG_FILES = {
     "expansion/variables.py": "every kind of variable and its attributes",
-    "languages/awk/expressions.py": "every operator of awk as code",
-    "languages/awk/parser.py": "the grammar of awk",
-    "languages/awk/runtime.py": "what running awk programs share",
     "interpreter/shell.py": "the state of a shell",
     "languages/calculator/program.py": "every statement and function of bc and dc",
     "languages/jq/json_text.py": "reading and writing JSON as jq does",

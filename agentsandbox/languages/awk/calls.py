@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from agentsandbox.languages.awk import nodes
+from agentsandbox.languages.awk.assignments import assigned
+from agentsandbox.languages.awk.printing import formatted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -124,7 +126,7 @@ def substitution_statement(compiler: Expressions, call: Call) -> tuple[str, str]
     target = substitution_target(call)
     if not isinstance(target, nodes.Name) and not (isinstance(target, nodes.Field) and isinstance(target.number, nodes.Number)):
         return None
-    return _substituted(compiler, call, compiler.text(target)), compiler.assigned(target, "rt.got")
+    return _substituted(compiler, call, compiler.text(target)), assigned(compiler, target, "rt.got")
 
 
 def _substitute(compiler: Expressions, call: Call) -> str:
@@ -143,7 +145,7 @@ def _substitute(compiler: Expressions, call: Call) -> str:
         assign = f"rt.set_field(rt.got, {position})"
     else:
         text = compiler.text(target)
-        assign = compiler.assigned(target, "rt.got")
+        assign = assigned(compiler, target, "rt.got")
     return f"(({assign}, {count})[1] if ({count} := {_substituted(compiler, call, text)}) else {count})"
 
 
@@ -159,7 +161,7 @@ def _match(compiler: Expressions, call: Call) -> str:
 
 
 def _sprintf(compiler: Expressions, call: Call) -> str:
-    return compiler.formatted(call.arguments)
+    return formatted(compiler, call.arguments)
 
 
 def _numeric(compiler: Expressions, call: Call) -> str:

@@ -12,8 +12,10 @@ import re
 
 from agentsandbox.errors import LimitReached
 from agentsandbox.languages.awk import nodes
+from agentsandbox.languages.awk.assignments import assignment
 from agentsandbox.languages.awk.expressions import Expressions
 from agentsandbox.languages.awk.lexer import AwkSyntaxError
+from agentsandbox.languages.awk.printing import printed
 from agentsandbox.languages.awk.scopes import SPECIAL_ARRAYS, SPECIAL_NAMES, Scopes
 from agentsandbox.languages.awk.shortcuts import counts_silently, field_loop, uses_subscript
 from agentsandbox.languages.awk.values import FILE
@@ -435,7 +437,7 @@ class _Generator(Expressions):
         temporary = self.temporary()
         self.emit(f"for {temporary} in walk({array}):")
         self.deeper()
-        self.emit(self.assignment(variable, temporary))
+        self.emit(assignment(self, variable, temporary))
         self.shallower()
         self.loop(node.body, lambda: self.emit("continue"), lambda: None)
 
@@ -510,7 +512,7 @@ class _Generator(Expressions):
             self.emit(f"{self.array_code(target.base)}.pop({self.subscript(target.subscripts)}, None)")
 
     def print_statement(self, node: nodes.Print) -> None:
-        text, bounded = self.printed(node)
+        text, bounded = printed(self, node)
         if not node.redirection:
             if bounded and not self.loop_depth and not self.function:
                 self.emit(f"emit({text})")

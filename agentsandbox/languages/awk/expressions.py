@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 
 from agentsandbox.languages.awk import nodes
+from agentsandbox.languages.awk.assignments import assign_statement, assign_value, assigned, step_value
 from agentsandbox.languages.awk.calls import CALLS, TEXT_CALLS, substitution_statement
-from agentsandbox.languages.awk.formats import parse_format
 from agentsandbox.languages.awk.lexer import AwkSyntaxError
 from agentsandbox.languages.awk.scopes import SPECIAL_ARRAYS, SPECIAL_NAMES
-from agentsandbox.languages.awk.shortcuts import is_arithmetic, is_pure
+from agentsandbox.languages.awk.shortcuts import is_arithmetic
 from agentsandbox.languages.awk.values import integral_text, parse_number
 from agentsandbox.regexps import RegexError, compile_posix
 
@@ -125,7 +125,7 @@ class Expressions:
         if isinstance(expression, nodes.Step):
             expression = nodes.Assign(expression.line, "+=" if expression.amount > 0 else "-=", expression.target, nodes.Number(0, 1.0))
         if isinstance(expression, nodes.Assign):
-            self.assign_statement(expression)
+            assign_statement(self, expression)
             return
         if isinstance(expression, nodes.Call) and expression.name in ("sub", "gsub"):
             found = substitution_statement(self, expression)
@@ -373,9 +373,9 @@ class Expressions:
         if isinstance(expression, nodes.Field):
             return self.field_value(expression)
         if isinstance(expression, nodes.Assign):
-            return self.assign_value(expression)
+            return assign_value(self, expression)
         if isinstance(expression, nodes.Step):
-            return self.step_value(expression)
+            return step_value(self, expression)
         if isinstance(expression, nodes.UserCall):
             return self.user_call(expression)
         if isinstance(expression, nodes.IndirectCall):
@@ -507,75 +507,6 @@ class Expressions:
             return f"same_number({subject}, {self.number(value)})"
         return f"same_text({subject}, {self.text(value)})"
 
-    # assignment
-
-    def assignment(self, target: nodes.Name | nodes.Index | nodes.Field, code: str) -> str:
-        """The statement that assigns the value of `code`."""
-        if isinstance(target, nodes.Name) and target.name not in SPECIAL_NAMES and not self.scopes.is_array(self.function, target.name):
-            return f"{self.variable(target)} = {code}"
-        if isinstance(target, nodes.Index):
-            return f"{self.array_code(target.base)}[{self.subscript(target.subscripts)}] = {code}"
-        return self.assigned(target, code)
-
-    def assigned(self, target: nodes.Name | nodes.Index | nodes.Field, code: str) -> str:
-        """The expression that assigns the value of `code` and is that value."""
-        if isinstance(target, nodes.Name):
-            scope, name = self.scopes.key(self.function, target.name)
-            if self.scopes.is_array(self.function, name) or name in SPECIAL_ARRAYS:
-                return f"({code}, {self.variable(target)})"
-            if not scope and name in SPECIAL_NAMES:
-                return f"rt.assign({name!r}, {code})"
-            return f"({self.variable(target)} := {code})"
-        if isinstance(target, nodes.Index):
-            return f"set_element({code}, {self.array_code(target.base)}, {self.subscript(target.subscripts)})"
-        if isinstance(target.number, nodes.Number) and target.number.value == 0:
-            return self.set_record(code)
-        if isinstance(target.number, nodes.Number) and 1 <= target.number.value < 1000:
-            return f"rt.put_field({code}, {int(target.number.value)})"
-        return f"rt.set_field({code}, {self.number(target.number)})"
-
-    def set_record(self, code: str) -> str:
-        """`$0 = code` as an expression."""
-        if self.general:
-            return f"rt.set_record_value({code})"
-        temporary = self.temporary()
-        split = ", (f := rt.split(r)), (nf := rt.count)" if self.scopes.uses_fields else ""
-        return f"(({temporary} := {code}), (r := text({temporary})){split}, {temporary})[-1]"
-
-    def assign_statement(self, node: nodes.Assign) -> None:
-        target, operator = node.target, node.operator
-        if operator == "=":
-            position, source = _position(target), _position(node.value)
-            if position and source:
-                self.emit(f"rt.copy_field({source}, {position})")
-                return
-            is_arithmetic = isinstance(node.value, (nodes.Binary, nodes.Unary))
-            value = self.quick_value(node.value, self.value) if is_arithmetic else self.value(node.value)
-            self.emit(self.assignment(target, value))
-            return
-        if isinstance(target, nodes.Name) and target.name not in SPECIAL_NAMES and not self.scopes.is_array(self.function, target.name):
-            name = self.variable(target)
-            value = self.quick_value(node.value, self.number)
-            if operator in ("+=", "-=", "*=") and self.numeric(target) and isinstance(node.value, (nodes.Number, nodes.Field, nodes.Name)):
-                self.emit(f"{name} {operator} {value}")
-                return
-            left = name if self.numeric(target) else f"num({name})"
-            if not isinstance(node.value, (nodes.Number, nodes.Field, nodes.Name)):
-                temporary = self.temporary()
-                self.emit(f"{temporary} = {value}")
-                value = temporary
-            self.emit(f"{name} = {self.arithmetic(operator[:-1], left, value)}")
-            return
-        if isinstance(target, nodes.Index) and self.numeric(target) and operator in ("+=", "-=", "*="):
-            value = self.quick_value(node.value, self.number)
-            if not isinstance(node.value, (nodes.Number, nodes.Field, nodes.Name)):
-                temporary = self.temporary()
-                self.emit(f"{temporary} = {value}")
-                value = temporary
-            self.emit(f"{self.array_code(target.base)}[{self.subscript(target.subscripts)}] {operator} {value}")
-            return
-        self.emit(self.assign_value(node))
-
     def quick_number(self, node: nodes.Field) -> str:
         """A field as a number, by statements: most fields that are calculated with are plain numbers."""
         temporary, text = self.temporary(), self.field_text(node)
@@ -626,150 +557,10 @@ class Expressions:
         self.uses_odd = True
         return "rt.odd" if self.scopes.uses_getline else "odd"
 
-    def assign_value(self, node: nodes.Assign) -> str:
-        target, operator = node.target, node.operator
-        if operator == "=":
-            return self.assigned(target, self.value(node.value))
-        value = self.number(node.value)
-        before = ""
-        if not isinstance(node.value, nodes.Number):
-            # awk evaluates the right side first
-            temporary = self.temporary()
-            before = f"({temporary} := {value}), "
-            value = temporary
-        code = self._updated(target, operator[:-1], value)
-        return f"({before}{code})[1]" if before else code
-
-    def _updated(self, target: nodes.Name | nodes.Index | nodes.Field, operator: str, value: str) -> str:
-        """The expression that replaces the target by `target operator value`."""
-        if isinstance(target, nodes.Name):
-            left = self.variable(target)
-            left = left if self.numeric(target) else f"num({left})"
-            return self.assigned(target, self.arithmetic(operator, left, value))
-        if isinstance(target, nodes.Index):
-            key, array = self.temporary(), self.temporary()
-            left = f"num(({array} := {self.array_code(target.base)})[({key} := {self.subscript(target.subscripts)})])"
-            return f"set_element({self.arithmetic(operator, left, value)}, {array}, {key})"
-        if isinstance(target.number, nodes.Number) and target.number.value == 0:
-            return self.set_record(self.arithmetic(operator, f"num({self.field_text(target)})", value))
-        position = self.temporary()
-        left = f"num(rt.field_at(({position} := {self.number(target.number)})))"
-        return f"rt.set_field({self.arithmetic(operator, left, value)}, {position})"
-
-    def step_value(self, node: nodes.Step) -> str:
-        operator = "+" if node.amount > 0 else "-"
-        target = node.target
-        if not node.prefix and isinstance(target, nodes.Index):
-            helper = "count_element" if self.numeric(target) else "step_element"
-            return f"{helper}({self.array_code(target.base)}, {self.subscript(target.subscripts)}, {float(node.amount)})"
-        code = self._updated(target, operator, "1.0")
-        if node.prefix:
-            return code
-        return f"({code} - 1.0)" if node.amount > 0 else f"({code} + 1.0)"
-
-    # getline and print
-
     def getline(self, node: nodes.Getline) -> str:
         source = self.text(node.source) if node.source is not None else ""
         method = {"": "main", "<": "file", "|": "command", "|&": "coprocess"}[node.kind]
         status = self.temporary()
         call = f"rt.getline_{method}({source})"
         target = node.target if node.target is not None else nodes.Field(node.line, nodes.Number(node.line, 0.0))
-        return f"(({self.assigned(target, 'from_input(rt.got)')}, {status})[1] if ({status} := {call}) > 0.0 else {status})"
-
-    def printed(self, node: nodes.Print) -> tuple[str, bool]:
-        """What a print statement writes, and whether it is bounded by the record and the program."""
-        if node.formatted:
-            return self.formatted_print(node.arguments)
-        arguments: list[Expression] = node.arguments or [nodes.Field(node.line, nodes.Number(node.line, 0.0))]
-        separator, end = ("' '", "'\\n'") if self._fixed_separators else ("rt.OFS", "rt.ORS")
-        codes: list[str] = []
-        pure = not node.redirection and all(map(is_pure, arguments))
-        for argument in arguments:
-            calculated = pure and isinstance(argument, (nodes.Binary, nodes.Unary))
-            code = self.quick_value(argument, self.print_text) if calculated else self.print_text(argument)
-            codes += [separator, code] if codes else [code]
-        codes.append(end)
-        bounded = all(self.bounded(argument) for argument in arguments)
-        if len(codes) > 8:
-            return (f"''.join(({', '.join(codes)}))" if bounded else f"join(({', '.join(codes)}))"), bounded
-        code = " + ".join(codes)
-        return (code if bounded or len(arguments) == 1 else f"checked({code})"), bounded
-
-    def print_text(self, expression: Expression) -> str:
-        """An item of `print`: numbers by OFMT."""
-        if isinstance(expression, nodes.Number):
-            text = integral_text(expression.value)
-            if text is not None:
-                return repr(text)
-        if self.is_condition(expression) or isinstance(expression, (nodes.Field, nodes.Text, nodes.Concat)) or self.textual(expression):
-            return self.text(expression)
-        if self.numeric(expression):
-            return f"printed_number({self.number(expression)})"
-        return f"printed({self.untyped(expression)})"
-
-    def formatted(self, arguments: list[Expression]) -> str:
-        """`sprintf`: a constant format becomes Python formatting where the two agree."""
-        if not arguments:
-            return "rt.no_format()"
-        template = arguments[0]
-        while isinstance(template, nodes.Unary) and template.operator == "()":
-            template = template.operand
-        if isinstance(template, nodes.Text):
-            codes = self._formatted_directly(template.value, arguments[1:])
-            if codes:
-                return codes[0] if len(codes) == 1 else f"join(({', '.join(codes)}))"
-        values = "".join(self.value(argument) + ", " for argument in arguments[1:])
-        return f"rt.sprintf({self.text(template)}, ({values}))"
-
-    def formatted_print(self, arguments: list[Expression]) -> tuple[str, bool]:
-        """`printf`, and whether what it writes is bounded by the record and the program."""
-        template = arguments[0] if arguments else None
-        if not isinstance(template, nodes.Text) or not all(self.bounded(argument) for argument in arguments):
-            return self.formatted(arguments), False
-        codes = self._formatted_directly(template.value, arguments[1:])
-        if not codes:
-            return self.formatted(arguments), False
-        return " + ".join(codes) if len(codes) <= 8 else f"''.join(({', '.join(codes)}))", True
-
-    def _formatted_directly(self, template: str, arguments: list[Expression]) -> list[str]:
-        """The parts of the text; none when it takes a run of the whole machinery."""
-        codes: list[str] = []
-        taken = 0
-        for part in parse_format(template):
-            if isinstance(part, str):
-                codes.append(repr(part))
-                continue
-            width, precision, flags = part.width, part.precision, part.flags
-            if taken >= len(arguments) or part.position is not None or not (_small(width) and _small(precision)) or set(flags) & {"#", "'"}:
-                return []
-            argument = arguments[taken]
-            taken += 1
-            letter = part.letter
-            size = f"{width or ''}" + (f".{precision}" if precision is not None else "")
-            if letter == "s":
-                code = self.text(argument)
-                codes.append(code if not size else f"'%{'-' if '-' in flags else ''}{size}s' % ({code},)")
-            elif letter in "di" and not flags and not size and isinstance(argument, nodes.Name) and self.number(argument) == "float(nf)":
-                codes.append("f'{nf}'")
-            elif letter in "di" and precision is None:
-                codes.append(f"integer_text('%{flags}{size}d', {self.number(argument)}, {flags!r}, {width or 0})")
-            elif letter in "eEfFgG":
-                codes.append(f"real_text('%{flags}{size}{letter}', {self.number(argument)}, {flags!r}, {width or 0})")
-            else:
-                codes.append(f"format_one({letter!r}, {flags!r}, {width or 0}, {precision}, {self.value(argument)}, text)")
-        for argument in arguments[taken:]:
-            if not isinstance(argument, (nodes.Name, nodes.Number, nodes.Text, nodes.Field)):
-                return []  # its side effects must happen
-        return codes or ["''"]
-
-
-def _position(node: object) -> int:
-    """The number of a field that is constant and not 0, else 0."""
-    if isinstance(node, nodes.Field) and isinstance(node.number, nodes.Number) and 1 <= node.number.value < 1000:
-        return int(node.number.value)
-    return 0
-
-
-def _small(size: int | str | None) -> bool:
-    return size is None or (isinstance(size, int) and size < 500)
+        return f"(({assigned(self, target, 'from_input(rt.got)')}, {status})[1] if ({status} := {call}) > 0.0 else {status})"
