@@ -88,7 +88,7 @@ def _translate(pattern: str) -> str:
     return "".join(out)
 
 
-def read_rules(fs: FileSystem, path: str) -> list[Rule]:
+def read_rules(fs: FileSystem, path: str, *, ignore_case: bool = False) -> list[Rule]:
     """The rules of an ignore file, none if it cannot be read."""
     try:
         if fs.stat(path).size > _MAX_BYTES:
@@ -96,7 +96,7 @@ def read_rules(fs: FileSystem, path: str) -> list[Rule]:
         text = decode(fs.read_bytes(path))
     except OSError:
         return []
-    return [rule for line in text.split("\n") if (rule := compile_rule(line)) is not None]
+    return [rule for line in text.split("\n") if (rule := compile_rule(line, ignore_case=ignore_case)) is not None]
 
 
 class IgnoreRules:

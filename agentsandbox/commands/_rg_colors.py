@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from agentsandbox.errors import CommandError
 
 TYPE_CHECKING = False
@@ -73,7 +75,7 @@ def _color(value: str, base: int) -> str:
     name = value.lower()
     if name in _NAMES:
         return f"{base // 10}{_NAMES.index(name)}"
-    numbers = [int(part) for part in name.split(",") if part.isascii() and part.isdigit() and len(part) < 4]
+    numbers = [int(part, 0) for part in name.split(",") if re.fullmatch("0|[1-9][0-9]{0,2}|0x[0-9a-f]{1,2}", part)]
     if len(numbers) == name.count(",") + 1 and len(numbers) in (1, 3) and max(numbers) < 256:
         return f"{base};5;{numbers[0]}" if len(numbers) == 1 else f"{base};2;{numbers[0]};{numbers[1]};{numbers[2]}"
     raise CommandError(f"unrecognized color name '{value}'. Choose from: black, blue, green, red, cyan, magenta, yellow, white", 2)

@@ -62,7 +62,7 @@ class RgReport(Report):
 
     def paint(self, kind: str, text: str) -> str:
         """The text in the color of its kind, if there are colors."""
-        return text if self.palette is None else self.palette.paint(kind, text)
+        return text if self.palette is None or not text else self.palette.paint(kind, text)
 
     def name_suffix(self, name: str) -> str:
         return self.paint("path", name) + ("\0" if self.null_names else "\n")

@@ -6,16 +6,16 @@ import posixpath
 import stat
 
 from agentsandbox.commands._ignore_rules import IgnoreRules, Rule, compile_rule, read_rules
-from agentsandbox.errors import UsageError
+from agentsandbox.errors import CommandError
 from agentsandbox.patterns import compile_glob
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from agentsandbox.command import CommandContext
 
-__all__ = ["Walk"]
+__all__ = ["Walk", "compile_glob_rule"]
 
 
 class Walk:
@@ -32,8 +32,12 @@ class Walk:
         self.needs_git = True
         self.files_of_rules: list[str] = []
         """Files with more rules, for the working directory."""
+        self.rules_ignore_case = False
         self.follow = False
         self.max_depth: int | None = None
+        self.time: str | None = None
+        """The time by which a directory's entries are sorted, if not by their names: "mtime" or "atime"."""
+        self.backwards = False
         self.globs: list[Rule] = []
         self.selects = False
         """Whether a glob says what to search, not only what to leave out."""
@@ -42,9 +46,9 @@ class Walk:
 
     def add_glob(self, glob: str, *, ignore_case: bool) -> None:
         """A -g GLOB: files to search, or to leave out after "!"."""
-        rule = compile_rule(glob, ignore_case=ignore_case)
+        rule = compile_glob_rule(glob, ignore_case=ignore_case)
         if rule is None:
-            raise UsageError(f"error parsing glob '{glob}'")
+            return
         self.selects = self.selects or not rule.keeps
         self.globs.append(rule)
 
@@ -67,7 +71,7 @@ class Walk:
             above.append(here)
         rules: IgnoreRules | None = None
         for name in self.files_of_rules:
-            rules = IgnoreRules(self.ctx.cwd, read_rules(self.ctx.fs, name), rules)
+            rules = IgnoreRules(self.ctx.cwd, read_rules(self.ctx.fs, name, ignore_case=self.rules_ignore_case), rules)
         inside_git = self._in_repository(path)
         for directory in reversed(above):
             rules = self._rules_of(directory, rules, inside_git=inside_git)
@@ -85,9 +89,9 @@ class Walk:
     def _rules_of(self, directory: str, parent: IgnoreRules | None, *, inside_git: bool) -> IgnoreRules | None:
         found: list[Rule] = []
         if self.git_ignore and (inside_git or not self.needs_git):
-            found.extend(read_rules(self.ctx.fs, posixpath.join(directory, ".gitignore")))
+            found.extend(read_rules(self.ctx.fs, posixpath.join(directory, ".gitignore"), ignore_case=self.rules_ignore_case))
         for name in (".ignore", ".rgignore") if self.dot_ignore else ():
-            found.extend(read_rules(self.ctx.fs, posixpath.join(directory, name)))
+            found.extend(read_rules(self.ctx.fs, posixpath.join(directory, name), ignore_case=self.rules_ignore_case))
         return IgnoreRules(directory, found, parent) if found else parent
 
     def _walk(self, path: str, shown: str, rules: IgnoreRules | None, depth: int, above: frozenset[int]) -> Iterator[tuple[str, str]]:
@@ -107,7 +111,7 @@ class Walk:
             names = {name for name, _ in entries}
             if self.ignore_files and names & {".gitignore", ".ignore", ".rgignore"}:
                 rules = self._rules_of(path, rules, inside_git=self._in_repository(path))
-            for name, kind in entries:
+            for name, kind in self._in_order(path, entries):
                 budget.step()
                 child = posixpath.join(path, name)
                 if kind == stat.S_IFLNK:
@@ -128,6 +132,20 @@ class Walk:
                     yield shown + name, child
         finally:
             budget.shallower()
+
+    def _in_order(self, path: str, entries: Sequence[tuple[str, int]]) -> Sequence[tuple[str, int]]:
+        if self.time is None:
+            return entries
+        which = self.time
+
+        def moment(entry: tuple[str, int]) -> float:
+            try:
+                info = self.ctx.fs.stat(posixpath.join(path, entry[0]))
+            except OSError:
+                return 0.0
+            return info.mtime if which == "mtime" else info.atime
+
+        return sorted(entries, key=moment, reverse=self.backwards)
 
     def _admits(self, shown: str, path: str, name: str, rules: IgnoreRules | None, *, is_dir: bool) -> bool:
         chosen = self._glob_says(shown, is_dir=is_dir)
@@ -150,3 +168,34 @@ class Walk:
             if (is_dir or not rule.directories_only) and rule.regex.fullmatch(relative):
                 return not rule.keeps
         return False if self.selects and not is_dir else None
+
+
+def compile_glob_rule(glob: str, *, ignore_case: bool = False) -> Rule | None:
+    """The rule of a glob of the command line, None for one that says nothing."""
+    problem = _glob_problem(glob)
+    if problem:
+        raise CommandError(f"error parsing glob '{glob}': {problem}", 2)
+    return compile_rule(glob, ignore_case=ignore_case)
+
+
+def _glob_problem(glob: str) -> str:
+    """What is wrong with a glob, "" if nothing is."""
+    at = int(glob.startswith("!"))
+    depth = 0
+    while at < len(glob):
+        character = glob[at]
+        at += 1
+        if character == "\\":
+            if at >= len(glob):
+                return "dangling '\\'"
+            at += 1
+        elif character == "[":
+            end = glob.find("]", at + (2 if glob[at : at + 1] in ("!", "^") else 1))
+            if end < 0:
+                return "unclosed character class; missing ']'"
+            at = end + 1
+        elif character == "{":
+            depth += 1
+        elif character == "}" and depth:
+            depth -= 1
+    return "unclosed alternate group; missing '}' (maybe escape '{' with '[{]'?)" if depth else ""

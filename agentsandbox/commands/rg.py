@@ -10,26 +10,25 @@ from agentsandbox.command import Arguments, CommandContext, command, describe_os
 from agentsandbox.commands._file_types import FILE_TYPES
 from agentsandbox.commands._rg_colors import RgColors
 from agentsandbox.commands._rg_json import JsonPrinter
+from agentsandbox.commands._rg_patterns import compile_patterns
+from agentsandbox.commands._rg_preprocessing import Preprocessor
 from agentsandbox.commands._rg_report import RgReport, RgSearch, read_whole
-from agentsandbox.commands._rg_walk import Walk
+from agentsandbox.commands._rg_walk import Walk, compile_glob_rule
 from agentsandbox.errors import CommandError, UsageError
 from agentsandbox.fs.base import File
-from agentsandbox.regexps import RegexError, compile_perl
-from agentsandbox.regexps.lines import LineSearch, compile_search
-from agentsandbox.streams import BytesReader, ByteWriter, Pipe, PipeReader, decode, encode
+from agentsandbox.streams import BytesReader, ByteWriter, Pipe, PipeReader, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from agentsandbox.regexps.lines import LineSearch
     from agentsandbox.streams import ByteReader
 
 __all__ = ["rg"]
 
-_WORDS = {
-    "missing closing parenthesis": "unclosed group",
-    "unmatched closing parenthesis": "unopened group",
-    "missing terminating ] for character class": "unclosed character class",
-    "quantifier does not follow a repeatable item": "repetition operator missing expression",
-}
+_ORDERS = {"accessed": "atime", "created": "mtime", "modified": "mtime", "none": None, "path": None}
+"""What --sort takes, and which time that is."""
 _WHEN = ("always", "ansi", "auto", "never")
 _FORMATS = {".gz": "gzip", ".tgz": "gzip", ".bz2": "bzip2", ".tbz2": "bzip2", ".xz": "xz", ".txz": "xz", ".lzma": "lzma", ".zst": "zstd"}
 _ENCODINGS = {
@@ -38,8 +37,17 @@ _ENCODINGS = {
     **dict.fromkeys(("utf-16", "utf-16le"), "utf-16-le"),
     "utf-16be": "utf-16-be",
 }
-_END_OF_LINE = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]])*\]|\$", re.DOTALL)
-_META = re.compile(r"[\\^$.|?*+()\[\]{}]")
+
+
+def _check_names(words: Sequence[str]) -> Sequence[str]:
+    """Long options are written in full."""
+    known = rg.parser().long
+    for word in words:
+        if word == "--":
+            break
+        if word.startswith("--") and word[2:].partition("=")[0] not in known:
+            raise UsageError(f"unrecognized option '{word}'", 2)
+    return words
 
 
 @command(
@@ -60,10 +68,16 @@ _META = re.compile(r"[\\^$.|?*+()\[\]{}]")
       -v, --invert-match          print the lines that do not match
       -w, --word-regexp           match whole words only
       -x, --line-regexp           match whole lines only
-      -P, --pcre2                 the same patterns (look-around and back-references always work)
+      -P, --pcre2                 patterns of Perl's kind: look-around and back-references work
+      --no-pcre2                  patterns of the usual kind
+      --engine=ENGINE             default, pcre2, or auto: of Perl's kind if the usual one refuses them
+      --auto-hybrid-regex         the same as --engine=auto
+      --no-auto-hybrid-regex      patterns of the usual kind
+      --unicode                   classes such as \\w know all of Unicode (the default)
+      --pcre2-unicode             the same
+      --pcre2-version             tell of PCRE2, and exit
       -U, --multiline             matches may span lines
       --multiline-dotall          with -U, . matches a newline
-      --engine=ENGINE             default, pcre2 or auto: they are one here
 
     Files:
       -g, --glob=GLOB             search files that match GLOB, or leave out those of !GLOB
@@ -72,6 +86,9 @@ _META = re.compile(r"[\\^$.|?*+()\[\]{}]")
       -T, --type-not=TYPE         leave out files of TYPE
       --type-add=SPEC             NAME:GLOB adds a glob to a type
       --type-list                 print the types and exit
+      --pre=COMMAND               search what COMMAND prints, given a file's name and the file as input
+      --no-pre                    do not
+      --pre-glob=GLOB             --pre is for files that match GLOB, or that do not match !GLOB
       -z, --search-zip            search what compressed files hold: gzip, bzip2, xz, lzma and zstd, by their names
       -E, --encoding=NAME         files are in utf-8, utf-16, utf-16le, utf-16be or latin1
       --crlf                      a carriage return before a newline ends a line too
@@ -86,8 +103,9 @@ _META = re.compile(r"[\\^$.|?*+()\[\]{}]")
       -L, --follow                follow symbolic links
       -d, --max-depth=NUM         go down at most NUM directories
       --files                     print the files that would be searched
-      --sort=KEY                  path or none: the order is always that of the paths
-      --sortr=KEY                 path, backwards
+      --sort=KEY                  path (always so, if not said otherwise), modified, accessed, created or none
+      --sortr=KEY                 the same, backwards
+      --sort-files                the same as --sort=path
       --no-ignore-dot             do not read .ignore and .rgignore
       --no-ignore-parent          do not read ignore files above the directories that are searched
       --no-ignore-files           do not read what --ignore-file names
@@ -96,6 +114,7 @@ _META = re.compile(r"[\\^$.|?*+()\[\]{}]")
       --no-ignore-messages        accepted: nothing is said about ignore files
       --no-require-git            read .gitignore outside of repositories too
       --ignore-file=FILE          read more rules from FILE
+      --ignore-file-case-insensitive  rules ignore case
       --max-filesize=NUM          leave out files of more than NUM bytes; K, M, G for larger units
       --glob-case-insensitive     -g ignores case
       --type-clear=TYPE           forget the globs of TYPE
@@ -105,7 +124,6 @@ _META = re.compile(r"[\\^$.|?*+()\[\]{}]")
       --no-mmap                   accepted: nothing depends on it here
       --dfa-size-limit=NUM        accepted: the sandbox has its own limits
       --regex-size-limit=NUM      accepted: the sandbox has its own limits
-      --auto-hybrid-regex         accepted: the same as --engine=auto
       --no-messages               say nothing about files that cannot be read
 
     Output:
@@ -153,10 +171,14 @@ _META = re.compile(r"[\\^$.|?*+()\[\]{}]")
           --help                  display this help and exit
     """,
     usage_status=2,
+    rewrite=_check_names,
 )
 def rg(ctx: CommandContext, args: Arguments) -> int:
     if args.flag("version"):
         ctx.print("ripgrep 13.0.0")
+        return 0
+    if args.flag("pcre2-version"):
+        ctx.print("PCRE2 10.32 is available")
         return 0
     try:
         return _Rg(ctx, args).run()
@@ -179,10 +201,13 @@ class _Rg:
         self.walk = Walk(ctx, self._complain)
         self.report = RgReport()
         self.json: JsonPrinter | None = None
-        self.separator = args.value("path-separator") or "/"
+        self.separator = self._path_separator(args.value("path-separator"))
         self.max_size = self._size(args.value("max-filesize"))
+        for key in ("dfa-size-limit", "regex-size-limit"):
+            self._size(args.value(key))
         self.heading = args.last("heading", "no-heading", "pretty") in ("heading", "pretty")
         self.first_heading = True
+        self.backwards = False
 
     def run(self) -> int:
         """The status: 0 when something was found, 1 when nothing was, 2 after an error."""
@@ -191,8 +216,9 @@ class _Rg:
         when = args.value("color", "always" if args.flag("pretty") and seen else "never") or ""
         if when not in _WHEN:
             raise UsageError(f"'{when}' isn't a valid value for '--color <WHEN>'\n\t[possible values: {', '.join(_WHEN)}]")
+        palette = RgColors(args.values("colors"))
         if when in ("always", "ansi"):
-            self.report.palette = RgColors(args.values("colors"))
+            self.report.palette = palette
         self._read_types()
         if args.flag("type-list"):
             return self._list_types()
@@ -200,7 +226,7 @@ class _Rg:
         self._read_report()
         if args.flag("files"):
             return self._list_files()
-        search = self._compile()
+        search = compile_patterns(self.ctx, args, self.report)
         if args.flag("json"):
             clash = args.last("count", "count-matches", "files-with-matches", "files-without-match")
             if clash is not None:
@@ -254,10 +280,15 @@ class _Rg:
         for name in args.values("type-clear"):
             self.types.pop(name, None)
         for spec in args.values("type-add"):
-            name, colon, glob = spec.partition(":")
-            if not colon or not name or not glob:
+            name, _, glob = spec.partition(":")
+            others: tuple[str, ...] = ()
+            if glob.startswith("include:"):
+                others = tuple(glob.removeprefix("include:").split(","))
+                glob = ""
+            if not (name.isalnum() and (glob or others)) or any(other not in self.types for other in others):
                 raise CommandError("invalid definition (format is type:glob, e.g., html:*.html)", 2)
-            self.types[name] = (*self.types.get(name, ()), glob)
+            globs = (glob,) if glob else tuple(each for other in others for each in self.types[other])
+            self.types[name] = (*self.types.get(name, ()), *globs)
         for key in ("type", "type-not"):
             for name in args.values(key):
                 if name != "all" and name not in self.types:
@@ -279,7 +310,8 @@ class _Rg:
         walk.parents = not args.flag("no-ignore-parent")
         walk.needs_git = not args.flag("no-require-git")
         if walk.ignore_files and not args.flag("no-ignore-files"):
-            walk.files_of_rules = [self.ctx.path(name) for name in args.values("ignore-file")]
+            walk.files_of_rules = self._files_of_rules(args.values("ignore-file"))
+            walk.rules_ignore_case = args.flag("ignore-file-case-insensitive")
         walk.hidden = args.last("hidden", "no-hidden") == "hidden" or unrestricted > 1
         walk.follow = args.flag("follow")
         depth = args.value("max-depth")
@@ -287,18 +319,50 @@ class _Rg:
         for key, value in args.given:
             if key in ("glob", "iglob"):
                 walk.add_glob(value or "", ignore_case=key == "iglob" or args.flag("glob-case-insensitive"))
-        for key in ("sort", "sortr"):
-            if args.value(key, "path") not in ("path", "none"):
-                raise UsageError(f"--{key} takes path or none here")
+        globs = [compile_glob_rule(value) for value in args.values("pre-glob")]
+        self.preprocessor = Preprocessor(self.ctx, args, [rule for rule in globs if rule is not None])
+        self._read_order()
         self.binary = "text" if args.flag("text") else "binary" if args.flag("binary") or unrestricted > 2 else "without-match"
+
+    def _files_of_rules(self, names: list[str]) -> list[str]:
+        """The files of --ignore-file; one that is not there is told of, and no error."""
+        paths = [self.ctx.path(name) for name in names]
+        for name, path in zip(names, paths, strict=True):
+            if not self.ctx.fs.exists(path) and not self.args.flag("no-messages") and not self.args.flag("no-ignore-messages"):
+                self.ctx.stderr.write(encode(f"{name}: No such file or directory (os error 2)\n"))
+        return paths
+
+    def _read_order(self) -> None:
+        key = self.args.last("sort", "sortr", "sort-files")
+        if key is None or key == "sort-files":
+            return
+        value = self.args.value(key) or ""
+        if value not in _ORDERS:
+            name = {"sort": "SORTBY", "sortr": "SORTBY"}[key]
+            raise CommandError(f"error: '{value}' isn't a valid value for '--{key} <{name}>'\n\t[possible values: {', '.join(_ORDERS)}]", 2)
+        self.backwards = key == "sortr" and value != "none"
+        self.walk.time = _ORDERS[value]
+        self.walk.backwards = self.backwards and self.walk.time is not None
 
     def _size(self, text: str | None) -> int | None:
         if text is None:
             return None
         found = re.fullmatch(r"([0-9]{1,12})([KMG]?)", text)
         if found is None:
-            raise CommandError(f"invalid format for size '{text}', which should be a sequence of digits followed by an optional suffix", 2)
+            wanted = "which should be a sequence of digits followed by an optional 'K', 'M' or 'G' suffix"
+            raise CommandError(f"invalid format for size '{text}', {wanted}", 2)
         return int(found[1]) << {"": 0, "K": 10, "M": 20, "G": 30}[found[2]]
+
+    @staticmethod
+    def _path_separator(text: str | None) -> str:
+        size = len(encode(text or ""))
+        if size > 1:
+            raise CommandError(
+                f"A path separator must be exactly one byte, but the given separator is {size} bytes: {text}\n"
+                "In some shells on Windows '/' is automatically expanded. Use '//' instead.",
+                2,
+            )
+        return text or "/"
 
     def _number(self, key: str) -> int:
         value = self.args.value(key) or ""
@@ -359,64 +423,6 @@ class _Rg:
     def _is_directory(self, operand: str) -> bool:
         return operand != "-" and (operand == "" or self.ctx.fs.is_dir(self.ctx.path(operand)))
 
-    # patterns
-
-    def _compile(self) -> LineSearch:
-        args = self.args
-        patterns: list[str] = []
-        given = False
-        for key, value in args.given:
-            if key == "regexp":
-                patterns.append(value or "")
-                given = True
-            elif key == "file":
-                patterns.extend(self._lines_of(value or ""))
-                given = True
-        if not given:
-            if not args.operands:
-                raise UsageError("The following required arguments were not provided: <PATTERN>")
-            patterns = [args.operands.pop(0)]
-        if not patterns:
-            return LineSearch([], [], self.ctx.budget)
-        case = args.last("ignore-case", "smart-case", "case-sensitive")
-        fold = case == "ignore-case" or (case == "smart-case" and not any(_has_upper(pattern) for pattern in patterns))
-        fixed = args.flag("fixed-strings")
-        try:
-            return self._compile_patterns(patterns, fixed=fixed, fold=fold)
-        except RegexError as error:
-            lines = "".join([f"    {pattern}\n" for pattern in patterns])
-            message = _WORDS.get(error.message, error.message)
-            self.ctx.stderr.write(encode(f"regex parse error:\n{lines}error: {message}\n"))
-            raise CommandError("", 2) from None
-
-    def _compile_patterns(self, patterns: list[str], *, fixed: bool, fold: bool) -> LineSearch:
-        args = self.args
-        words, lines = args.flag("word-regexp"), args.flag("line-regexp")
-        budget = self.ctx.budget
-        if args.flag("crlf") and not fixed:
-            patterns = [_END_OF_LINE.sub(lambda found: r"(?:\r??$)" if found[0] == "$" else found[0], pattern) for pattern in patterns]
-        if self.report.multiline:
-            sources = [re.escape(pattern) if fixed else pattern for pattern in patterns]
-            whole = "|".join([f"(?:{source})" for source in sources]) if len(sources) > 1 else sources[0]
-            whole = f"(?s){whole}" if args.flag("multiline-dotall") else whole
-            return _WholeSearch([compile_perl(whole, ignore_case=fold, line_anchors=True)], [], budget)
-        if self.report.replacement is None and (fixed or not any(_META.search(pattern) for pattern in patterns)):
-            return compile_search(
-                patterns, "F", budget, ignore_case=fold, whole_words=words, whole_lines=lines, null_lines=self.report.null_lines
-            )
-        sources = [re.escape(pattern) if fixed else pattern for pattern in patterns]
-        whole = "|".join([f"(?:{source})" for source in sources]) if len(sources) > 1 else sources[0]
-        return compile_search(
-            [whole], "P", budget, ignore_case=fold, whole_words=words, whole_lines=lines, null_lines=self.report.null_lines
-        )
-
-    def _lines_of(self, name: str) -> list[str]:
-        try:
-            data = self.ctx.stdin.read() if name == "-" else self.ctx.fs.read_bytes(self.ctx.path(name))
-        except OSError as error:
-            raise CommandError(describe_os_error(error, name), 2) from None
-        return decode(data).removesuffix("\n").split("\n") if data else []
-
     # files
 
     def _list_files(self) -> int:
@@ -431,7 +437,7 @@ class _Rg:
                 names.append(operand)
             else:
                 self._complain(FileNotFoundError(2, ""), operand)
-        for name in reversed(names) if self.args.flag("sortr") else names:
+        for name in reversed(names) if self.backwards and self.walk.time is None else names:
             found = True
             self.ctx.print(self.report.paint("path", name), end=end)
         return 2 if self.failed else 0 if found else 1
@@ -452,7 +458,7 @@ class _Rg:
         shown = "" if not operand else operand if operand.endswith("/") else f"{operand}/"
         files = self.walk.files(self._path(operand), shown)
         found = False
-        for name, path in reversed(list(files)) if self.args.flag("sortr") else files:
+        for name, path in reversed(list(files)) if self.backwards and self.walk.time is None else files:
             found |= self._file(name, path, search, explicit=False)
             if found and self.report.quiet:
                 break
@@ -476,6 +482,13 @@ class _Rg:
 
     def _plain(self, source: ByteReader, name: str) -> ByteReader | None:
         """What is searched of a file: -z expands it, -E converts it. None after telling that it cannot be."""
+        if self.preprocessor.wants(name):
+            made, problem = self.preprocessor.run(source, name)
+            self.failed = self.failed or bool(problem)
+            self.ctx.stderr.write(encode(problem))
+            if self.report.counts is not None:
+                self.report.counts["bytes"] += len(made or b"")
+            return None if made is None else BytesReader(made)
         format = _FORMATS.get(posixpath.splitext(name)[1]) if self.args.flag("search-zip") else None
         if format is None and self.encoding is None and self.report.counts is None:
             return source
@@ -572,26 +585,3 @@ def _is_piped(source: ByteReader) -> bool:
         except OSError:
             return False
     return isinstance(source, (Pipe, PipeReader))
-
-
-class _WholeSearch(LineSearch):
-    """Matches that may span lines: every line that a match touches is selected."""
-
-    def places(self, text: str) -> list[tuple[int, int]]:
-        touched: dict[tuple[int, int], None] = {}
-        for match in self.regexes[0].finditer(text, 0, self.budget):
-            start, end = match.span()
-            position = text.rfind("\n", 0, start) + 1
-            while True:
-                stop = text.find("\n", position)
-                stop = len(text) if stop < 0 else stop
-                touched[(position, stop)] = None
-                position = stop + 1
-                if position >= end or position > len(text):
-                    break
-        return list(touched)
-
-
-def _has_upper(pattern: str) -> bool:
-    """Whether a pattern has an upper-case letter that is not part of an escape."""
-    return any(character.isupper() for character in re.sub(r"\\.", "", pattern))

@@ -131,9 +131,9 @@ def _error_of(ctx: CommandContext, name: str) -> OSError:
 
 def _choose_times(ctx: CommandContext, args: Arguments) -> tuple[float, float] | None:
     """(access, change) as asked for; None for now."""
-    for stamp in args.values("t"):
-        if _parse_stamp(stamp, ctx.host.clock(), ctx.env.get("TZ", "")) is None:
-            raise CommandError(f"invalid date format {quote(stamp)}")
+    for given in args.values("t"):
+        if _parse_stamp(given, ctx.host.clock(), ctx.env.get("TZ", "")) is None:
+            raise CommandError(f"invalid date format {quote(given)}")
     sources = [args.flag("t"), args.flag("date") or args.flag("reference")]
     if all(sources):
         raise UsageError("cannot specify times from more than one source")

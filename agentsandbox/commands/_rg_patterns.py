@@ -1,0 +1,144 @@
+"""The patterns of `rg`, from its options and its first operand, as one search."""
+
+from __future__ import annotations
+
+import re
+
+from agentsandbox.command import describe_os_error
+from agentsandbox.commands._rg_syntax import PatternError, translate
+from agentsandbox.errors import CommandError, UsageError
+from agentsandbox.regexps import RegexError, compile_perl
+from agentsandbox.regexps.lines import LineSearch, compile_search
+from agentsandbox.streams import decode
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from agentsandbox.command import Arguments, CommandContext
+    from agentsandbox.commands._rg_report import RgReport
+
+__all__ = ["compile_patterns"]
+
+_END_OF_LINE = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]])*\]|\$", re.DOTALL)
+_META = re.compile(r"[\\^$.|?*+()\[\]{}]")
+_ENGINES = ("default", "pcre2", "auto")
+
+
+def compile_patterns(ctx: CommandContext, args: Arguments, report: RgReport) -> LineSearch:
+    """The search for what -e, -f or the first operand gives, which is taken away."""
+    patterns: list[str] = []
+    given = False
+    for key, value in args.given:
+        if key == "regexp":
+            patterns.append(value or "")
+            given = True
+        elif key == "file":
+            patterns.extend(_lines_of(ctx, value or ""))
+            given = True
+    if not given:
+        if not args.operands:
+            raise UsageError("The following required arguments were not provided: <PATTERN>")
+        patterns = [args.operands.pop(0)]
+    if not patterns:
+        return LineSearch([], [], ctx.budget)
+    case = args.last("ignore-case", "smart-case", "case-sensitive")
+    fold = case == "ignore-case" or (case == "smart-case" and not any(_has_upper(pattern) for pattern in patterns))
+    try:
+        return _compile(ctx, args, report, patterns, fold=fold)
+    except RegexError as error:
+        start = "PCRE2: error compiling pattern:" if _engine(args) == "pcre2" else "error:"
+        raise CommandError(f"{start} {error.message}", 2) from None
+
+
+def _lines_of(ctx: CommandContext, name: str) -> list[str]:
+    try:
+        data = ctx.stdin.read() if name == "-" else ctx.fs.read_bytes(ctx.path(name))
+    except OSError as error:
+        raise CommandError(f"{describe_os_error(error, name)} (os error {error.errno})", 2) from None
+    return [line.removesuffix("\r") for line in decode(data).removesuffix("\n").split("\n")] if data else []
+
+
+def _compile(ctx: CommandContext, args: Arguments, report: RgReport, patterns: list[str], *, fold: bool) -> LineSearch:
+    words, lines = args.flag("word-regexp"), args.flag("line-regexp")
+    fixed, null_lines = args.flag("fixed-strings"), report.null_lines
+    plain = fixed or not any(_META.search(pattern) for pattern in patterns)
+    if plain and report.replacement is None and not report.multiline:
+        found = compile_search(patterns, "F", ctx.budget, ignore_case=fold, whole_words=words, whole_lines=lines, null_lines=null_lines)
+        return found if all(patterns) else _with_empty_matches(found)
+    whole = "|".join([re.escape(pattern) for pattern in patterns]) if plain else _translated(args, patterns)
+    if args.flag("crlf") and not plain:
+        whole = _END_OF_LINE.sub(lambda found: r"(?:\r??$)" if found[0] == "$" else found[0], whole)
+    if report.multiline:
+        whole = f"(?s){whole}" if args.flag("multiline-dotall") else whole
+        return _WholeSearch([compile_perl(whole, ignore_case=fold, line_anchors=True)], [], ctx.budget)
+    return _with_empty_matches(
+        compile_search([whole], "P", ctx.budget, ignore_case=fold, whole_words=words, whole_lines=lines, null_lines=null_lines)
+    )
+
+
+def _with_empty_matches(search: LineSearch) -> LineSearch:
+    return _AllMatches(search.regexes, search.plain, search.budget, null_lines=search.end == "\0")
+
+
+def _engine(args: Arguments) -> str:
+    chosen = args.last("pcre2", "no-pcre2", "engine", "auto-hybrid-regex", "no-auto-hybrid-regex")
+    engine = {"pcre2": "pcre2", "engine": args.value("engine"), "auto-hybrid-regex": "auto"}.get(chosen or "") or "default"
+    if engine not in _ENGINES:
+        raise CommandError(f"error: '{engine}' isn't a valid value for '--engine <ENGINE>'\n\t[possible values: auto, default, pcre2]", 2)
+    return engine
+
+
+def _translated(args: Arguments, patterns: list[str]) -> str:
+    """The patterns as Perl writes them: those of PCRE2 are that already."""
+    whole = "|".join(patterns)
+    engine = _engine(args)
+    if engine == "pcre2":
+        return "|".join([f"(?:{pattern})" for pattern in patterns]) if len(patterns) > 1 else whole
+    try:
+        return translate(whole)
+    except PatternError:
+        if engine == "auto":
+            return whole
+        raise
+
+
+class _AllMatches(LineSearch):
+    """Empty matches count, but directly after another match."""
+
+    def spans(self, line: str) -> Iterator[tuple[int, int]]:
+        position, last = 0, -1
+        budget = self.budget
+        while position <= len(line):
+            budget.step()
+            places = [found.span() for regex in self.regexes if (found := regex.search(line, position, budget)) is not None]
+            if not places:
+                return
+            start, end = min(places, key=lambda place: (place[0], -place[1]))
+            if start < end or end != last:
+                yield start, end
+                last = end
+            position = end if end > start else end + 1
+
+
+class _WholeSearch(LineSearch):
+    """Matches that may span lines: every line that a match touches is selected."""
+
+    def places(self, text: str) -> list[tuple[int, int]]:
+        touched: dict[tuple[int, int], None] = {}
+        for match in self.regexes[0].finditer(text, 0, self.budget):
+            start, end = match.span()
+            position = text.rfind("\n", 0, start) + 1
+            while True:
+                stop = text.find("\n", position)
+                stop = len(text) if stop < 0 else stop
+                touched[(position, stop)] = None
+                position = stop + 1
+                if position >= end or position > len(text):
+                    break
+        return list(touched)
+
+
+def _has_upper(pattern: str) -> bool:
+    """Whether a pattern has an upper-case letter that is not part of an escape."""
+    return any(character.isupper() for character in re.sub(r"\\.", "", pattern))
