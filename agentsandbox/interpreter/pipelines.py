@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from time import monotonic, thread_time
 
-from agentsandbox.errors import Killed, PipeClosed
+from agentsandbox.errors import Killed, PipeClosed, Return
 from agentsandbox.expansion.errors import ExpansionError
 from agentsandbox.interpreter.dispatch import compile_command, compiles
 from agentsandbox.interpreter.failures import command_failed
@@ -246,11 +246,15 @@ def _negated(run: Run, *, stands_alone: bool) -> Run:
 def _timed(run: Run, form: str) -> Run:
     def run_timed(shell: Shell) -> int:
         began, used = monotonic(), thread_time()
+        returned = False
         try:
             return run(shell)
+        except Return:
+            returned = True  # bash forgets the report then, and only then
+            raise
         finally:
-            real, user = monotonic() - began, thread_time() - used
-            report(shell, form, real, user)
+            if not returned:
+                report(shell, form, monotonic() - began, thread_time() - used)
 
     return run_timed
 

@@ -138,7 +138,7 @@ def _assignments_only(node: SimpleCommand) -> Run:
     from agentsandbox.interpreter.assignments import bind_assignment, compile_assignment, written_literal
 
     assignments = [compile_assignment(assignment) for assignment in node.assignments]
-    redirections = compile_redirections(node.redirections) if node.redirections else None
+    redirect = _opened_and_closed(node) if node.redirections else None
     line = node.line
     bound = [bind_assignment(assignment) for assignment in node.assignments]
     literals = [written_literal(assignment) for assignment in node.assignments]
@@ -162,9 +162,8 @@ def _assignments_only(node: SimpleCommand) -> Run:
                 for assignment in assignments:
                     assignment(shell)
             status = shell.substitution_status or 0
-            if redirections is not None:
-                _, opened = redirections(shell)
-                release_all(opened)
+            if redirect is not None:
+                redirect(shell)
         except ExpansionError as error:
             status = expansion_failed(shell, error)
         except RedirectionError:
@@ -179,14 +178,26 @@ def _assignments_only(node: SimpleCommand) -> Run:
             command_failed(shell, status, line)
         return status
 
-    if any(redirection.variable is not None for redirection in node.redirections):
-        from agentsandbox.interpreter.subshells import in_subshell
-
-        return in_subshell(assign, line, node)  # `{fd}>file` alone: bash makes a child for it
     words = [word for assignment in node.assignments for word in (assignment.value, assignment.subscript) if word is not None]
-    if only is not None and redirections is None and all(map(_runs_no_command, words)):
+    if only is not None and redirect is None and all(map(_runs_no_command, words)):
         return _one_assignment(only, line, assign)
     return finishing(assign, [word for word in words if isinstance(word, Word)])
+
+
+def _opened_and_closed(node: SimpleCommand) -> Callable[[Shell], object]:
+    """The redirections of a command without words. For `{fd}>file` bash makes a child, so that the variable is lost."""
+    redirections = compile_redirections(node.redirections)
+
+    def redirect(shell: Shell) -> int:
+        _, opened = redirections(shell)
+        release_all(opened)
+        return 0
+
+    if all(redirection.variable is None for redirection in node.redirections):
+        return redirect
+    from agentsandbox.interpreter.subshells import in_subshell
+
+    return in_subshell(redirect, node.line, node)
 
 
 def _runs_no_command(value: Node) -> bool:

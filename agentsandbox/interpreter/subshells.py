@@ -169,7 +169,7 @@ def start_subshell(
 
 @compiles(Subshell)
 def _subshell(node: Subshell) -> Run:
-    return redirected(node.redirections, in_subshell(compile_command(node.body), node.line, node))
+    return compile_stage(node)[0]
 
 
 def compile_stage(command: Command) -> tuple[Run, Run]:
@@ -178,14 +178,30 @@ def compile_stage(command: Command) -> tuple[Run, Run]:
         child = redirected(command.redirections, compile_command(command.body))
         return in_subshell(child, command.line, command), child
     run = compile_command(command)
-    if not isinstance(command, (SimpleCommand, Pipeline)):
+    if isinstance(command, Group):
         return run, run
+    if not isinstance(command, (SimpleCommand, Pipeline)) or (isinstance(command, Pipeline) and command.timed):
+        return run, _without_exit_trap(run)
+    only_redirects = isinstance(command, SimpleCommand) and not command.words and bool(command.redirections)
 
     def run_alone(shell: Shell) -> int:
         shell.own_depth = shell.budget.depth
-        return run(shell)
+        status = run(shell)
+        return 0 if only_redirects else status  # bash has a child of that child open the files, and asks nothing of it
 
     return run, run_alone
+
+
+def _without_exit_trap(run: Run) -> Run:
+    """What bash runs in a process of its own without its EXIT trap: lists, loops and conditions that no group or subshell holds."""
+
+    def run_untrapped(shell: Shell) -> int:
+        try:
+            return run(shell)
+        finally:
+            shell.traps = {name: text for name, text in shell.traps.items() if name != "EXIT"}
+
+    return run_untrapped
 
 
 def announced(run: Run, node: SimpleCommand) -> Run:
