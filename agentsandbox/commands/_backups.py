@@ -11,9 +11,26 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agentsandbox.command import Arguments, CommandContext
 
-__all__ = ["Backups"]
+__all__ = ["CONTROLS", "Backups", "highest_backup"]
 
-_CONTROLS = (("none", "off"), ("simple", "never"), ("existing", "nil"), ("numbered", "t"))
+CONTROLS = (("none", "off"), ("simple", "never"), ("existing", "nil"), ("numbered", "t"))
+
+
+def highest_backup(ctx: CommandContext, path: str) -> int:
+    """The highest number of a numbered backup of `path`, 0 without one."""
+    directory, base = posixpath.split(path)
+    highest = 0
+    pattern = re.compile(re.escape(base) + r"\.~([1-9][0-9]{0,17})~")
+    try:
+        names = ctx.fs.listdir(ctx.path(directory or "."))
+    except OSError:
+        names = []
+    for name in names:
+        ctx.budget.step()
+        found = pattern.fullmatch(name)
+        if found:
+            highest = max(highest, int(found[1]))
+    return highest
 
 
 class Backups:
@@ -31,10 +48,10 @@ class Backups:
         if args.last("backup", "b", "suffix"):
             control = args.value("backup") or ""
             if control:
-                self.control = choose(control, "backup type", _CONTROLS)
+                self.control = choose(control, "backup type", CONTROLS)
             else:
                 control = ctx.env.get("VERSION_CONTROL", "")
-                self.control = choose(control, "$VERSION_CONTROL", _CONTROLS) if control else "existing"
+                self.control = choose(control, "$VERSION_CONTROL", CONTROLS) if control else "existing"
 
     def __bool__(self) -> bool:
         return self.control != "none"
@@ -43,18 +60,7 @@ class Backups:
         """What the backup of `path` (an operand) would be called."""
         if self.control == "simple":
             return path + self.suffix
-        directory, base = posixpath.split(path)
-        highest = 0
-        pattern = re.compile(re.escape(base) + r"\.~([1-9][0-9]{0,17})~")
-        try:
-            names = self.ctx.fs.listdir(self.ctx.path(directory or "."))
-        except OSError:
-            names = []
-        for name in names:
-            self.ctx.budget.step()
-            found = pattern.fullmatch(name)
-            if found:
-                highest = max(highest, int(found[1]))
+        highest = highest_backup(self.ctx, path)
         if self.control == "existing" and not highest:
             return path + self.suffix
         return f"{path}.~{highest + 1}~"

@@ -4,19 +4,25 @@ from __future__ import annotations
 
 import errno
 import posixpath
+import re
 
 from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
 from agentsandbox.commands._diff_usage import with_hint
+from agentsandbox.commands._patch_backups import Originals
 from agentsandbox.commands._patch_names import choose_name, header_name, is_nothing
 from agentsandbox.commands._patch_times import header_time
+from agentsandbox.commands._quoting import STYLES, quote_as
 from agentsandbox.commands._times import nanoseconds
 from agentsandbox.errors import CommandError, UsageError
 from agentsandbox.fs.base import Timestamp
 from agentsandbox.languages.diff.applying import Application, EdError, apply_ed_script, print_reject
 from agentsandbox.languages.diff.lines import split_lines
 from agentsandbox.languages.diff.patches import FilePatch, Hunk, read_patches
-from agentsandbox.quoting import quote_if_needed
 from agentsandbox.streams import InputError, decode, encode
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 _FUZZ = 2
 _TROUBLE = 2
@@ -25,7 +31,14 @@ _TROUBLE = 2
 class _Options:
     """What the command line asks for."""
 
-    def __init__(self, args: Arguments) -> None:
+    def __init__(self, args: Arguments, env: Mapping[str, str]) -> None:
+        self.originals = Originals(args, env)
+        self.quoting = _quoting_style(args, env)
+        self.posix = args.flag("posix") or "POSIXLY_CORRECT" in env
+        self.read_only = args.value("read-only", "warn")
+        if self.read_only not in ("ignore", "warn", "fail"):
+            raise CommandError("Try 'patch --help' for more information.", _TROUBLE)
+        _number_of_get(args, env)
         self.strip = _number(args, "strip", -1, "strip count")
         self.fuzz = _number(args, "fuzz", _FUZZ, "fuzz factor")
         self.reverse = args.flag("reverse")
@@ -36,9 +49,8 @@ class _Options:
         self.verbose = args.flag("verbose")
         self.dry_run = args.flag("dry-run")
         self.backup = args.flag("backup")
-        self.backup_if_mismatch = args.last("backup-if-mismatch", "no-backup-if-mismatch") in (None, "backup-if-mismatch")
-        self.suffix = args.value("suffix") or ".orig"
-        self.prefix = args.value("prefix") or ""
+        choice = args.last("backup-if-mismatch", "no-backup-if-mismatch")
+        self.backup_if_mismatch = choice == "backup-if-mismatch" or (choice is None and "POSIXLY_CORRECT" not in env)
         self.output = args.value("output")
         self.reject = args.value("reject-file")
         self.reject_format = args.value("reject-format")
@@ -48,6 +60,26 @@ class _Options:
         self.sets_time = args.flag("set-utc") or args.flag("set-time")
         self.utc = args.flag("set-utc")
         self.kind = args.last("context", "ed", "normal", "unified")
+
+
+_STYLES = frozenset({*STYLES, "c-maybe"})
+
+
+def _quoting_style(args: Arguments, env: Mapping[str, str]) -> str:
+    style = args.value("quoting-style")
+    if style is not None and style not in _STYLES:
+        raise UsageError(f"invalid argument '{style}' for 'quoting style'", _TROUBLE)
+    return style or (env["QUOTING_STYLE"] if env.get("QUOTING_STYLE") in _STYLES else "shell")
+
+
+_GET = re.compile(r"[+-]?[0-9]+")
+
+
+def _number_of_get(args: Arguments, env: Mapping[str, str]) -> None:
+    """Check what -g says: there is no revision control to get files from, so nothing is got."""
+    for what, text in (("get option", args.value("get")), ("PATCH_GET", env.get("PATCH_GET"))):
+        if text is not None and _GET.fullmatch(text) is None:
+            raise CommandError(f"**** {what} value {text} is not a number", _TROUBLE)
 
 
 def _number(args: Arguments, key: str, default: int, what: str) -> int:
@@ -88,7 +120,13 @@ def _number(args: Arguments, key: str, default: int, what: str) -> int:
           --backup-if-mismatch   keep it if the patch did not fit exactly (the default)
           --no-backup-if-mismatch  keep it only with -b
       -B, --prefix=PREFIX        put PREFIX before names of originals
+      -Y, --basename-prefix=PREFIX  put PREFIX before their last components
       -z, --suffix=SUFFIX        put SUFFIX after names of originals (default .orig)
+      -V, --version-control=STYLE   otherwise name them so: simple, numbered or existing (as those that are there)
+      -g, --get=NUM              (no revision control is there to get files from)
+          --quoting-style=WORD   names in messages: literal, shell, shell-always, c, escape …
+          --read-only=BEHAVIOR   what to do about files that cannot be written: ignore, warn or fail
+          --posix                choose the first file named, leave empty files
       -t, --batch                ask nothing; take patches that seem reversed as such
       -f, --force                ask nothing; take no patch as reversed
       -s, --quiet, --silent      no messages but errors
@@ -112,7 +150,7 @@ def _patch(ctx: CommandContext, args: Arguments) -> int:
         return 0
     if len(args.operands) > 2:
         raise CommandError(f"{args.operands[2]}: extra operand\n{ctx.name}: Try '{ctx.name} --help' for more information.", _TROUBLE)
-    options = _Options(args)
+    options = _Options(args, ctx.env)
     if options.reject_format not in (None, "context", "unified"):
         raise UsageError(f"invalid argument '{options.reject_format}' for '--reject-format'", _TROUBLE)
     directory = args.value("directory")
@@ -162,6 +200,15 @@ class _Job:
         self.mismatch = False
         self.failed: list[tuple[Hunk, int]] = []
 
+    def shown(self, name: str) -> str:
+        """A file name in a message."""
+        style = self.options.quoting
+        if style == "locale":
+            return quote_as(name, style).replace("\u2018", "'").replace("\u2019", "'")
+        if style == "escape":
+            return quote_as(name, "c")[1:-1].replace('\\"', '"')
+        return quote_as(name, "c" if style == "clocale" else style)
+
     def say(self, text: str) -> None:
         """A message, unless silent."""
         if not self.options.silent:
@@ -173,7 +220,7 @@ class _Job:
 
     def run(self) -> int:
         """0, or 1 when something was rejected."""
-        name = self.given or choose_name(self.ctx, self.patch, self.options.strip, reverse=self.reverse)
+        name = self.given or choose_name(self.ctx, self.patch, self.options.strip, reverse=self.reverse, first=self.options.posix)
         if self.patch.kind == "git":
             return self._git_only()
         if name is None:
@@ -187,6 +234,8 @@ class _Job:
         if exists and self.ctx.fs.is_dir(path):
             self.say(f"File {name} is not a regular file -- refusing to patch\n")
             return self._refuse_all()
+        if exists and self._refuses_read_only(name, path):
+            return 1
         original = self.ctx.fs.read_bytes(path) if exists else b""
         self.ctx.budget.charge(len(original))
         if self.patch.kind == "ed":
@@ -199,7 +248,7 @@ class _Job:
         self._explain_verbosely()
         if self.patch.stripped:
             self.say("(Stripping trailing CRs from patch; use --binary to disable.)\n")
-        self.say(f"{verb} file {_shown(target)}{read_from}\n")
+        self.say(f"{verb} file {self.shown(target)}{read_from}\n")
         if self.patch.error:
             raise CommandError(f"**** {self.patch.error}", _TROUBLE)
         if self.options.verbose:
@@ -210,6 +259,21 @@ class _Job:
         for number, hunk in enumerate(self.patch.hunks, 1):
             self._take(application, hunk.reversed() if self.reverse else hunk, number)
         return self._finish(name, target, original, application, exists)
+
+    def _refuses_read_only(self, name: str, path: str) -> bool:
+        """Look whether the file can be written; whether it is left alone for that."""
+        options = self.options
+        if options.read_only == "ignore" or self.ctx.fs.stat(path).permissions & 0o200:
+            return False
+        refuses = options.read_only == "fail"
+        self.tell(f"File {self.shown(name)} is read-only; {'refusing to patch' if refuses else 'trying to patch anyway'}\n")
+        if refuses:
+            reject = options.reject or (options.output or name) + ".rej"
+            self.failed = [(hunk.reversed() if self.reverse else hunk, 0) for hunk in self.patch.hunks]
+            self._say_ignored(None if options.dry_run else self.shown(reject))
+            if not options.dry_run and reject != "-":
+                self._save_rejects(reject)
+        return refuses
 
     def _explain_verbosely(self) -> None:
         if not self.options.verbose:
@@ -348,8 +412,9 @@ class _Job:
         if len(self.failed) == len(self.patch.hunks) and not exists and not options.dry_run:
             if options.backup or options.backup_if_mismatch:
                 self._keep_original(target, original)
-            raise CommandError(f"**** Can't reopen file {_shown(name)} : No such file or directory", _TROUBLE)
-        removed = not result and (options.remove_empty or self._absent(old=False)) and not options.output
+            raise CommandError(f"**** Can't reopen file {self.shown(name)} : No such file or directory", _TROUBLE)
+        leaves = not options.remove_empty and (options.posix or not self._absent(old=False))
+        removed = not result and not leaves and not options.output
         time = None if options.dry_run or options.output or removed else self._time_to_set(name, target, exists)
         if self.failed:
             status = 1
@@ -367,7 +432,7 @@ class _Job:
             if self.failed and reject != "-":
                 self._save_rejects(reject)
         if not removed and result and not self.failed and self._absent(old=False):
-            self.say(f"Not deleting file {_shown(target)} as content differs from patch\n")
+            self.say(f"Not deleting file {self.shown(target)} as content differs from patch\n")
             status = 1
         if options.verbose:
             self.say("done\n")
@@ -385,27 +450,25 @@ class _Job:
         if not options.force:
             known = exists and not self._absent(old=True) and old is not None
             if known and old != nanoseconds(self.ctx.fs.stat(self.ctx.path(name)).mtime):
-                self.tell(f"Not setting time of file {_shown(target)} (time mismatch)\n")
+                self.tell(f"Not setting time of file {self.shown(target)} (time mismatch)\n")
                 return None
             if self.mismatch or self.failed:
-                self.tell(f"Not setting time of file {_shown(target)} (contents mismatch)\n")
+                self.tell(f"Not setting time of file {self.shown(target)} (contents mismatch)\n")
                 return None
         return Timestamp.from_ns(new)
 
     def _say_failed(self, reject: str) -> None:
         count, total = len(self.failed), len(self.patch.hunks)
         what = "ignored" if self.skipping else "FAILED"
-        tail = f" -- saving rejects to file {_shown(reject)}" if reject != "-" and not self.options.dry_run else ""
+        tail = f" -- saving rejects to file {self.shown(reject)}" if reject != "-" and not self.options.dry_run else ""
         self.tell(f"{count} out of {total} hunk{'s' if total != 1 else ''} {what}{tail}\n")
 
     def _keep_original(self, target: str, original: bytes) -> None:
         if self.options.output:
             return
-        kept = self.ctx.path(self.options.prefix + target + ("" if self.options.prefix and not self.options.suffix else self._suffix()))
-        self.ctx.fs.write_bytes(kept, original)
-
-    def _suffix(self) -> str:
-        return "" if self.options.prefix and self.options.suffix == ".orig" else self.options.suffix
+        path = self.ctx.path(target)
+        permissions = self.ctx.fs.stat(path).permissions if self.ctx.fs.exists(path) else 0o666 & ~self.ctx.umask
+        self.options.originals.keep(self.ctx, target, original, permissions)
 
     def _store(self, name: str, target: str, result: bytes, removed: bool, exists: bool) -> None:
         fs, path = self.ctx.fs, self.ctx.path(target)
@@ -423,6 +486,8 @@ class _Job:
             permissions = int(mode[-3:], 8) & ~self.ctx.umask
         if fs.exists(path, follow=False) and fs.stat(path, follow=False).is_link and not self.given:
             raise CommandError(f"**** File {target} is not a regular file -- refusing to patch", _TROUBLE)
+        if exists and not permissions & 0o200 and fs.exists(path):
+            fs.unlink(path)  # a new file takes its place
         fs.write_bytes(path, result, permissions=permissions)
         fs.chmod(path, permissions)
         if b"rename from" in self.patch.git and name != target and not self.options.output:
@@ -511,8 +576,3 @@ class _Job:
         elif not self.options.dry_run and b"deleted file mode" in git and fs.exists(self.ctx.path(name)):
             fs.unlink(self.ctx.path(name))
         return 0
-
-
-def _shown(name: str) -> str:
-    """A file name in a message: in quotes when the shell would need them."""
-    return quote_if_needed(name)
