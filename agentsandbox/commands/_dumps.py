@@ -30,12 +30,13 @@ class Skipped:
 def concatenated(ctx: CommandContext, names: Sequence[str], skip: int, limit: int | None) -> Iterator[bytes]:
     """The bytes of all files after the first `skip`, at most `limit` of them."""
     if limit == 0 and not skip:
-        for _ in inputs(ctx, names):
-            pass
+        next(inputs(ctx, names), None)
         return
     left = limit
     opened = False
     for name in names or ("-",):
+        if opened and left == 0:
+            break
         try:
             source = ctx.open_input(name)
         except OSError as error:

@@ -36,11 +36,11 @@ class TabStops:
         self.every = self.extend = self.increment = 0
         for text in given:
             self._parse(text)
-        for before, after in zip(self.stops, self.stops[1:], strict=False):
+        for before, after in zip([0, *self.stops], self.stops, strict=False):
+            if not after:
+                raise CommandError("tab size cannot be 0")
             if after <= before:
                 raise CommandError("tab sizes must be ascending")
-        if 0 in self.stops:
-            raise CommandError("tab size cannot be 0")
         if self.extend and self.increment:
             raise CommandError("'/' specifier is mutually exclusive with '+'")
         if not self.stops:
@@ -49,12 +49,13 @@ class TabStops:
             self.every = self.stops[0]
 
     def _parse(self, text: str) -> None:
+        """The stops of one option: a sign holds for all that stands behind it."""
+        sign = ""
         for item in re.split("[, \t]+", text):
-            if not item:
-                continue
-            found = re.match(r"([/+]?)([0-9]*)(.*)\Z", item, re.DOTALL)
+            found = re.match(r"([/+]*)([0-9]*)(.*)\Z", item, re.DOTALL)
             assert found is not None
-            sign, digits, rest = found.groups()
+            signs, digits, rest = found.groups()
+            sign = signs[-1:] or sign
             if rest:
                 if rest[0] in "/+" and digits:
                     raise CommandError(f"'{rest[0]}' specifier not at start of number: {quote(rest)}")
@@ -62,14 +63,19 @@ class TabStops:
             value = int(digits or "0") if len(digits) <= 19 else _MAX + 1
             if value > _MAX:
                 raise CommandError(f"tab stop is too large {quote(digits)}")
-            if self.extend or self.increment:
-                raise CommandError(f"'{'/' if self.extend else '+'}' specifier only allowed with the last value")
-            if sign == "/":
-                self.extend = value
-            elif sign == "+":
-                self.increment = value
-            else:
-                self.stops.append(value)
+            if digits:
+                self._add(sign, value)
+
+    def _add(self, sign: str, value: int) -> None:
+        if not sign:
+            self.stops.append(value)
+            return
+        if self.extend if sign == "/" else self.increment:
+            raise CommandError(f"'{sign}' specifier only allowed with the last value")
+        if sign == "/":
+            self.extend = value
+        else:
+            self.increment = value
 
     def find(self, column: int) -> int | None:
         """The first stop after a column; None behind the last one."""

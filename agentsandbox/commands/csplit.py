@@ -95,14 +95,14 @@ class _OutOfRangeError(Exception):
 
 
 class _Splitter:
-    """The lines, the position among them, and the files made so far."""
+    """The lines, the position among them, and the files made so far; patterns look at lines from `searched` on."""
 
-    __slots__ = ("at", "ctx", "elide", "lines", "made", "name", "quiet", "suppress")
+    __slots__ = ("at", "ctx", "elide", "lines", "made", "name", "quiet", "searched", "suppress")
 
     def __init__(self, ctx: CommandContext, args: Arguments) -> None:
         self.ctx = ctx
         self.lines: list[bytes] = []
-        self.at = 0
+        self.at = self.searched = 0
         self.made: list[str] = []
         self.quiet = args.flag("quiet")
         self.elide = args.flag("elide-empty-files")
@@ -155,12 +155,11 @@ class _Splitter:
 
     def _at_line(self, pattern: _Pattern, turn: int) -> bool:
         wanted = pattern.line * (turn + 1) - 1
-        if not self.lines and not turn:
+        if not self.lines and not turn and not self.suppress:
             raise CommandError("input disappeared")
-        if self.suppress and self.at >= len(self.lines):
-            raise _OutOfRangeError
+        is_empty = self.at >= len(self.lines)
         self.write(min(wanted, len(self.lines)))
-        if wanted >= len(self.lines) + self.suppress:
+        if is_empty or wanted >= len(self.lines) + self.suppress:
             raise _OutOfRangeError
         if self.suppress:
             self.at = min(len(self.lines), wanted + 1)
@@ -168,10 +167,7 @@ class _Splitter:
 
     def _at_match(self, pattern: _Pattern, turn: int) -> bool:
         assert pattern.regex is not None
-        start = self.at + (0 if not self.made and not turn and not self.at else 1)
-        if self.suppress:
-            start = self.at
-        at = start
+        at = max(self.at, self.searched)
         while at < len(self.lines):
             self.ctx.budget.step()
             if pattern.regex.test(decode(self.lines[at].removesuffix(b"\n")), self.ctx.budget):
@@ -186,8 +182,10 @@ class _Splitter:
                 self.write(len(self.lines))
             raise _OutOfRangeError
         end = at + pattern.offset
+        self.searched = max(at, end) + 1
         if end < self.at or end > len(self.lines):
-            self.write(len(self.lines)) if end > len(self.lines) else None
+            if not pattern.skip:
+                self.write(max(end, self.at))
             raise CommandError(f"{quote(pattern.text)}: line number out of range")
         if pattern.skip:
             self.at = end

@@ -112,7 +112,9 @@ def _fold_columns(ctx: CommandContext, line: bytes, width: int, spaces: bool) ->
     """,
 )
 def fold(ctx: CommandContext, args: Arguments) -> int:
-    width = parse_number(args.value("width", "80") or "", "number of columns", low=1, high=2**64 - 10)
+    width = 80
+    for text in args.values("width"):
+        width = parse_number(text, "number of columns", low=1, high=2**64 - 10)
     spaces, by_bytes = args.flag("spaces"), args.flag("bytes")
     for _name, source in inputs(ctx, args.operands):
         for block in line_blocks(ctx.budget, source, size=1 << 16):

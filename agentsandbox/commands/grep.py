@@ -83,8 +83,7 @@ Context:
   -NUM                      the same as --context=NUM
       --group-separator=SEP  print SEP between groups of lines
       --no-group-separator  print nothing between groups of lines
-      --color[=WHEN]        mark matches: 'always', 'never' or 'auto'
-      --colour[=WHEN]       the same
+      --color[=WHEN], --colour[=WHEN]  mark matches: 'always', 'never' or 'auto'
   -U, --binary              keep carriage returns (they are always kept)
   -u, --unix-byte-offsets   (obsolete)
 
@@ -225,8 +224,7 @@ class _Grep:
                 self.filter.add_directory(value or "")
 
     def _read_color(self) -> None:
-        key = self.args.last("color", "colour")
-        when = next((value for name, value in reversed(self.args.given) if name == key), None)
+        when = next((value for name, value in reversed(self.args.given) if name == "color"), None)
         if when in ("always", "yes", "force"):
             self.report.colors = Colors(self.ctx.env.get("GREP_COLORS", ""), inverted=self.report.invert)
         elif when not in (None, "auto", "tty", "if-tty", "never", "no", "none"):

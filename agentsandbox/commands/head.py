@@ -124,7 +124,7 @@ def _all_but_bytes(ctx: CommandContext, source: ByteReader, count: int) -> None:
     for block in blocks(ctx.budget, source):
         waiting.append(block)
         size += len(block)
-        while size - len(waiting[0]) >= count:
+        while waiting and size - len(waiting[0]) >= count:
             first = waiting.popleft()
             size -= len(first)
             ctx.stdout.write(first)

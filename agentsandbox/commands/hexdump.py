@@ -9,7 +9,7 @@ from agentsandbox.commands._dumps import Skipped, block_lines
 from agentsandbox.commands._hexdump_formats import Format, parse_format
 from agentsandbox.commands._lines import read_all
 from agentsandbox.errors import CommandError
-from agentsandbox.streams import BLOCK, decode, encode
+from agentsandbox.streams import BLOCK, decode, encode, position_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -78,12 +78,25 @@ def _formats(ctx: CommandContext, args: Arguments) -> list[Format]:
     return formats or [parse_format(text) for text in _STANDARD[""]]
 
 
-def _input(ctx: CommandContext, names: list[str], skip: int, limit: int | None) -> Iterator[bytes]:
+class _Skip:
+    """How many bytes are still to be skipped."""
+
+    __slots__ = ("left",)
+
+    def __init__(self, left: int) -> None:
+        self.left = left
+
+
+def _input(ctx: CommandContext, names: list[str], skip: _Skip, limit: int | None) -> Iterator[bytes]:
     """All files as one stream; one failure is not the end while another file can be read."""
     opened = 0
+    if limit == 0:
+        return
     for name in names or ["-"]:
+        if opened and limit == 0:
+            break
         try:
-            source = ctx.open_input(name)
+            source = ctx.open_input(name if name != "-" or not names else "./-")
         except IsADirectoryError as error:
             shown = name if name != "-" else ctx.words[-1] if ctx.words else ctx.name
             ctx.stderr.write(encode(f"{ctx.name}: {shown}: {error.strerror}\n"))
@@ -93,19 +106,21 @@ def _input(ctx: CommandContext, names: list[str], skip: int, limit: int | None) 
             ctx.warn_os(error, name)
             continue
         opened += 1
+        if skip.left and position_of(source) is None:
+            raise CommandError("stdin: Illegal seek")
         while limit is None or limit > 0:
-            block = source.read(BLOCK if skip or limit is None else min(BLOCK, limit))
+            block = source.read(BLOCK if skip.left or limit is None else min(BLOCK, limit))
             if not block:
                 break
             ctx.budget.step()
-            skipped = min(skip, len(block))
-            skip -= skipped
+            skipped = min(skip.left, len(block))
+            skip.left -= skipped
             block = block[skipped : None if limit is None else skipped + limit]
             if limit is not None:
                 limit -= len(block)
             if block:
                 yield block
-    if not opened and skip:
+    if not opened and skip.left:
         raise CommandError("stdin: Bad file descriptor")
     if not opened:
         raise CommandError("all input file arguments failed")
@@ -144,14 +159,14 @@ def _canonical(data: bytes, position: int) -> str:
     """,
 )
 def hexdump(ctx: CommandContext, args: Arguments) -> int:
-    skip = _size(args.value("skip", "0") or "", "offset")
+    skip = _Skip(_size(args.value("skip", "0") or "", "offset"))
     limit = _size(args.value("length") or "", "length") if args.flag("length") else None
     formats = _formats(ctx, args)
     size = max([form.size for form in formats])
     ctx.budget.charge(size * 32)
     for form in formats:
         form.fill(size)
-    position = skip
+    position = start = skip.left
     canonical = [key for key, _ in args.given if key in _STANDARD or key.startswith("format")] == ["canonical"]
     if not size:
         return ctx.status
@@ -173,6 +188,8 @@ def hexdump(ctx: CommandContext, args: Arguments) -> int:
             position += len(block)
         ctx.stdout.write(encode("".join(texts)))
     final = [unit for form in formats for unit in form.units if unit.is_final]
-    if position > skip and final:
+    if position == start:
+        position -= skip.left
+    if position and final and limit != 0:
         ctx.stdout.write(encode("".join([piece.show(b"", position) for piece in final[-1].pieces])))
     return ctx.status

@@ -96,9 +96,10 @@ def _field_number(text: str) -> int:
 
 
 def _file_number(text: str) -> int:
-    if text not in ("1", "2"):
+    found = re.fullmatch(r"[ \t\n\v\f\r]*\+?0*([12])", text)
+    if found is None:
         raise CommandError(f"invalid field number: {quote(text)}")
-    return int(text)
+    return int(found[1])
 
 
 def _column(text: str) -> tuple[int, int]:
@@ -420,7 +421,7 @@ def join(ctx: CommandContext, args: Arguments) -> int:
     options = _Options(args)
     words = args.operands
     if len(words) < 2:
-        raise UsageError(f"missing operand after {quote(words[0])}" if words else "missing operand")
+        raise UsageError(f"missing operand after {quote(ctx.words[-1])}" if words else "missing operand")
     if len(words) > 2:
         raise UsageError(f"extra operand {quote_always(words[2])}")
     if words == ["-", "-"]:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
 
 from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
-from agentsandbox.commands._lines import read_all, split_lines
+from agentsandbox.commands._lines import read_all
 from agentsandbox.errors import CommandError, UsageError
 from agentsandbox.streams import encode
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _WORDS = "/usr/share/dict/words"
 _NOT_ALPHANUMERIC = bytes([byte for byte in range(256) if not (byte < 128 and (chr(byte).isalnum() or byte in b" \t\n"))])
@@ -44,25 +47,46 @@ def look(ctx: CommandContext, args: Arguments) -> int:
     if stop:
         text = re.match(re.escape(encode(stop[0])).join([b"(?s)[^", b"]*.?"]), text)[0]  # type: ignore[index]
     try:
-        found = split_lines(read_all(ctx.budget, ctx.keep(ctx.fs.open(ctx.path(name), "r"))))
+        data = read_all(ctx.budget, ctx.keep(ctx.fs.open(ctx.path(name), "r")))
     except IsADirectoryError:
         raise CommandError(f"{name}: No such device") from None
     except OSError as error:
         raise CommandError(f"{name}: {describe_os_error(error, '')}") from None
 
-    if not found:
+    if not data:
         raise CommandError(f"{name}: Invalid argument")
+    wanted = text.translate(None, _NOT_ALPHANUMERIC) if alphanumeric else text
+    wanted = wanted.upper() if fold else wanted
 
-    def key(line: bytes) -> bytes:
+    def key(start: int) -> bytes:
         ctx.budget.step()
+        line = data[start : _line_end(data, start)].removesuffix(b"\n")
         shown = line.translate(None, _NOT_ALPHANUMERIC) if alphanumeric else line
         return (shown.upper() if fold else shown)[: len(wanted)]
 
-    wanted = text.translate(None, _NOT_ALPHANUMERIC) if alphanumeric else text
-    wanted = wanted.upper() if fold else wanted
-    start = bisect_left(found, wanted, key=key)
+    start = _search(data, wanted, key)
+    while start < len(data) and key(start) < wanted:
+        start = _line_end(data, start)
     end = start
-    while end < len(found) and key(found[end]) == wanted:
-        end += 1
-    ctx.stdout.write(b"".join([line + b"\n" for line in found[start:end]]))
+    while end < len(data) and key(end) == wanted:
+        end = _line_end(data, end)
+    ctx.stdout.write(data[start:end])
     return 0 if end > start else 1
+
+
+def _line_end(data: bytes, start: int) -> int:
+    """Where the line ends that begins at `start`, or goes on there."""
+    return data.find(b"\n", start) + 1 or len(data)
+
+
+def _search(data: bytes, wanted: bytes, key: Callable[[int], bytes]) -> int:
+    """The beginning of a line before which, in a sorted file, nothing is found: halves are made of bytes."""
+    low, high = 0, len(data)
+    middle = _line_end(data, high // 2)
+    while middle < high:
+        if wanted > key(middle):
+            low = middle
+        else:
+            high = middle
+        middle = min(_line_end(data, low + (high - low) // 2), high)
+    return low

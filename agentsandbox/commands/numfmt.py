@@ -79,7 +79,7 @@ class _Options:
             if "0" in flags:
                 self.zeros = int(width)
             else:
-                self.padding, self.left = int(width), "-" in flags
+                self.padding, self.left = int(width), self.left or "-" in flags
         if precision is not None:
             self.precision = int(precision or "0")
 

@@ -51,7 +51,7 @@ def rm(ctx: CommandContext, args: Arguments) -> int:
             return 0
         raise UsageError("missing operand")
     preserve_root = args.last("no-preserve-root", "preserve-root") != "no-preserve-root"
-    if args.value("preserve-root") not in (None, "", "all"):
+    if any(key == "preserve-root" and value not in (None, "all") for key, value in args.given):
         raise CommandError(f"unrecognized --preserve-root argument: {quote_always(args.value('preserve-root') or '')}")
     if once and (recursive or len(args.operands) > 3):
         count = len(args.operands)

@@ -37,7 +37,7 @@ _LONG_ORDERINGS = {
     "version-sort": "V",
 }
 _SORT_WORDS = {"general-numeric": "g", "human-numeric": "h", "month": "M", "numeric": "n", "random": "R", "version": "V"}
-_BUFFER_SIZE = re.compile(r"([0-9]+)(?:([%bkKmMgGtTPEZY]?)\Z)?")
+_BUFFER_SIZE = re.compile(r"[ \t\n\v\f\r]*\+?([0-9]+)(?:([%bkKmMgGtTPEZY]?)\Z)?")
 _OBSOLETE = re.compile(r"\+([0-9]+)(?:\.([0-9]+))?([bdfghiMnRrV]*)\Z")
 _OBSOLETE_END = re.compile(r"-([0-9]+)(?:\.([0-9]+))?([bdfghiMnRrV]*)\Z")
 _SALT = 16

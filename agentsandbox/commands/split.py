@@ -21,15 +21,18 @@ if TYPE_CHECKING:
 _WAYS = ("lines", "bytes", "line-bytes", "number")
 _OBSOLETE = re.compile(r"-([0-9]+)(.*)\Z", re.DOTALL)
 _SIZES = "bEGKkMmPTYZ0"
+_TAKES_VALUE = re.compile(r"-[deuxz]*[abClnt]\Z|--(?:additional-suffix|bytes|filter|line-bytes|lines|number|separator|suffix-length)\Z")
 
 
 def _rewrite(words: Sequence[str]) -> list[str]:
     """`-100` is `-l 100`."""
     rewritten: list[str] = []
+    is_value = False
     for at, word in enumerate(words):
-        if word == "--":
+        if word == "--" and not is_value:
             return [*rewritten, *words[at:]]
-        found = _OBSOLETE.match(word)
+        found = None if is_value else _OBSOLETE.match(word)
+        is_value = not is_value and _TAKES_VALUE.match(word) is not None
         rewritten += [f"-l{found[1]}", *([f"-{found[2]}"] if found[2] else [])] if found else [word]
     return rewritten
 

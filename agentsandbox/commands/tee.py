@@ -5,7 +5,7 @@ from __future__ import annotations
 from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.commands._choices import choose
 from agentsandbox.commands._lines import blocks, shown_name
-from agentsandbox.errors import PipeClosed
+from agentsandbox.errors import CommandError, PipeClosed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,13 +15,16 @@ if TYPE_CHECKING:
 _MODES = [("warn",), ("warn-nopipe",), ("exit",), ("exit-nopipe",)]
 
 
-def _open_outputs(ctx: CommandContext, names: list[str], *, append: bool) -> list[tuple[str, File]]:
+def _open_outputs(ctx: CommandContext, names: list[str], *, append: bool, exits: bool) -> list[tuple[str, File]]:
+    """The files that can be opened; one that cannot ends the program if it `exits` then."""
     opened = []
     for name in names:
         try:
             opened.append((name, ctx.fs.open(ctx.path(name), "a" if append else "w", permissions=0o666 & ~ctx.umask)))
         except OSError as error:
             ctx.warn_os(error, shown_name(name))
+            if exits:
+                raise CommandError("") from None
     return opened
 
 
@@ -45,7 +48,7 @@ def tee(ctx: CommandContext, args: Arguments) -> int:
             mode = choose("warn-nopipe" if value is None else value, "--output-error", _MODES)
         elif key == "p":
             mode = "warn-nopipe"
-    opened = _open_outputs(ctx, args.operands, append=args.flag("append"))
+    opened = _open_outputs(ctx, args.operands, append=args.flag("append"), exits=mode in ("exit", "exit-nopipe"))
     outputs: list[tuple[str, ByteWriter]] = [("standard output", ctx.stdout), *opened]
     try:
         for block in blocks(ctx.budget, ctx.stdin):

@@ -43,15 +43,12 @@ def _translation(first: ByteSet, second: ByteSet, *, complement: bool, truncate:
     source = bytes([byte for byte in range(256) if byte not in first.content()]) if complement else first.content()
     second.fill(len(source))
     if complement:
-        if first.has_class and len(set(second.content())) > 1 and not truncate:
-            raise CommandError(
-                "when translating with complemented character classes,\nstring2 must map all characters in the domain to one"
-            )
         target = second.content()
     else:
         source, target = first.align_cases(second, source, truncate=truncate)
     if not truncate and source and not target:
         raise CommandError("when not truncating set1, string2 must be non-empty")
+    even = len(set(target)) == 1 and not (truncate and len(target) < len(source))
     if len(target) < len(source):
         if truncate:
             source = source[: len(target)]
@@ -61,6 +58,8 @@ def _translation(first: ByteSet, second: ByteSet, *, complement: bool, truncate:
                     "when translating with string1 longer than string2,\nthe latter string must not end with a character class"
                 )
             target += target[-1:] * (len(source) - len(target))
+    if complement and first.has_class and not even:
+        raise CommandError("when translating with complemented character classes,\nstring2 must map all characters in the domain to one")
     return source, target[: len(source)]
 
 

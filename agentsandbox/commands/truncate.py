@@ -31,10 +31,7 @@ def truncate(ctx: CommandContext, args: Arguments) -> int:
         raise UsageError(f"you must specify either {quote('--size')} or {quote('--reference')}")
     how, number = "", 0
     for size in args.values("size"):
-        change, number = _read_size(size)
-        if change and how:
-            raise UsageError("multiple relative modifiers specified")
-        how = change or how
+        how, number = _read_size(size, how)
     if reference is not None and text is not None and not how:
         raise UsageError(f"you must specify a relative {quote('--size')} with {quote('--reference')}")
     if args.flag("io-blocks"):
@@ -57,11 +54,13 @@ def truncate(ctx: CommandContext, args: Arguments) -> int:
     return ctx.status
 
 
-def _read_size(text: str) -> tuple[str, int]:
-    """(how the size changes, a number)."""
+def _read_size(text: str, before: str) -> tuple[str, int]:
+    """(how the size changes, a number); `before` is how an option before changes it."""
     found = re.fullmatch(r"\s*([<>/%]\s*|[+-](?=\S)|)(.*)", text, re.DOTALL | re.ASCII)
     assert found is not None
     how, digits = found[1].strip(), found[2]
+    if how and how in "+-" and before:
+        raise UsageError("multiple relative modifiers specified")
     try:
         number = parse_scaled(digits, "KMGTPEZYkm") if digits[:1] not in ("+", "-") else None
     except OverflowError:
@@ -70,7 +69,8 @@ def _read_size(text: str) -> tuple[str, int]:
         if how and how in "<>/%" and digits[:1] in ("+", "-"):
             raise UsageError("multiple relative modifiers specified")
         raise CommandError(f"Invalid number: {quote(digits if how and how in '<>/%' else text)}")
-    if how in ("/", "%") and how and not number:
+    how = how or before
+    if how in ("/", "%") and not number:
         raise CommandError("division by zero")
     return how, number
 

@@ -43,6 +43,8 @@ class _Options:
                 self.all_repeated = choose(value or "none", "--all-repeated", [(word,) for word in _METHODS["D"]])
             elif name == "group":
                 self.group = choose(value or "separate", "--group", [(word,) for word in _METHODS["group"]])
+        if len(args.operands) > 2:
+            raise UsageError(f"extra operand {quote(args.operands[2])}")
         if self.group is not None and (self.count or self.repeated or self.unique or self.all_repeated is not None):
             raise UsageError("--group is mutually exclusive with -c/-d/-D/-u")
         if self.count and self.all_repeated is not None:
@@ -258,8 +260,6 @@ def _before_group(method: str, groups: int, end: bytes) -> bytes:
 )
 def uniq(ctx: CommandContext, args: Arguments) -> int:
     options = _Options(args)
-    if len(args.operands) > 2:
-        raise UsageError(f"extra operand {quote(args.operands[2])}")
     names = [*args.operands, "-", "-"][:2] if args.operands else ["-", "-"]
     try:
         source = ctx.open_input(names[0])

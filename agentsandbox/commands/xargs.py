@@ -123,6 +123,8 @@ class _Runner:
         options = self.options
         length = len(argument) + 1
         if self.initial + length > options.max_chars:
+            if self.gathered and not options.exit_if_long:
+                self.flush()
             raise CommandError("argument line too long")
         if self.size + length > options.max_chars:
             if options.exit_if_long and (options.max_lines or options.max_args):
@@ -159,12 +161,17 @@ class _Runner:
         text = decode(argument)
         pattern = self.options.replace or "{}"
         line = [self.command[0]]
-        size = len(encode(line[0])) + 1
+        size, most = len(encode(line[0])) + 1, self.options.max_chars
+        if len(argument) >= most:
+            raise CommandError("argument line too long")
+        if size > most:
+            raise CommandError("cannot fit single argument within argument list size limit")
         for word in self.command[1:]:
             count = word.count(pattern)
-            size += len(encode(word)) + count * (len(argument) - len(encode(pattern))) + 1
-            if size > self.options.max_chars:
-                raise CommandError("command too long")
+            length = len(encode(word)) + count * (len(argument) - len(encode(pattern)))
+            size += length + 1
+            if size > most:
+                raise CommandError("command too long" if length >= most - 1 else "argument list too long")
             line.append(word.replace(pattern, text) if count else word)
         self.run(line)
 
