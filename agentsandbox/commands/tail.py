@@ -6,6 +6,7 @@ import re
 from collections import deque
 
 from agentsandbox.command import Arguments, CommandContext, command
+from agentsandbox.commands._choices import choose
 from agentsandbox.commands._durations import parse_duration
 from agentsandbox.commands._lines import blocks
 from agentsandbox.commands._processes import running
@@ -288,6 +289,9 @@ def _seconds(text: str) -> float:
     return min(seconds, 1e9)
 
 
+_FOLLOW = (("descriptor",), ("name",))
+
+
 @command(
     "tail",
     rewrite=_rewrite,
@@ -322,15 +326,20 @@ def tail(ctx: CommandContext, args: Arguments) -> int:
     _number(args.value("max-unchanged-stats"), "maximum number of unchanged stats between opens")
     if pid is not None and follow is None:
         ctx.stderr.write(b"tail: warning: PID ignored; --pid=PID is useful only when following\n")
-    how = "name" if follow == "F" else ((args.value("follow") if follow == "follow" else "") or "descriptor")
-    if how not in ("name", "descriptor"):
-        raise _bad_follow(how)
+    how = "descriptor"
+    for key, value in args.given:
+        if key in ("follow", "f", "F"):
+            how = "name" if key == "F" else choose(value, "--follow", _FOLLOW) if value is not None else "descriptor"
     retry = args.flag("retry") or args.flag("F")
     if retry and follow is None:
         ctx.stderr.write(b"tail: warning: --retry ignored; --retry is useful only when following\n")
+    if retry and follow is not None and how == "descriptor":
+        ctx.stderr.write(b"tail: warning: --retry only effective for the initial open\n")
     if not part.count and not part.from_start and follow is None:
         return 0
     names = args.operands or ["-"]
+    if follow is not None and how == "name" and "-" in names:
+        raise CommandError(f"cannot follow {quote_always('-')} by name")
     last_flag = args.last("quiet", "verbose")
     headers = last_flag == "verbose" or (last_flag is None and len(names) > 1)
     separator, last = "", ""
@@ -365,10 +374,3 @@ def tail(ctx: CommandContext, args: Arguments) -> int:
         ctx.warn("no files remaining")
         return 1
     return _Follower(ctx, followed, last, pid=pid, headers=headers, by_name=how == "name", retry=retry, seconds=seconds).run()
-
-
-def _bad_follow(how: str) -> CommandError:
-    return CommandError(
-        f"invalid argument {quote(how)} for {quote('--follow')}\nValid arguments are:\n  - {quote('descriptor')}\n"
-        f"  - {quote('name')}\nTry 'tail --help' for more information."
-    )

@@ -43,7 +43,7 @@ def column_replacer(regex: PosixRegex, replacement: Replacement) -> Callable[[re
         made: list[str] | None = None
         start = ""
         for part, change in plan:
-            start += modified(part.text, part.case, part.first)
+            start += modified(part.text, part.case, part.first, bytewise=part.bytewise)
             if part.group < 0:
                 continue
             found = pieces[1 + part.group if whole else part.group :: stride]
@@ -71,8 +71,8 @@ def _change(part: Part, *, single: bool) -> Callable[[str], str] | None:
     case, first = part.case, part.first if not part.text else ""
     if not case and not first:
         return None
-    if not first:
+    if not first and not part.bytewise:
         return upper if case == "U" else lower
-    if single:
+    if single and first:
         return upper if first == "u" else lower
-    return lambda text: modified(text, case, first)
+    return lambda text: modified(text, case, first, bytewise=part.bytewise)

@@ -41,11 +41,13 @@ class Address:
 class Replacement:
     r"""The right side of `s`: pieces of text, group numbers and the letters of \L \U \l \u \E, in order."""
 
-    __slots__ = ("pieces",)
+    __slots__ = ("bytewise", "pieces")
 
-    def __init__(self, pieces: list[tuple[str, str | int]]) -> None:
+    def __init__(self, pieces: list[tuple[str, str | int]], *, bytewise: bool = False) -> None:
         self.pieces = pieces
         """("text", str), ("group", int) or ("case", letter)."""
+        self.bytewise = bytewise
+        """Whether characters are bytes: then a NUL does not end a change of letter case."""
 
     @property
     def text(self) -> str | None:

@@ -446,7 +446,7 @@ class Parser:
         right = self._delimited_right(delimiter) if left is not None else None
         if left is None or right is None:
             raise self._error("unterminated `s' command")
-        substitution = Substitution(None, read_replacement(right, posix=self.posix))
+        substitution = Substitution(None, read_replacement(right, posix=self.posix, bytewise=self.bytewise))
         ignore_case, multiline = self._flags(substitution)
         substitution.regex = self._compile(left, ignore_case=ignore_case, multiline=multiline)
         substitution.source, substitution.flags = left, "i" * ignore_case + "m" * multiline

@@ -8,7 +8,7 @@ from agentsandbox.languages.sed.nodes import Replacement
 __all__ = ["read_characters", "read_replacement"]
 
 
-def read_replacement(source: str, *, posix: bool) -> Replacement:
+def read_replacement(source: str, *, posix: bool, bytewise: bool = False) -> Replacement:
     """The right side of `s`; with `posix` nothing changes the letter case."""
     pieces: list[tuple[str, str | int]] = []
     literal: list[str] = []
@@ -41,7 +41,7 @@ def read_replacement(source: str, *, posix: bool) -> Replacement:
         else:
             literal.append(character)
     flush()
-    return Replacement(pieces)
+    return Replacement(pieces, bytewise=bytewise)
 
 
 def read_characters(source: str) -> str:

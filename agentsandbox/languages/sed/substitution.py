@@ -28,9 +28,10 @@ _MANY = 200_000
 class Part:
     """Text, then perhaps a group, both in one letter case."""
 
-    __slots__ = ("case", "first", "group", "text")
+    __slots__ = ("bytewise", "case", "first", "group", "text")
 
-    def __init__(self, text: str, group: int, case: str, first: str) -> None:
+    def __init__(self, text: str, group: int, case: str, first: str, *, bytewise: bool) -> None:
+        self.bytewise = bytewise
         self.text = text
         self.group = group
         self.case = case
@@ -46,24 +47,30 @@ def parts_of(replacement: Replacement) -> list[Part]:
         if kind == "text":
             text += str(value)
             continue
-        parts.append(Part(text, int(value) if kind == "group" else -1, case, first))
+        parts.append(Part(text, int(value) if kind == "group" else -1, case, first, bytewise=replacement.bytewise))
         text = first = ""
         if kind == "case":
             if value in ("u", "l"):
                 first = str(value)
             else:
                 case = "" if value == "E" else str(value)
-    parts.append(Part(text, -1, case, first))
+    parts.append(Part(text, -1, case, first, bytewise=replacement.bytewise))
     return parts
 
 
 def upper(text: str) -> str:
-    """In capitals, character by character as C does it."""
+    """In capitals, character by character as C does it, up to a NUL."""
+    if "\0" in text:
+        head, _, rest = text.partition("\0")
+        return f"{upper(head)}\0{rest}"
     return text.upper() if text.isascii() else "".join([_single(character, character.upper()) for character in text])
 
 
 def lower(text: str) -> str:
-    """In small letters, character by character as C does it."""
+    """In small letters, character by character as C does it, up to a NUL."""
+    if "\0" in text:
+        head, _, rest = text.partition("\0")
+        return f"{lower(head)}\0{rest}"
     return text.lower() if text.isascii() else "".join([_single(character, character.lower()) for character in text])
 
 
@@ -71,9 +78,14 @@ def _single(character: str, converted: str) -> str:
     return converted if len(converted) == 1 else character
 
 
-def modified(text: str, case: str, first: str) -> str:
-    """The text in a case (U, L or none), its first letter in another (u, l)."""
+def modified(text: str, case: str, first: str, *, bytewise: bool) -> str:
+    """The text in a case (U, L or none), its first letter in another (u, l); up to a NUL, unless characters are bytes."""
     if not text or not (case or first):
+        return text
+    if "\0" in text and bytewise:
+        head, _, rest = text.partition("\0")
+        return f"{modified(head, case, first, bytewise=True)}\0{modified(rest, case, '', bytewise=True)}"
+    if text[0] == "\0":
         return text
     head, tail = text[0], text[1:]
     if case:
@@ -106,7 +118,7 @@ def build_replacer(replacement: Replacement) -> Callable[[Match], str]:
     if text is not None:
         return lambda _match: text
     pieces = replacement.pieces
-    if len(pieces) == 2 and pieces[0] in _CASES and pieces[1][0] == "group":
+    if not replacement.bytewise and len(pieces) == 2 and pieces[0] in _CASES and pieces[1][0] == "group":
         return _in_case(str(pieces[0][1]), int(pieces[1][1]))
     if any(kind == "case" for kind, _ in pieces):
         parts = parts_of(replacement)
@@ -128,12 +140,12 @@ def _with_cases(parts: list[Part], match: Match) -> str:
         first = part.first or waiting
         waiting = ""
         if part.text:
-            out.append(modified(part.text, part.case, first))
+            out.append(modified(part.text, part.case, first, bytewise=part.bytewise))
             first = ""
         if part.group >= 0:
             group = match.group(part.group) or ""
             if group:
-                out.append(modified(group, part.case, first))
+                out.append(modified(group, part.case, first, bytewise=part.bytewise))
             elif part.first:
                 waiting = first
     return "".join(out)
