@@ -14,19 +14,13 @@ from agentsandbox.interpreter.failures import command_failed, expansion_failed
 from agentsandbox.interpreter.functions import call_function, call_recorded
 from agentsandbox.interpreter.inline import inline_command
 from agentsandbox.interpreter.redirections import RedirectionError, compile_redirections, release_all, restored
-from agentsandbox.interpreter.subshells import child_killed
-from agentsandbox.interpreter.substitutions import WORDS, finish_process_substitutions, finishing
+from agentsandbox.interpreter.subshells import child_killed, text_of
+from agentsandbox.interpreter.substitutions import WORDS, finish_process_substitutions
 from agentsandbox.limits import Budget
 from agentsandbox.syntax.nodes import (
-    ArithmeticSubstitution,
     ArrayLiteral,
     Assignment,
-    DoubleQuoted,
     HereDocument,
-    Literal,
-    Node,
-    Parameter,
-    Quoted,
     Redirection,
     SimpleCommand,
     Word,
@@ -52,7 +46,9 @@ def _simple(node: SimpleCommand) -> Run:
 
         node = relocate(node)
     if not node.words:
-        return _assignments_only(node)
+        from agentsandbox.interpreter.wordless import compile_wordless
+
+        return compile_wordless(node)
     for word in node.words:
         if "BASH_COMMAND" in word.source:
             return _telling(node)
@@ -68,7 +64,7 @@ def _simple(node: SimpleCommand) -> Run:
 def _telling(node: SimpleCommand) -> Run:
     """A command that looks at BASH_COMMAND, which outside traps is its own text."""
     general = _general(node)
-    text = _source_text(node)
+    text = text_of(node)
 
     def run(shell: Shell) -> int:
         if not shell.in_trap:
@@ -134,127 +130,10 @@ def _call(node: SimpleCommand, general: Run) -> Run:
     return call
 
 
-def _assignments_only(node: SimpleCommand) -> Run:
-    from agentsandbox.interpreter.assignments import bind_assignment, compile_assignment, written_literal
-
-    assignments = [compile_assignment(assignment) for assignment in node.assignments]
-    redirect = _opened_and_closed(node) if node.redirections else None
-    line = node.line
-    bound = [bind_assignment(assignment) for assignment in node.assignments]
-    literals = [written_literal(assignment) for assignment in node.assignments]
-    text: list[str] = []
-    only = assignments[0] if len(assignments) == 1 else None
-
-    def assign(shell: Shell) -> int:
-        shell.line = line
-        shell.substitution_status = None
-        if shell.slow:
-            if not text:
-                text.append(_source_text(node))
-            if _before(shell, text[0], line):
-                return 0
-        try:
-            if only is not None and not shell.xtrace:
-                only(shell)
-            elif shell.xtrace:
-                _assign_traced(shell, bound, literals)
-            else:
-                for assignment in assignments:
-                    assignment(shell)
-            status = shell.substitution_status or 0
-            if redirect is not None:
-                redirect(shell)
-        except ExpansionError as error:
-            status = expansion_failed(shell, error)
-        except RedirectionError:
-            status = 1
-        shell.status = status
-        shell.last_argument = ""
-        if shell.pending_traps:
-            from agentsandbox.interpreter.subshells import run_traps
-
-            run_traps(shell)
-        if status and shell.check:
-            command_failed(shell, status, line)
-        return status
-
-    words = [word for assignment in node.assignments for word in (assignment.value, assignment.subscript) if word is not None]
-    if only is not None and redirect is None and all(map(_runs_no_command, words)):
-        return _one_assignment(only, line, assign)
-    return finishing(assign, [word for word in words if isinstance(word, Word)])
-
-
-def _opened_and_closed(node: SimpleCommand) -> Callable[[Shell], object]:
-    """The redirections of a command without words. For `{fd}>file` bash makes a child, so that the variable is lost."""
-    redirections = compile_redirections(node.redirections)
-
-    def redirect(shell: Shell) -> int:
-        _, opened = redirections(shell)
-        release_all(opened)
-        return 0
-
-    if all(redirection.variable is None for redirection in node.redirections):
-        return redirect
-    from agentsandbox.interpreter.subshells import in_subshell
-
-    return in_subshell(redirect, node.line, node)
-
-
-def _runs_no_command(value: Node) -> bool:
-    """Whether expanding a value cannot run a command, whose status would be the assignment's."""
-    if isinstance(value, (Word, DoubleQuoted)):
-        return all(_runs_no_command(part) for part in value.parts)
-    if isinstance(value, ArithmeticSubstitution):
-        return _runs_no_command(value.expression)
-    if isinstance(value, Parameter):
-        return value.subscript is None and all(_runs_no_command(operand) for operand in value.operands)
-    return isinstance(value, (Literal, Quoted))
-
-
-def _one_assignment(assign: Callable[[Shell], None], line: int, general: Run) -> Run:
-    """One assignment whose value runs no command: its status is 0."""
-
-    def run(shell: Shell) -> int:
-        if shell.slow:
-            return general(shell)
-        shell.line = line
-        try:
-            assign(shell)
-        except ExpansionError as error:
-            status = shell.status = expansion_failed(shell, error)
-            if status and shell.check:
-                command_failed(shell, status, line)
-            return status
-        shell.last_argument = ""
-        shell.status = 0
-        return 0
-
-    return run
-
-
-def _assign_traced(shell: Shell, bound: list[Binder], literals: list[str]) -> None:
-    from agentsandbox.interpreter.tracing import trace_text
-
-    for bind, literal in zip(bound, literals, strict=True):
-        if literal:  # shown as it was written, before anything in it is expanded
-            trace_text(shell, literal)
-            bind(shell).apply(shell)
-            continue
-        assignment = bind(shell)
-        trace_text(shell, assignment.text())
-        assignment.apply(shell)
-
-
 def _before(shell: Shell, text: str, line: int) -> bool:
     from agentsandbox.interpreter.traps import before_command
 
     return before_command(shell, text, line)
-
-
-def _source_text(node: SimpleCommand) -> str:
-    from agentsandbox.syntax.printer import print_command
-
-    return print_command(node)
 
 
 def _general(node: SimpleCommand) -> Run:
@@ -293,7 +172,7 @@ def _general(node: SimpleCommand) -> Run:
         try:
             if shell.slow:
                 if not text:
-                    text.append(_source_text(node))
+                    text.append(text_of(node))
                 if _before(shell, text[0], line):
                     return 0
             shell.substitution_status = None

@@ -12,7 +12,7 @@ from agentsandbox.interpreter.dispatch import compile_command, compiles
 from agentsandbox.interpreter.failures import command_failed
 from agentsandbox.interpreter.redirections import redirected
 from agentsandbox.streams import BytesReader, Pipe, PipeReader, Stream, encode
-from agentsandbox.syntax.nodes import AndOr, Background, Coproc, Group, Pipeline, SimpleCommand, Subshell, Unreadable
+from agentsandbox.syntax.nodes import AndOr, Background, Coproc, Group, Pipeline, Redirection, SimpleCommand, Subshell, Unreadable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -182,14 +182,20 @@ def compile_stage(command: Command) -> tuple[Run, Run]:
         return run, run
     if not isinstance(command, (SimpleCommand, Pipeline)) or (isinstance(command, Pipeline) and command.timed):
         return run, _without_exit_trap(run)
-    only_redirects = isinstance(command, SimpleCommand) and not command.words and bool(command.redirections)
+    asks_nothing = isinstance(command, SimpleCommand) and not command.words and any(map(_makes_child, command.redirections))
 
     def run_alone(shell: Shell) -> int:
         shell.own_depth = shell.budget.depth
         status = run(shell)
-        return 0 if only_redirects else status  # bash has a child of that child open the files, and asks nothing of it
+        return 0 if asks_nothing else status
 
     return run, run_alone
+
+
+def _makes_child(redirection: Redirection) -> bool:
+    """Whether bash makes another process for this redirection where no command is; nothing waits for that of a pipeline's stage."""
+    number = redirection.descriptor if redirection.descriptor is not None else int(redirection.operator[0] != "<")
+    return redirection.variable is not None or number == 0
 
 
 def _without_exit_trap(run: Run) -> Run:
