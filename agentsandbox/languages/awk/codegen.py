@@ -380,6 +380,7 @@ class _Generator(Expressions):
 
     def do_statement(self, node: nodes.DoWhile) -> None:
         def test() -> None:
+            self.line = node.condition.line
             self.emit(f"if not {self.condition(node.condition)}: break")
 
         def on_continue() -> None:

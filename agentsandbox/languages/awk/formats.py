@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from functools import lru_cache
 
@@ -15,9 +16,10 @@ __all__ = ["Directive", "as_bytes", "format_one", "format_text", "format_values"
 
 _DIRECTIVE = re.compile(
     r"%(?:(?P<position>[0-9]+)\$)?(?P<flags>[-+ #0']*)(?P<width>\*(?:[0-9]+\$)?|[0-9]+)?(?:\.(?P<precision>\*(?:[0-9]+\$)?|[0-9]*))?"
-    r"(?P<modifier>[hlLjzt]?)(?P<letter>[A-Za-z%])"
+    r"[hlLjztP]?(?P<letter>[A-Za-z%])"
 )
 _WIDEST = 1 << 31
+_HEXADECIMAL_PLACES = 13
 
 
 class Directive:
@@ -75,8 +77,17 @@ def parse_format(template: str) -> tuple[str | Directive, ...]:
     return tuple(parts)
 
 
-def format_values(template: str, values: Sequence[object], text_of: Callable[[object], str], charge: Callable[[int], None]) -> str:
-    """`sprintf`: `text_of` words a value, `charge` refuses sizes that are too large before they are made."""
+def format_values(
+    template: str,
+    values: Sequence[object],
+    text_of: Callable[[object], str],
+    charge: Callable[[int], None],
+    sound: Callable[[str], str] = str,
+) -> str:
+    """`sprintf`: `text_of` words a value, `charge` refuses sizes that are too large before they are made.
+
+    sound  what counts of a text that is padded or cut
+    """
     pieces: list[str] = []
     total = 0
     taken = 0
@@ -110,6 +121,8 @@ def format_values(template: str, values: Sequence[object], text_of: Callable[[ob
             value = _argument(values, taken, template, directive)
             taken += 1
         charge(max(int(width or 0), int(precision or 0)))
+        if directive.letter == "s" and (width or precision is not None):
+            value = sound(text_of(value))
         piece = format_one(directive.letter, flags, int(width or 0), precision, value, text_of)  # type: ignore[arg-type]
         total += len(piece)
         charge(total)
@@ -197,11 +210,10 @@ def _integer(letter: str, flags: str, width: int, precision: int | None, number:
 
 
 def _real(letter: str, flags: str, width: int, precision: int | None, number: float) -> str:
-    if letter in "aA":
-        text = number.hex()
-        return format_text(text.upper() if letter == "A" else text, flags, width)
     marks = "".join(mark for mark in "+ #" if mark in flags)
     digits = 6 if precision is None else precision
+    if letter in "aA":
+        return _hexadecimal(letter, flags, width, precision, number)
     text = f"%{marks}.{min(digits, 1100)}{letter}" % number
     if digits > 1100 and letter in "fFeE":
         mantissa, exponent = (text, "") if letter in "fF" else (text[: text.lower().index("e")], text[text.lower().index("e") :])
@@ -210,3 +222,26 @@ def _real(letter: str, flags: str, width: int, precision: int | None, number: fl
         sign = text[0] if text[0] in "+- " else ""
         text = sign + text[len(sign) :].rjust(width - len(sign), "0")
     return format_text(text, flags, width)
+
+
+def _hexadecimal(letter: str, flags: str, width: int, precision: int | None, number: float) -> str:
+    """`%a`: 53 binary digits, the first before the point, the others in groups of four."""
+    head, exponent = abs(number).hex().split("p")
+    whole = int(head.replace(".", ""), 16) << (0 if "." in head and len(head) > 5 else 48)
+    places = _HEXADECIMAL_PLACES
+    if precision is not None and precision < places:
+        dropped = 4 * (places - precision)
+        half, rest = 1 << (dropped - 1), whole & ((1 << dropped) - 1)
+        whole >>= dropped
+        whole += rest > half or (rest == half and whole & 1)
+        places = precision
+    digits = f"{whole:0{places + 1}x}"
+    first, others = digits[: len(digits) - places], digits[len(digits) - places :]
+    others = others.rstrip("0") if precision is None else others.ljust(precision, "0")
+    point = "." if others or "#" in flags else ""
+    sign = "-" if math.copysign(1.0, number) < 0 else "+" if "+" in flags else " " if " " in flags else ""
+    text = f"{first}{point}{others}p{exponent}"
+    if "0" in flags and "-" not in flags:
+        text = text.rjust(width - len(sign) - 2, "0")
+    text = f"{sign}0x{text}"
+    return format_text(text.upper() if letter == "A" else text, flags, width)

@@ -242,7 +242,7 @@ def _strings(rt: Runtime, text: Callable[[object], str]) -> dict[str, Callable[.
         return template % number
 
     return {
-        "checked": checked, "join": join, "substr": substr, "length_of": length_of, "upper": upper, "lower": lower,
+        "checked": checked, "join": join, "substr": substr, "length_of": length_of, "upper": upper, "lower": lower, "sound": rt.sound,
         "integer_text": integer_text, "real_text": real_text, "charge": charge,
         "format_one": (lambda *given: as_bytes(format_one(*given))) if rt.bytewise else format_one,
     }  # fmt: skip
@@ -431,7 +431,7 @@ _GROUPS = (
         ),
         _comparisons,
     ),
-    (frozenset("checked join substr length_of upper lower integer_text real_text charge format_one".split()), _strings),
+    (frozenset("checked join sound substr length_of upper lower integer_text real_text charge format_one".split()), _strings),
     (
         frozenset(
             "modulo modulo_assigned divided power integer sine cosine atan2 exponential logarithm square_root bitwise lshift rshift "

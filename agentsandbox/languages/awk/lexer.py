@@ -55,13 +55,15 @@ class AwkSyntaxError(Exception):
 class Token:
     """`kind` is NUMBER, STRING, ERE, NAME, CALL (a name before its parenthesis), BUILTIN, NEWLINE, EOF, or the token's own text."""
 
-    __slots__ = ("kind", "line", "position", "value")
+    __slots__ = ("error", "kind", "line", "position", "value")
 
-    def __init__(self, kind: str, value: str, line: int, position: int) -> None:
+    def __init__(self, kind: str, value: str, line: int, position: int, error: AwkSyntaxError | None = None) -> None:
         self.kind = kind
         self.value = value
         self.line = line
         self.position = position
+        self.error = error
+        """What is wrong there, for a token that is none."""
 
     def __repr__(self) -> str:
         return f"{self.kind}:{self.value!r}"
@@ -92,7 +94,9 @@ def unescape(text: str, warn: Callable[[str], None] | None = None) -> str:
             return ""
         if other in _ESCAPES:
             return _ESCAPES[other]
-        if warn is not None:
+        if warn is not None and other == "x":
+            warn("no hex digits in `\\x' escape sequence")
+        elif warn is not None:
             warn(f"escape sequence `\\{other}' treated as plain `{other}'")
         return str(other)
 
@@ -107,28 +111,35 @@ def _join_bytes(text: str) -> str:
     return text
 
 
-def _string_end(source: Source, position: int) -> int:
-    text = source.text
-    start = position
+def _no_token(source: Source, position: int) -> AwkSyntaxError:
+    """The error for a character that nothing begins with."""
+    character = source.text[position]
+    if character == "\\":
+        return point_at(source, position, "backslash not last character on line")
+    if character == ".":
+        return point_at(source, position, "syntax error")
+    return point_at(source, position, f"invalid char '{decode(encode(character)[:1])}' in expression")
+
+
+def _string_end(text: str, position: int) -> int:
+    """Where the quote is that ends the string whose opening quote is at `position`; -1 if there is none on the line."""
     while True:
         position += 1
         if position >= len(text) or text[position] == "\n":
-            raise point_at(source, start, "unterminated string")
+            return -1
         if text[position] == "\\":
             position += 1
         elif text[position] == '"':
             return position
 
 
-def _regex_end(source: Source, position: int) -> int:
-    """Where the slash is that ends the regular expression which starts after `position`."""
-    text = source.text
-    start = position
+def _regex_end(text: str, position: int) -> int:
+    """Where the slash is that ends the regular expression which starts after `position`; -1 if there is none on the line."""
     in_brackets = False
     while True:
         position += 1
         if position >= len(text) or text[position] == "\n":
-            raise point_at(source, start + 1, "unterminated regexp")
+            return -1
         character = text[position]
         if character == "\\":
             position += 1
@@ -150,7 +161,7 @@ def _regex_end(source: Source, position: int) -> int:
 
 
 def tokenize(source: Source, warn: Callable[[str, int], None], budget: Budget) -> list[Token]:
-    """All tokens, EOF last. `warn(message, line)` hears of doubtful escapes."""
+    """All tokens up to one that is wrong, EOF last. `warn(message, line)` hears of doubtful escapes."""
     text = source.text
     tokens: list[Token] = []
     append = tokens.append
@@ -162,10 +173,8 @@ def tokenize(source: Source, warn: Callable[[str, int], None], budget: Budget) -
             budget.tick()
         found = _TOKEN.match(text, position)
         if found is None:
-            if text[position] == "\\":
-                raise point_at(source, position, "backslash not last character on line")
-            known = text[position].isascii()
-            raise point_at(source, position, f"invalid char '{text[position]}' in expression" if known else "syntax error")
+            append(Token("", "", line, position, _no_token(source, position)))
+            break
         kind, value, start = found.lastgroup, found[0], position
         position = found.end()
         if kind == "blank":
@@ -179,7 +188,10 @@ def tokenize(source: Source, warn: Callable[[str, int], None], budget: Budget) -
         elif kind == "name":
             append(Token(_kind_of_name(value, text, position), value, line, start))
         elif kind == "string":
-            stop = _string_end(source, start)
+            stop = _string_end(text, start)
+            if stop < 0:
+                append(Token("", "", line, start, point_at(source, start, "unterminated string")))
+                break
             at = line
             value = unescape(text[start + 1 : stop], lambda message, at=at: warn(message, at))  # type: ignore[misc]
             append(Token("STRING", value, line, start))
@@ -187,7 +199,11 @@ def tokenize(source: Source, warn: Callable[[str, int], None], budget: Budget) -
             position = stop + 1
         elif kind == "strong" or (value in ("/", "/=") and before not in _OPERAND_ENDS):
             opening = start + 1 if kind == "strong" else start
-            stop = _regex_end(source, opening)
+            stop = _regex_end(text, opening)
+            if stop < 0:
+                unfinished = "unterminated regexp" if opening + 1 < end else "unexpected newline or end of string"
+                append(Token("", "", line, start, point_at(source, opening + 1, unfinished)))
+                break
             append(Token("STRONG" if kind == "strong" else "ERE", text[opening + 1 : stop].replace("\\/", "/"), line, start))
             position = stop + 1
         else:

@@ -86,12 +86,15 @@ class _Parser(Terms):
     def directive(self) -> None:
         self.advance()
         name = self.token
-        if name.value == "include" and self.peek().kind == "STRING":
+        if name.value in ("include", "load", "namespace") and self.peek().kind != "STRING":
+            self.advance()
+            raise self.unexpected()
+        if name.value == "include":
             self.advance()
             self.includes.append((name.line, self.advance().value))
-        elif name.value == "load" and self.peek().kind == "STRING":
+        elif name.value == "load":
             raise self.error(f"error: cannot open shared library `{self.peek().value}' for reading: No such file or directory")
-        elif name.value == "namespace" and self.peek().kind == "STRING":
+        elif name.value == "namespace":
             raise self.error("error: @namespace is not supported")
         else:
             raise self.unexpected()
@@ -375,7 +378,7 @@ class _Parser(Terms):
         destination = None
         if self.token.kind in (">", ">>", "|", "|&"):
             redirection = self.advance().kind
-            destination = self.binary(CONCAT)
+            destination = self.binary(CONCAT, assignable=False)
         self.no_greater = saved
         for argument in arguments:
             self.refuse_grouping(argument)

@@ -91,7 +91,11 @@ def _formatted_directly(compiler: Expressions, template: str, arguments: list[Ex
         size = f"{width or ''}" + (f".{precision}" if precision is not None else "")
         if letter == "s":
             code = compiler.text(argument)
-            codes.append(code if not size else f"'%{'-' if '-' in flags else ''}{size}s' % ({code},)")
+            if size:
+                temporary = compiler.temporary()
+                sound = f"{temporary} if ({temporary} := {code}).isascii() else sound({temporary})"
+                code = f"'%{'-' if '-' in flags else ''}{size}s' % ({sound},)"
+            codes.append(code)
         elif letter in "di" and not flags and not size and isinstance(argument, nodes.Name) and compiler.number(argument) == "float(nf)":
             codes.append("f'{nf}'")
         elif letter in "di" and precision is None:

@@ -261,13 +261,15 @@ class _Run:
         return "END" if self.rt.in_end else "BEGIN"
 
     def _fatal(self, message: str, traceback: TracebackType | None) -> str:
-        line = 0
+        line, asked = 0, False
         while traceback is not None:
-            if traceback.tb_frame.f_code.co_filename == FILE:
+            code = traceback.tb_frame.f_code
+            if code.co_filename == FILE:
                 line = self._awk_line(traceback.tb_lineno) or line
+            asked = asked or code is Runtime.getline_main.__code__
             traceback = traceback.tb_next
         if message.startswith("cannot open file"):
-            line = self._line_between_files()
+            line = line if asked else self._line_between_files()
             return f"{self.source_name}:{line}: fatal: {message}" if line else f"fatal: {message}"
         return f"{self.source_name}:{line or 1}: {self.rt.place()}fatal: {message}"
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from agentsandbox.languages.awk.arrays import Array, walk_order
 from agentsandbox.languages.awk.channels import Channels
 from agentsandbox.languages.awk.fields import matches
@@ -30,6 +32,7 @@ __all__ = ["Runtime"]
 
 _NUMBERS = [str(number) for number in range(1, 65)]
 _PIECE = 4096
+_NO_CHARACTER = re.compile("[\udc80-\udcff]")
 
 
 class Runtime(Input):
@@ -85,12 +88,19 @@ class Runtime(Input):
 
     def sprintf(self, template: str, values: Sequence[object]) -> str:
         """`sprintf`."""
-        made = format_values(template, values, self.text, self.budget.charge)
+        made = format_values(template, values, self.text, self.budget.charge, self.sound)
         if self.bytewise:
             made = as_bytes(made)
         if len(made) > ACCOUNTED:
             self.account(len(made))
         return made
+
+    def sound(self, text: str) -> str:
+        """The text up to a byte that is no character: what `printf` pads or cuts ends there."""
+        if self.bytewise or text.isascii():
+            return text
+        found = _NO_CHARACTER.search(text)
+        return text if found is None else text[: found.start()]
 
     def index(self, text: str, sought: str) -> float:
         """`index` of a program that knows IGNORECASE."""

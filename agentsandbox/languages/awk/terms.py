@@ -84,6 +84,8 @@ class Terms:
         self.position += 1
         if self.position < len(self.tokens):
             self.token = self.tokens[self.position]
+            if self.token.error is not None:
+                raise self.token.error
         return token
 
     def peek(self, distance: int = 1) -> Token:
@@ -96,6 +98,10 @@ class Terms:
 
     def unexpected(self) -> AwkSyntaxError:
         message = "unexpected newline or end of string"
+        if self.token.error is not None:
+            return self.token.error
+        if self.token.kind in ("|", "|&"):  # what follows shows that it is no getline
+            self.advance()
         if self.token.kind == "NEWLINE":
             return point_at(self.source, self.token.position, message, later=1)
         if self.token.kind == "EOF":
@@ -187,9 +193,9 @@ class Terms:
         self.newlines()
         return Ternary(line, condition, yes, self.expression())
 
-    def binary(self, minimum: int) -> Expression:
+    def binary(self, minimum: int, *, assignable: bool = True) -> Expression:
         """Operators that bind at least as tightly as `minimum`."""
-        left = self.unary()
+        left = self.unary(assignable and minimum <= CONCAT)
         after_getline = False
         compared = False
         while True:
@@ -250,7 +256,7 @@ class Terms:
             operand = self.power_operand()
             self.nesting -= 1
             return Unary(token.line, token.kind, operand)
-        left = self.postfix()
+        left = self.postfix(False)
         if self.token.kind == "^":
             self.deeper()
             token = self.advance()
@@ -258,17 +264,19 @@ class Terms:
             self.nesting -= 1
         return left
 
-    def unary(self) -> Expression:
+    def unary(self, assignable: bool) -> Expression:
+        """An operand with its signs; only where a whole expression may stand, it can be an assignment."""
         token = self.token
         if token.kind in ("!", "-", "+"):
             self.deeper()
             self.advance()
-            operand = self.unary()
+            operand = self.raise_power(self.unary(False))
             self.nesting -= 1
-            if token.kind != "!" or not isinstance(operand, Assign):
-                operand = self.raise_power(operand)
             return Unary(token.line, token.kind, operand)
-        return self.raise_power(self.postfix())
+        return self.raise_power(self.postfix(assignable))
+
+    def signed(self) -> Expression:
+        return self.unary(False)
 
     def raise_power(self, operand: Expression) -> Expression:
         if self.token.kind == "^":
@@ -276,7 +284,7 @@ class Terms:
             return Binary(token.line, "^", operand, self.power_operand())
         return operand
 
-    def postfix(self) -> Expression:
+    def postfix(self, assignable: bool) -> Expression:
         operand = self.operand()
         token = self.token
         if not isinstance(operand, (Name, Index, Field)):
@@ -284,7 +292,7 @@ class Terms:
         if token.kind in ("++", "--"):
             self.advance()
             return Step(token.line, operand, 1 if token.kind == "++" else -1, False)
-        if token.kind in _ASSIGNMENTS:
+        if token.kind in _ASSIGNMENTS and assignable:
             self.advance()
             self.newlines()
             self.deeper()
@@ -433,6 +441,6 @@ def _is_changeable(expression: Expression) -> bool:
 _OPERAND: dict[str, Callable[[Terms], Expression]] = {
     "NUMBER": Terms.number, "STRING": Terms.text, "ERE": Terms.regex, "STRONG": Terms.regex, "NAME": Terms.name,
     "$": Terms.field, "++": Terms.pre_step, "--": Terms.pre_step, "(": Terms.parenthesis, "getline": Terms.getline,
-    "CALL": Terms.call, "@": Terms.indirect_call, "BUILTIN": Terms.builtin, "-": Terms.unary, "+": Terms.unary,
-    "!": Terms.unary,
+    "CALL": Terms.call, "@": Terms.indirect_call, "BUILTIN": Terms.builtin, "-": Terms.signed, "+": Terms.signed,
+    "!": Terms.signed,
 }  # fmt: skip
