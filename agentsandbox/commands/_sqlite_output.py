@@ -91,7 +91,7 @@ def _c_string(text: str) -> str:
 
 
 _SEPARATORS = {
-    "list": ("|", "\n"), "csv": (",", "\r\n"), "tabs": ("\t", "\n"), "ascii": ("\x1f", "\x1e"), "quote": (",", "\n"), "tcl": (" ", "\n"),
+    "list": ("|", "\n"), "csv": (",", "\r\n"), "ascii": ("\x1f", "\x1e"), "quote": (",", "\n"), "tcl": (" ", "\n"),
 }  # fmt: skip
 
 
@@ -160,7 +160,9 @@ class Printer:
     def set_mode(self, mode: str, table: str | None = None) -> None:
         """Choose a mode, with the separators and headers that go with it."""
         self.mode = mode
-        if mode in _SEPARATORS:
+        if mode == "tabs":  # the row separator stays
+            self.column_separator = "\t"
+        elif mode in _SEPARATORS:
             self.column_separator, self.row_separator = _SEPARATORS[mode]
         elif mode in ("line", "column"):
             self.row_separator = "\n"

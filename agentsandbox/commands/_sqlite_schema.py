@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from agentsandbox.commands._sqlite_output import insert_literal, quote_name, sql_literal
+from agentsandbox.commands._sqlite_words import DotError
+from agentsandbox.streams import encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agentsandbox.commands._sqlite_shell import Shell
 
-__all__ = ["dump", "list_databases", "list_indexes", "list_tables", "print_full_schema", "print_schema"]
+__all__ = ["clone", "dump", "list_databases", "list_indexes", "list_tables", "print_full_schema", "print_schema"]
 
 _OWN = "name NOT LIKE 'sqlite__%' ESCAPE '_'"
 """What leaves out SQLite's own tables."""
@@ -20,6 +22,21 @@ def _create(sql: str) -> str:
         if sql.startswith(f"CREATE TABLE {quote}"):
             return "CREATE TABLE IF NOT EXISTS " + sql[len("CREATE TABLE ") :]
     return sql
+
+
+def clone(shell: Shell, words: list[str]) -> None:
+    """`.clone`: a copy in a new file."""
+    if len(words) != 1:
+        raise DotError("Usage: .clone FILENAME")
+    path = shell.ctx.path(words[0])
+    if shell.ctx.fs.exists(path):
+        shell.flush()
+        shell.ctx.stderr.write(encode(f'File "{words[0]}" already exists.\n'))
+        return
+    order = "type<>'table', type='view', rowid"
+    for row in shell.query(f"SELECT name FROM sqlite_schema WHERE {_OWN} ORDER BY {order}"):
+        shell.write(f"{row[0]}... done\n")
+    shell.ctx.fs.write_bytes(path, shell.database.content(), permissions=0o666 & ~shell.ctx.umask)
 
 
 def list_databases(shell: Shell, words: list[str]) -> None:

@@ -8,6 +8,7 @@ from agentsandbox.command import CommandContext, describe_os_error
 from agentsandbox.commands._sqlite_database import Database, SqlError, statements
 from agentsandbox.commands._sqlite_output import COLUMNAR, MODES, Printer, sql_literal
 from agentsandbox.commands._sqlite_schema import (
+    clone,
     dump,
     list_databases,
     list_indexes,
@@ -15,6 +16,7 @@ from agentsandbox.commands._sqlite_schema import (
     print_full_schema,
     print_schema,
 )
+from agentsandbox.commands._sqlite_settings import set_binary, set_limit, set_nothing, show_connection
 from agentsandbox.commands._sqlite_words import DotError, split_words
 from agentsandbox.streams import decode, encode
 
@@ -29,8 +31,11 @@ __all__ = ["Quit", "Shell"]
 _HELP = """\
 .backup ?DB? FILE        Write the database to a file
 .bail on|off             Stop after the first error
+.binary on|off           Accepted: output is binary always
 .cd DIRECTORY            Change the working directory
 .changes on|off          Show number of rows changed by SQL
+.clone FILE              Copy tables, indexes and views into a new database
+.connection              The one connection
 .databases               Names and files of the databases
 .dump ?TABLE?            The content as SQL
 .echo on|off             Show commands before they run
@@ -41,6 +46,7 @@ _HELP = """\
 .help                    This list
 .import FILE TABLE       Read rows from a file
 .indexes ?TABLE?         Names of indexes
+.limit ?NAME? ?VALUE?    Limits of SQLite, which can be lowered
 .mode ?MODE?             The form of the output
 .nullvalue STRING        What stands for NULL
 .once FILE               Send the next output to a file
@@ -48,6 +54,7 @@ _HELP = """\
 .output ?FILE?           Send output to a file
 .parameter CMD ...       Values of parameters: clear, init, list, set, unset
 .print STRING...         Write a text
+.prompt MAIN CONTINUE    Accepted: nobody is prompted
 .quit                    Leave
 .read FILE               Run the commands of a file
 .restore ?DB? FILE       Take the content of a file instead of the database
@@ -58,6 +65,7 @@ _HELP = """\
 .shell CMD ARGS...       Run a command
 .system CMD ARGS...      Run a command
 .tables ?PATTERN?        Names of tables
+.timeout MS              Accepted: nobody else has the database open
 .timer on|off            Show how long each statement took
 .width NUM1 NUM2 ...     Widths of columns
 """
@@ -529,8 +537,11 @@ def _pointer(error: SqlError, sql: str) -> str:
 _COMMANDS: dict[str, Callable[[Shell, list[str]], None]] = {
     "backup": Shell.back_up,
     "bail": Shell.set_bail,
+    "binary": set_binary,
     "cd": Shell.change_directory,
     "changes": Shell.set_changes,
+    "clone": clone,
+    "connection": show_connection,
     "databases": list_databases,
     "dump": dump,
     "echo": Shell.set_echo,
@@ -542,6 +553,7 @@ _COMMANDS: dict[str, Callable[[Shell, list[str]], None]] = {
     "import": Shell.import_file,
     "indexes": list_indexes,
     "indices": list_indexes,
+    "limit": set_limit,
     "mode": Shell.set_mode,
     "nullvalue": Shell.set_null,
     "once": Shell.set_once,
@@ -549,6 +561,7 @@ _COMMANDS: dict[str, Callable[[Shell, list[str]], None]] = {
     "output": Shell.set_output,
     "parameter": Shell.set_parameter,
     "print": Shell.print_text,
+    "prompt": set_nothing,
     "quit": Shell.leave,
     "read": Shell.read_file,
     "restore": Shell.restore,
@@ -559,6 +572,7 @@ _COMMANDS: dict[str, Callable[[Shell, list[str]], None]] = {
     "show": Shell.show,
     "system": Shell.run_shell,
     "tables": list_tables,
+    "timeout": set_nothing,
     "timer": Shell.set_timer,
     "width": Shell.set_widths,
 }
