@@ -37,6 +37,9 @@ _SPELLING = re.compile(
     r"(?P<value>\[=[^\]]*\]|=\S+|\[[A-Z][^\]\s]*\]| (?![ -])(?:[A-Z][A-Z0-9_.:,|-]*|<[^>]+>|\[[^\]]+\]|'[^']+')(?=\s|,|$))?"
 )
 
+_GO_ON = frozenset(("du", "nl"))
+"""They tell all letters that are no options."""
+
 _ORDERS = {
     "cat": "squeeze-blank show-nonprinting show-ends show-tabs show-all",
     "chgrp/chmod/chown": "recursive reference",
@@ -156,7 +159,7 @@ def parse_usage(text: str) -> list[Option]:
 class OptionParser:
     """Parses a command's words by its usage text."""
 
-    __slots__ = ("_parsed", "digits", "long", "name", "permute", "short", "usage_status")
+    __slots__ = ("_parsed", "_wrong", "digits", "long", "name", "permute", "short", "usage_status")
 
     def __init__(self, usage: str, *, name: str = "", permute: bool = True, digits: str | None = None, usage_status: int = 1) -> None:
         self.name = name
@@ -165,6 +168,8 @@ class OptionParser:
         self.permute = permute
         self.digits = digits
         self.usage_status = usage_status
+        self._wrong: list[str] = []
+        """What was wrong with the words so far."""
         self._parsed: dict[tuple[str, ...], tuple[list[tuple[str, str | None]], list[str]]] = {}
         """What a few short command lines gave: scripts repeat themselves."""
         for option in parse_usage(usage):
@@ -187,7 +192,11 @@ class OptionParser:
             arguments.given = known[0].copy()
             arguments.operands = known[1].copy()
             return arguments
-        arguments = self._parse(words, in_order=in_order)
+        try:
+            arguments = self._parse(words, in_order=in_order)
+        except UsageError as error:
+            error.message = f"\n{self.name}: ".join([*self._wrong, error.message])
+            raise
         if not in_order and len(line) < _SHORT_LINE and sum(map(len, line)) < _SHORT_TEXT:
             if len(self._parsed) >= _KEPT:
                 self._parsed.clear()
@@ -197,6 +206,7 @@ class OptionParser:
     def _parse(self, words: Sequence[str], *, in_order: bool) -> Arguments:
         arguments = Arguments()
         given, operands = arguments.given, arguments.operands
+        self._wrong = []
         position, count = 0, len(words)
         while position < count:
             word = words[position]
@@ -216,6 +226,8 @@ class OptionParser:
                 position = self._cluster_of_digits(word, words, position, given)
             else:
                 position = self._cluster(word[1:], words, position, given)
+        if self._wrong:
+            raise UsageError(self._wrong.pop(), self.usage_status)
         operands.extend(words[position:])
         if in_order:
             given.extend([("", word) for word in words[position:]])
@@ -234,7 +246,11 @@ class OptionParser:
             if option is None and self.digits is not None and letter.isdecimal():
                 return self._cluster_of_digits(f"-{letters[at:]}", words, position, given)
             if option is None:
-                raise UsageError(f"invalid option -- '{bytewise(letter)[0]}'", self.usage_status)
+                wrong = f"invalid option -- '{bytewise(letter)[0]}'"
+                if self.name not in _GO_ON:
+                    raise UsageError(wrong, self.usage_status)
+                self._wrong.append(wrong)
+                continue
             if option.takes == _NONE:
                 given.append((option.key, None))
                 continue

@@ -72,7 +72,7 @@ class Layout:
 class Pages:
     """Writes the pages of one file, or of several side by side."""
 
-    __slots__ = ("ctx", "date", "layout", "number", "page", "title")
+    __slots__ = ("_ended", "ctx", "date", "layout", "number", "page", "title")
 
     def __init__(self, ctx: CommandContext, layout: Layout, title: str, time: float) -> None:
         self.ctx = ctx
@@ -82,37 +82,47 @@ class Pages:
         self.date = format_date(int(time) * 10**9, layout.date_format, ctx.env.get("TZ", ""))
         self.page = 0
         self.number = layout.start
+        self._ended = False
+        """Whether a form feed was the last that the file had."""
 
     def write(self, text: str) -> None:
         """One file."""
         layout = self.layout
         text = self._shown(text)
-        for number, part in enumerate(_sections(self.ctx.budget, text)):
-            if number and layout.keeps_form_feeds:
-                self.ctx.stdout.write(b"\f")
-            rows_of_page = layout.body
-            size = rows_of_page * layout.columns
-            for start in range(0, len(part), size):
+        rows_of_page = layout.body
+        size = rows_of_page * layout.columns
+        for part, ends in _sections(self.ctx.budget, text):
+            for start in range(0, max(len(part), ends), size):
                 cells = self._numbered(part[start : start + size])
                 rows = self._across(cells) if layout.across else self._down(cells, rows_of_page)
                 self._page(rows)
+            self._ended = ends
+            if ends and (len(part) % size or not part):
+                self._keep_form_feed()
+
+    def _keep_form_feed(self) -> None:
+        """Write the form feed that ended the page, if those are kept."""
+        if self.layout.keeps_form_feeds and self._is_wanted():
+            self.ctx.stdout.write(b"\f")
 
     def merge(self, texts: Sequence[str]) -> None:
-        """`-m`: each file has its column."""
-        columns = [_split(self.ctx.budget, self._shown(text).replace("\f", "")) for text in texts]
-        height = max(map(len, columns))
+        """`-m`: each file has its column; a form feed in one ends the page for all."""
+        files = [_Sections(self.ctx.budget, self._shown(text)) for text in texts]
         body = self.layout.body
-        for start in range(0, height, body):
+        while any(not file.is_done for file in files):
+            taken = [file.take(body) for file in files]
             rows = []
-            for at in range(start, min(height, start + body)):
-                self.ctx.budget.step(len(columns))
-                row = [column[at] if at < len(column) else "" for column in columns]
+            for at in range(max(len(lines) for lines, _ in taken)):
+                self.ctx.budget.step(len(taken))
+                row = [lines[at] if at < len(lines) else "" for lines, _ in taken]
                 rows.append([self._number(), *row] if self.layout.numbered else row)
             self._page(rows)
+            if any(ends for _, ends in taken):
+                self._keep_form_feed()
 
     def complain_of_range(self) -> None:
         """Say that nothing was printed as there were not so many pages."""
-        if self.page < self.layout.first_page and self.page:
+        if self.page < self.layout.first_page and self.page and not self._ended:
             self.ctx.warn(f"starting page number {self.layout.first_page} exceeds page count {self.page}", self.ctx.status)
 
     def _shown(self, text: str) -> str:
@@ -145,7 +155,9 @@ class Pages:
 
     def _numbered(self, lines: list[str]) -> list[str]:
         self.ctx.budget.step(len(lines) // 8 + 1)
-        return [self._number() + line for line in lines] if self.layout.numbered else lines
+        if not self.layout.numbered:
+            return lines
+        return [self._number() + (_expand(line) if self.layout.columns > 1 else line) for line in lines]
 
     def _across(self, cells: list[str]) -> list[list[str]]:
         columns = self.layout.columns
@@ -177,7 +189,7 @@ class Pages:
             if layout.tabs_out is not None:
                 line = _Line(layout.margin, layout.tabs_out)
                 line.add(text)
-                return line.finish(keep=True)
+                return line.finish(keep=bool(text))
             return " " * layout.margin + (_cut(text, layout.width) if layout.truncated else text)
         if layout.joined:
             prefix = cells[0] if layout.number_width else ""
@@ -185,6 +197,7 @@ class Pages:
         width = layout.column_width
         base = layout.margin + layout.number_width
         line = _Line(layout.margin, layout.tabs_out or ("\t", _TAB))
+        line.separate("")
         if layout.number_width:
             line.add(cells[0])
             cells = cells[1:]
@@ -199,10 +212,15 @@ class Pages:
 
     # pages
 
+    def _is_wanted(self) -> bool:
+        """Whether the page is among those to print."""
+        layout = self.layout
+        return self.page >= layout.first_page and (layout.last_page is None or self.page <= layout.last_page)
+
     def _page(self, rows: list[list[str]]) -> None:
         layout = self.layout
         self.page += 1
-        if self.page < layout.first_page or (layout.last_page is not None and self.page > layout.last_page):
+        if not self._is_wanted():
             return
         parts = [] if layout.bare else [self._header()]
         gap = "\n\n" if layout.double else "\n"
@@ -246,19 +264,17 @@ class _Line:
 
     def __init__(self, margin: int, tabs: tuple[str, int]) -> None:
         self.tab, self.width = tabs
-        self.parts = [" " * margin]
-        self.column = self.wanted = margin
+        self.parts: list[str] = []
+        self.column, self.wanted = 0, margin
 
     def fill(self, column: int) -> None:
         """Go on at a column."""
         self.wanted = max(self.wanted, column)
 
     def separate(self, separator: str) -> None:
-        """Blanks wait for what follows them; other separators are text."""
-        if separator.strip(" "):
-            self.add(separator)
-        else:
-            self.wanted += len(separator)
+        """What stands between columns: its last blanks do not join those of the next column."""
+        self.add(separator)
+        self._blanks()
 
     def add(self, text: str) -> None:
         """Text at the column that is due; its blanks are blanks of the line."""
@@ -269,6 +285,8 @@ class _Line:
             self._blanks()
             self.parts.append(part)
             self.column += _width(part)
+            if part[-1] == "\t":
+                self.column = (self.column // self.width + 1) * self.width
             self.wanted = self.column
 
     def _blanks(self) -> None:
@@ -326,9 +344,40 @@ def _split(budget: Budget, text: str) -> list[str]:
     return lines
 
 
-def _sections(budget: Budget, text: str) -> Iterator[list[str]]:
-    """Lines up to each form feed, which ends a page."""
-    for part in text.replace("\f\n", "\f").split("\f"):
-        lines = _split(budget, part)
-        if lines:
-            yield lines
+def _sections(budget: Budget, text: str) -> Iterator[tuple[list[str], bool]]:
+    """Lines up to each form feed, which ends a page, and whether there is one; nothing after the last is no section."""
+    *ended, last = text.replace("\f\n", "\f").split("\f")
+    for part in ended:
+        yield _split(budget, part), True
+    if last:
+        yield _split(budget, last), False
+
+
+class _Sections:
+    """The sections of a file, taken a page at a time."""
+
+    def __init__(self, budget: Budget, text: str) -> None:
+        self._sections = _sections(budget, text)
+        self._lines: list[str] = []
+        self._start = 0
+        self._ends = False
+        self.is_done = False
+        self._go_on()
+
+    def _go_on(self) -> None:
+        found = next(self._sections, None)
+        self.is_done = found is None
+        self._lines, self._ends = found or ([], False)
+        self._start = 0
+
+    def take(self, count: int) -> tuple[list[str], bool]:
+        """The lines for a page, and whether a form feed cut it short."""
+        if self.is_done:
+            return [], False
+        lines = self._lines[self._start : self._start + count]
+        self._start += count
+        ends = self._ends
+        if self._start < len(self._lines):
+            return lines, False
+        self._go_on()
+        return lines, ends and len(lines) < count

@@ -48,9 +48,13 @@ class _Options:
         self.suffix = args.value("suffix", "") or ""
         self.end = "\0" if args.flag("zero-terminated") else "\n"
         self.delimiter = _delimiter(args)
+        if len(args.values("field")) > 1:
+            raise CommandError("multiple field specifications")
         self.fields = parse_ranges(args.value("field", "1") or "", fields=True, complement=False, all_of_dash=True)
         self.header = _header(args.value("header", "0")) if args.flag("header") else 0
-        self.padding, self.left = _padding(args.value("padding"))
+        self.padding, self.left = 0, False
+        for text in args.values("padding"):
+            self.padding, self.left = _padding(text)
         self.prefix = self.tail = ""
         self.precision: int | None = None
         self.zeros = 0
@@ -74,7 +78,7 @@ class _Options:
         check_rest(text, found)
         if "'" in flags and self.to_scale != "none":
             raise CommandError("grouping cannot be combined with --to")
-        self.prefix, self.tail = text[: found.start()].replace("%%", "%"), text[found.end() :].replace("%%", "%")
+        self.prefix, self.tail = text[: found.start()].replace("%%", "%"), text[found.end() :]
         if width and int(width):
             if "0" in flags:
                 self.zeros = int(width)
@@ -114,9 +118,8 @@ def _header(text: str | None) -> int:
     return int(text)
 
 
-def _padding(text: str | None) -> tuple[int, bool]:
-    if text is None:
-        return 0, False
+def _padding(text: str) -> tuple[int, bool]:
+    """(columns, whether what is shown stands on the left of them)."""
     if not re.fullmatch(r"[ \t\n\v\f\r]*[+-]?[0-9]{1,18}", text) or not int(text):
         raise CommandError(f"invalid padding value {quote(text)}")
     return abs(int(text)), int(text) < 0
@@ -150,7 +153,13 @@ def _parse(text: str, options: _Options) -> tuple[int, int, int]:
         if multiplier > 1:
             precision = 0
         value *= multiplier
+    elif options.from_scale == "iec-i":
+        raise _missing_mark(text)
     return (-value if sign else value), denominator, precision
+
+
+def _missing_mark(text: str) -> _BadNumberError:
+    return _BadNumberError(f"missing 'i' suffix in input: {quote(text)} (e.g Ki/Mi/Gi)")
 
 
 def _nearest(value: int) -> int:
@@ -174,7 +183,7 @@ def _suffix(rest: str, text: str, scale: str) -> int:
         base, rest = 1024, rest[1:]
     if scale == "iec-i":
         if not rest.startswith("i"):
-            raise _BadNumberError(f"missing 'i' suffix in input: {quote(text)} (e.g Ki/Mi/Gi)")
+            raise _missing_mark(text)
         rest = rest[1:]
     if rest:
         raise _BadNumberError(f"invalid suffix in input {quote(text)}: {quote(rest)}")

@@ -69,7 +69,7 @@ def _read_size(text: str, before: str) -> tuple[str, int]:
         if how and how in "<>/%" and digits[:1] in ("+", "-"):
             raise UsageError("multiple relative modifiers specified")
         raise CommandError(f"Invalid number: {quote(digits if how and how in '<>/%' else text)}")
-    how = how or before
+    how = how or ("+" if before == "-" else before)
     if how in ("/", "%") and not number:
         raise CommandError("division by zero")
     return how, number
