@@ -54,7 +54,8 @@ class _Options:
         self.header = _header(args.value("header", "0")) if args.flag("header") else 0
         self.padding, self.left = 0, False
         for text in args.values("padding"):
-            self.padding, self.left = _padding(text)
+            self.padding, left = _padding(text)
+            self.left = self.left or left  # the side is not taken back
         self.prefix = self.tail = ""
         self.precision: int | None = None
         self.zeros = 0
