@@ -71,7 +71,7 @@ def sed(ctx: CommandContext, args: Arguments) -> int:
     files: Files | None = None
     try:
         script = _parse(ctx, args)
-        settings = _settings(args, quiet=script.quiet, bytewise=ctx.is_bytewise())
+        settings = _settings(args, quiet=script.quiet, bytewise=ctx.is_bytewise(), drops_last="POSIXLY_CORRECT" in ctx.env)
         files = Files(ctx, settings, late=bool(args.operands) and not settings.unbuffered)
         files.open_outputs(script)
         if args.flag("in-place"):
@@ -87,7 +87,7 @@ def sed(ctx: CommandContext, args: Arguments) -> int:
             files.close()
 
 
-def _settings(args: Arguments, *, quiet: bool, bytewise: bool) -> Settings:
+def _settings(args: Arguments, *, quiet: bool, bytewise: bool, drops_last: bool) -> Settings:
     length = args.value("line-length", "70") or ""
     width = int(length[:9]) if length.isascii() and length.isdigit() else 0
     return Settings(
@@ -97,6 +97,7 @@ def _settings(args: Arguments, *, quiet: bool, bytewise: bool) -> Settings:
         unbuffered=args.flag("unbuffered"),
         line_length=0 if width == 1 else width,
         bytewise=bytewise,
+        drops_last=drops_last,
     )
 
 

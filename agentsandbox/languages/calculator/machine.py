@@ -49,8 +49,8 @@ def number_in_base(arithmetic: Arithmetic, text: str, base: int) -> Decimal:
     """A constant: a single digit keeps its value in any base, in longer ones digits are cut to base - 1."""
     whole, _, fraction = text.partition(".")
     if len(text) == 1:
-        return Decimal(int(text, 16))
-    if base == 10 and not re.search("[A-F]", text):
+        return Decimal(int(text, 36))
+    if base == 10 and not re.search("[A-Z]", text):
         arithmetic.check(len(text))
         return Decimal(f"{whole or '0'}.{fraction}" if fraction else whole or "0")
     arithmetic.check(len(text), 20_000)
@@ -58,7 +58,7 @@ def number_in_base(arithmetic: Arithmetic, text: str, base: int) -> Decimal:
     for count, character in enumerate(whole + fraction):
         if not count % 500:
             arithmetic.budget.step(count // 100 + 1)
-        value = value * base + min(int(character, 16), base - 1)
+        value = value * base + min(int(character, 36), base - 1)
     scale = len(fraction)
     if not scale:
         return Decimal(value)
@@ -382,7 +382,7 @@ class Machine:
     def read(self, _: object) -> None:
         """A number from standard input; what follows the program there, when the program comes from there."""
         line = self._input_line()
-        found = re.match(r"\s*(-?)([0-9A-F]*\.?[0-9A-F]*)", line)
+        found = re.match(r"\s*(-?)([0-9A-Z]*\.?[0-9A-Z]*)", line)
         text = found[2] if found is not None else ""
         value = number_in_base(self.arithmetic, text.removesuffix(".").lstrip("0") or "0", self.settings["ibase"])
         self.stack.append(value.copy_negate() if found is not None and found[1] and value else value)
@@ -419,6 +419,9 @@ class Machine:
             "BC_BASE_MAX     = 2147483647\nBC_DIM_MAX      = 16777215\nBC_SCALE_MAX    = 2147483647\nBC_STRING_MAX   = 2147483647\n"
             "MAX Exponent    = 9223372036854775807\nNumber of vars  = 32767\n"
         )
+
+    def show_warranty(self, _: object) -> None:
+        self.write("bc 1.07.1\nThere is no warranty.\n")
 
     def halt(self, _: object) -> None:
         raise _Halt
@@ -526,6 +529,7 @@ _OPERATIONS: dict[str, Callable[[Machine, object], None]] = {
     "!": Machine.invert, "bool": Machine.as_truth, "J": Machine.jump, "Z": Machine.jump_if_zero, "B": Machine.jump_if_not,
     "P": Machine.print_value, "W": Machine.print_line, "w": Machine.print_text, "O": Machine.print_escaped, "cL": Machine.length,
     "cS": Machine.scale, "cR": Machine.square_root, "cI": Machine.read, "cX": Machine.random, "limits": Machine.show_limits,
+    "warranty": Machine.show_warranty,
     "h": Machine.halt, "array": Machine.push_array, "C": Machine.call, "R": Machine.leave,
     "=": _compare(lambda left, right: left == right), "#": _compare(lambda left, right: left != right),
     "<": _compare(lambda left, right: left < right), "{": _compare(lambda left, right: left <= right),

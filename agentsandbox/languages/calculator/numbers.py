@@ -122,6 +122,8 @@ class Arithmetic:
         """By squaring, with a look at the clock between."""
         if not exponent:
             return ONE
+        if exponent < 0 and not base:
+            raise CalculationError("divide by zero")
         negative, exponent = exponent < 0, abs(exponent)
         own = scale_of(base)
         wanted = scale if negative else min(own * exponent, max(scale, own))

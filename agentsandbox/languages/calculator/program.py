@@ -19,7 +19,7 @@ __all__ = ["BcSyntaxError", "Code", "Function", "Parser", "QuitError"]
 MAX_NESTING = 100
 _TOKEN = re.compile(
     r"(?P<blank>[ \t]+|\\\n|/\*.*?\*/|#[^\n]*)|(?P<newline>\n)"
-    r"|(?P<number>[0-9A-F]+(?:\\\n[0-9A-F]+)*(?:(?:\\\n)?\.(?:[0-9A-F]+|\\\n(?=[0-9A-F]))*)?|\.[0-9A-F]+(?:\\\n[0-9A-F]+)*)"
+    r"|(?P<number>[0-9A-Z]+(?:\\\n[0-9A-Z]+)*(?:(?:\\\n)?\.(?:[0-9A-Z]+|\\\n(?=[0-9A-Z]))*)?|\.[0-9A-Z]+(?:\\\n[0-9A-Z]+)*)"
     r"|(?P<name>[a-z][a-z0-9_]*)|(?P<string>\"[^\"]*\")"
     r"|(?P<operator>\+\+|--|&&|\|\||<=|>=|==|!=|[-+*/%^]=|[-+*/%^=<>!(){}\[\],;.&])",
     re.DOTALL,
@@ -445,9 +445,9 @@ class Parser:
                 return
             self.advance()
 
-    def limits(self) -> None:
+    def notice(self) -> None:
+        self.code.add(self.kind)
         self.advance()
-        self.code.add("limits")
 
     def misplaced(self) -> None:
         raise BcSyntaxError
@@ -683,6 +683,6 @@ class Parser:
 _STATEMENTS: dict[str, Callable[[Parser], None]] = {
     "STRING": Parser.string_statement, "{": Parser.braces, "if": Parser.if_statement, "while": Parser.while_statement,
     "for": Parser.for_statement, "break": Parser.jump, "continue": Parser.jump, "return": Parser.return_statement, "halt": Parser.halt,
-    "print": Parser.print_statement, "limits": Parser.limits, "warranty": Parser.limits, "define": Parser.misplaced,
+    "print": Parser.print_statement, "limits": Parser.notice, "warranty": Parser.notice, "define": Parser.misplaced,
     "auto": Parser.misplaced, "else": Parser.misplaced,
 }  # fmt: skip

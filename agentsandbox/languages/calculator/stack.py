@@ -319,9 +319,8 @@ class StackMachine:
         self.push(self.top())
 
     def swap(self) -> None:
-        if len(self.items) < 2:
-            raise _Trouble("stack empty")
-        self.items[-1], self.items[-2] = self.items[-2], self.items[-1]
+        if len(self.items) > 1:
+            self.items[-1], self.items[-2] = self.items[-2], self.items[-1]
 
     def rotate(self) -> None:
         item = self.pop()

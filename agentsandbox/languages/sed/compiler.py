@@ -184,9 +184,7 @@ class _Range:
             if step <= 0:
                 self._closed = True
                 return True
-            self._end = -(-number // step) * step
-            if self._end == number:
-                return True
+            self._end = (number // step + 1) * step
         self.active = True
         return True
 
@@ -296,7 +294,7 @@ def _next_append(_: Command, settings: Settings) -> Operation:
 def _append_next(settings: Settings) -> Operation:
     def next_line(editor: Editor) -> int | None:
         if editor.input.is_last():
-            return DELETE if settings.posix else END
+            return DELETE if settings.drops_last else END
         if editor.appended:
             editor.write_appended()
         editor.append_line()

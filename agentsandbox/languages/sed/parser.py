@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from agentsandbox.languages.sed.escapes import unescape
 from agentsandbox.languages.sed.nodes import Address, Command, Script, SedError, Substitution
 from agentsandbox.languages.sed.posix import without_additions
@@ -15,6 +17,7 @@ _SPACE = " \t\r\f\v"
 _COMMANDS = frozenset("{}=acdDeFghGHiIlnNpPqQrRsTtvwWxyzb:#")
 _ADDITIONS = frozenset("eFQRTvWz")
 """Commands that --posix takes away."""
+_VERSION = re.compile(r"([0-9]{1,9})(?:\.([0-9]{1,9}))?(?:\.([0-9]{1,9}))?", re.ASCII)
 _ONE_ADDRESS = frozenset("qQ")
 _MISSING_FILE = "missing filename in r/R/w/W commands"
 
@@ -258,8 +261,8 @@ class Parser:
 
     def _version(self) -> None:
         wanted = self._label()
-        numbers = [int(part[:9]) if part.isdecimal() else 0 for part in wanted.split(".")] if wanted else [4]
-        if numbers > [4, 9]:
+        found = _VERSION.match(wanted or "4")
+        if found is None or [int(part or 0) for part in found.groups()] > [4, 9, 0]:
             raise self._error("expected newer version of sed")
 
     def _close_block(self) -> None:
@@ -272,28 +275,19 @@ class Parser:
         self._end_of_command()
 
     def _label(self) -> str:
+        """A label; another command may follow at once."""
         character = self._skip(_SPACE)
         start = self.position - len(character)
         text = self.text
         self.position = start
         while self.position < len(text) and text[self.position] not in _SPACE + "\n;}":
             self.position += 1
-        label = text[start : self.position]
-        self._end_of_command()
-        return label
+        return text[start : self.position]
 
     def _label_definition(self, command: Command) -> None:
-        character = self._skip(_SPACE)
-        self._back(character)
-        start = self.position
-        text = self.text
-        while self.position < len(text) and text[self.position] not in _SPACE + "\n;":
-            self.position += 1
-        command.label = text[start : self.position]
+        command.label = self._label()
         if not command.label:
             raise self._error('":" lacks a label')
-        if command.label.endswith("}"):
-            raise self._error("unexpected `}'")
         self.commands.append(command)
 
     def _file_name(self) -> str:

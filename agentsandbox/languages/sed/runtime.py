@@ -27,7 +27,7 @@ _MANY = 1 << 14
 class Settings:
     """The options of one run that commands look at."""
 
-    __slots__ = ("bytewise", "decode", "line_length", "null_lines", "posix", "quiet", "unbuffered")
+    __slots__ = ("bytewise", "decode", "drops_last", "line_length", "null_lines", "posix", "quiet", "unbuffered")
 
     def __init__(
         self,
@@ -38,8 +38,11 @@ class Settings:
         unbuffered: bool = False,
         line_length: int = 70,
         bytewise: bool = False,
+        drops_last: bool = False,
     ) -> None:
         self.bytewise = bytewise
+        self.drops_last = drops_last or posix
+        """Whether `N` prints nothing where there is no next line."""
         self.decode = decode_bytewise if bytewise else decode
         self.quiet = quiet
         self.null_lines = null_lines
