@@ -103,7 +103,7 @@ class ShellPattern:
         return not self.extended and "*" not in self.source and _MISCOUNTED.search(self.source) is not None
 
     def spans(self, text: str, step: Step | None = None) -> Iterator[tuple[int, int]]:
-        """Each longest match that is not empty, from left to right, as (start, end)."""
+        """Each longest match from left to right, as (start, end). Only extended patterns match nothing at all: in front of a character."""
         self._draw(step)
         if not self.extended:
             yield from self.stars.spans(text)
@@ -112,8 +112,9 @@ class ShellPattern:
         start = 0
         while start < len(text):
             ends = pattern.ends(text, start, step)
-            end = start if not ends else ends[-1] if isinstance(ends, range) else max(ends)
-            if end > start:
+            end = start
+            if ends:
+                end = ends[-1] if isinstance(ends, range) else max(ends)
                 yield start, end
             start = max(end, start + 1)
 

@@ -279,6 +279,8 @@ class _Parser:
         base_text, hash_sign, digits = text.partition("#")
         if hash_sign:
             return self._based(base_text, digits)
+        if "_" in text:  # a digit of base 64, which Python takes for a separator
+            raise self.number_error("value too great for base")
         try:
             if text[0] == "0" and len(text) > 1:
                 if text[1] in "xX":
@@ -290,7 +292,7 @@ class _Parser:
                 raise self.number_error("value too great for base") from None
             if text[0] == "0" and text[1:2] in ("x", "X"):
                 raise self.number_error("value too great for base") from None
-            if "@" in text or "_" in text or not text.isdigit():
+            if "@" in text or not text.isdigit():
                 raise self.number_error("value too great for base") from None
             raise self.number_error("invalid number") from None
 
