@@ -18,13 +18,6 @@ _BEHIND = frozenset(
 )
 """Words that cannot be the name given to a table."""
 _HIDDEN = frozenset(("start", "stop", "step"))
-_SERIES = (
-    "(WITH RECURSIVE _given(a,b,c) AS (SELECT CAST({start} AS INTEGER),CAST({stop} AS INTEGER),"
-    "coalesce(nullif(CAST({step} AS INTEGER),0),1)),"
-    "_series(value,start,stop,step,c) AS (SELECT CASE WHEN c>0 THEN a ELSE a+(b-a)/c*c END,a,b,abs(c),c FROM _given WHERE a<=b UNION ALL "
-    "SELECT value+c,start,stop,step,c FROM _series WHERE CASE WHEN c>0 THEN value<=stop-c ELSE value>=start-c END) "
-    "SELECT value{hidden} FROM _series)"
-)
 _LAST = "4294967295"
 _NO_START = 'first argument to "generate_series()" missing or unusable'
 
@@ -37,6 +30,16 @@ def with_series(statement: str) -> str:
     """The statement with each `generate_series(…)` replaced by a query; the same one if there is none."""
     tokens = _TOKEN.findall(statement)
     return "".join(_rewrite(tokens))
+
+
+def _query(start: str, stop: str, step: str, hidden: str) -> str:
+    return (
+        f"(WITH RECURSIVE _given(a,b,c) AS (SELECT CAST({start} AS INTEGER),CAST({stop} AS INTEGER),"
+        f"coalesce(nullif(CAST({step} AS INTEGER),0),1)),"
+        "_series(value,start,stop,step,c) AS (SELECT CASE WHEN c>0 THEN a ELSE a+(b-a)/c*c END,a,b,abs(c),c FROM _given WHERE a<=b "
+        "UNION ALL SELECT value+c,start,stop,step,c FROM _series WHERE CASE WHEN c>0 THEN value<=stop-c ELSE value>=start-c END) "
+        f"SELECT value{hidden} FROM _series)"
+    )
 
 
 def _rewrite(tokens: list[str]) -> list[str]:
@@ -63,7 +66,7 @@ def _rewrite(tokens: list[str]) -> list[str]:
                 else "too many arguments on generate_series() - max 3"
             )
         start, stop, step = [*values, *("", _LAST, "1")[len(values) :]]
-        out.append(_SERIES.format(start=start, stop=stop, step=step, hidden=hidden))
+        out.append(_query(start, stop, step, hidden))
         following = _next(tokens, at)
         name = tokens[following].lower() if following < len(tokens) else ""
         if not (name and (name[0].isalpha() or name[0] in '_"`[') and name not in _BEHIND):

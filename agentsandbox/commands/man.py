@@ -8,7 +8,7 @@ from pkgutil import get_data
 from agentsandbox.command import Arguments, Command, CommandContext, command
 from agentsandbox.commands import find_command, names
 from agentsandbox.regexps import RegexError, compile_posix
-from agentsandbox.streams import encode
+from agentsandbox.streams import decode, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def man(ctx: CommandContext, args: Arguments) -> int:
     if args.flag("apropos") or args.flag("whatis"):
         chosen = args.last("apropos", "whatis") or ""
         if not pages:
-            ctx.stderr.write(encode(f"{chosen} what?\n"))
+            ctx.print(f"{chosen} what?")
             return 1
         return _tell(ctx, pages, _matching(ctx) if chosen == "apropos" else _named)
     section = pages.pop(0) if pages and pages[0] in _SECTIONS else ""
@@ -86,7 +86,7 @@ def _find(page: str, *, match_case: bool) -> Command | None:
 
 def _summary(name: str) -> str:
     """The first line about a command. It is read from the source: all commands together take a second to import."""
-    source = (get_data("agentsandbox.commands", f"{name}.py") or b"").decode()
+    source = decode(get_data("agentsandbox.commands", f"{name}.py") or b"")
     usage = re.search(rf'@command\(\s*"{re.escape(name)}",.*?usage=f?"""(.*?)"""', source, re.DOTALL)
     for line in usage[1].splitlines() if usage is not None else ():
         if line.strip() and not line.strip().lower().startswith(("usage:", "or:")):
