@@ -42,6 +42,8 @@ def find_problem(ctx: CommandContext, name: str, env: Mapping[str, str] | None =
             return 0
         if found == errno.EACCES:
             problem = errno.EACCES
+        elif found not in (errno.ENOENT, errno.ENOTDIR):
+            return found
     if ("/bin" in directories or "/usr/bin" in directories) and name in ctx.host.commands():
         return 0
     return problem
