@@ -7,6 +7,7 @@ import os
 import posixpath
 
 from agentsandbox.command import CommandContext, describe_os_error
+from agentsandbox.errors import CommandError
 from agentsandbox.languages.diff.comparison import Change, compare
 from agentsandbox.languages.diff.formats import Pair
 from agentsandbox.languages.diff.lines import Sameness, is_binary, split_lines
@@ -255,6 +256,8 @@ class Comparer:
     """Whether the heading is printed here."""
     robust = True
     """Whether the output format can tell that the last line has no newline."""
+    merges = False
+    """Whether both files become one text, which those of directories cannot."""
     always_shows = False
     """Whether files without differences are printed too, as side by side and merged."""
 
@@ -312,6 +315,8 @@ class Comparer:
 
     def _compare_directories(self, old: _Side, new: _Side) -> int:
         ctx = self.ctx
+        if self.merges:
+            raise CommandError("-D option not supported with directories", _TROUBLE)
         try:
             olds, news = self._names(old), self._names(new)
         except OSError as error:

@@ -117,13 +117,15 @@ class Pages:
                 row = [lines[at] if at < len(lines) else "" for lines, _ in taken]
                 rows.append([self._number(), *row] if self.layout.numbered else row)
             self._page(rows)
-            if any(ends for _, ends in taken):
+            self._ended = any(ends for _, ends in taken)
+            if self._ended:
                 self._keep_form_feed()
 
     def complain_of_range(self) -> None:
         """Say that nothing was printed as there were not so many pages."""
-        if self.page < self.layout.first_page and self.page and not self._ended:
-            self.ctx.warn(f"starting page number {self.layout.first_page} exceeds page count {self.page}", self.ctx.status)
+        count = max(self.page + self._ended, 1)
+        if count < self.layout.first_page:
+            self.ctx.warn(f"starting page number {self.layout.first_page} exceeds page count {count}", self.ctx.status)
 
     def _shown(self, text: str) -> str:
         """The text with its tabs expanded and what does not print made visible."""

@@ -255,6 +255,8 @@ def cmp(ctx: CommandContext, args: Arguments) -> int:
     if len(words) > 4:
         raise _usage_error(f"extra operand '{words[4]}'")
     names = (words[0], words[1] if len(words) > 1 else "-")
+    if names == ("-", "-") and skips[0] == skips[1]:
+        return 0  # the same file
     comparison = _Comparison(ctx, names, skips, min(limits) if limits else None, show_bytes=args.flag("print-bytes"), quiet=quiet)
     if quiet:
         return comparison.quiet()

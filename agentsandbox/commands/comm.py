@@ -150,6 +150,8 @@ def _compare_sources(ctx: CommandContext, sources: list[ByteReader], result: _Co
             _compare_sorted(ctx, one, two, result)
             return []
         found = [one, two]
+    elif sources[0] is sources[1]:
+        found = [lines(ctx.budget, sources[0], end)] * 2  # each takes the next line
     else:
         found = [lines(ctx.budget, source, end) for source in sources]
     files = [_Input(ctx, number, iter(source), checks) for number, source in enumerate(found, 1)]
@@ -217,4 +219,6 @@ def comm(ctx: CommandContext, args: Arguments) -> int:
     result.flush()
     if any(file.complained for file in files):
         raise CommandError("input is not in sorted order")
+    if words == ["-", "-"]:
+        raise CommandError("-: Bad file descriptor")  # it is closed twice
     return ctx.status

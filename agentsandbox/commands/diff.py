@@ -378,6 +378,7 @@ def _diff(ctx: CommandContext, args: Arguments, words: list[str]) -> int:
     comparer = Comparer(ctx, rules, show_and_flush, _switches(words, args.operands))
     comparer.announces = not args.flag("paginate")
     comparer.robust = style_name not in ("ed", "forward-ed")
+    comparer.merges = style_name == "ifdef"
     comparer.always_shows = style_name in ("columns", "ifdef")
     return max((comparer.compare(old, new) for old, new in pairs), default=0)
 

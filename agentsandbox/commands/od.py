@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 _SIZE = re.compile(r"[ \t\n]*\+?(0[xX][0-9a-fA-F]+|0[0-7]*|[1-9][0-9]*)(.*)\Z", re.DOTALL)
-_OFFSET = re.compile(r"\+?(0[xX][0-9a-fA-F]+|[0-9]+)(\.?)(b?)\Z")
+_OFFSET = re.compile(r"\+?(0[xX][0-9a-fA-F]+|[0-7]+)([bB]?)\Z")
 _MULTIPLIERS = {"": 1, "b": 512, "B": 1024, "kB": 1000, "KB": 1000, "k": 1024, "K": 1024, "KiB": 1024}
 _MODERN = ("address-radix", "skip-bytes", "read-bytes", "format", "output-duplicates", "width", "strings", "S")
 _LETTERS = {
@@ -74,20 +74,12 @@ def _integer(digits: str) -> int:
 
 
 def _traditional_offset(text: str) -> int | None:
-    """`+12`, `0x10`, `12.` (decimal), `3b` (blocks); octal otherwise."""
+    """`+12`, `0x10`, `3b` (blocks), `3B` (kibibytes): octal, but after 0x."""
     found = _OFFSET.match(text)
     if found is None or len(found[1]) > 30:
         return None
     digits = found[1]
-    if digits[:2] in ("0x", "0X"):
-        value = int(digits, 16)
-    elif found[2]:
-        value = int(digits)
-    elif digits.strip("01234567"):
-        return None
-    else:
-        value = int(digits, 8)
-    return value * (512 if found[3] else 1)
+    return int(digits, 16 if digits[:2] in ("0x", "0X") else 8) * {"": 1, "b": 512, "B": 1024}[found[2]]
 
 
 class _Dump:
