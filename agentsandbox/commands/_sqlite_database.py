@@ -33,6 +33,14 @@ _NAMED = re.compile("[:@$][A-Za-z_]")
 _WIDTH = re.compile("[0-9]{7,}")
 
 
+_NO_CODE = re.compile(r"'(?:[^']|'')*'|--[^\n]*|/\*.*?\*/", re.DOTALL)
+"""Texts and comments: what an error names does not stand there."""
+
+
+def _without_texts(statement: str) -> str:
+    return _NO_CODE.sub(lambda found: " " * len(found[0]), statement)
+
+
 class SqlError(Exception):
     """A statement failed. `prepared` tells whether it failed while running, `code` is SQLite's primary code."""
 
@@ -292,6 +300,7 @@ class Database:
         near = re.fullmatch(r'near "(.*)": syntax error', message, re.DOTALL)
         if near is not None:
             return self._offset_near(near[1], statement)
+        statement = _without_texts(statement)
         arguments = re.fullmatch(r"wrong number of arguments to function (.*)\(\)", message, re.DOTALL)
         if arguments is not None:
             called = re.search(rf"(?<!\w){re.escape(arguments[1])}(?=\s*\()", statement, re.IGNORECASE)
@@ -307,7 +316,10 @@ class Database:
 
     def _offset_near(self, token: str, statement: str) -> int:
         """The first place of the token at which the text so far is wrong already."""
-        at = statement.find(token)
+        code = _without_texts(statement)
+        if token not in code:
+            code = statement
+        at = code.find(token)
         last = at
         for _ in range(50):
             if at < 0:
@@ -318,7 +330,7 @@ class Database:
             except (sqlite3.Error, sqlite3.Warning) as error:
                 if "syntax error" in str(error):
                     return at
-            at = statement.find(token, at + 1)
+            at = code.find(token, at + 1)
         return last
 
     def _serialized(self) -> bytes:
