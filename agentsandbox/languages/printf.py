@@ -313,8 +313,8 @@ class Rendering:
         number = self.integer(_LOW, _HIGH)
         if -INT_MAX - 1 <= number <= INT_MAX:
             return number
-        following = self.arguments[self.position] if self.position < len(self.arguments) else ""
-        self.out_of_range(following)
+        if self.position < len(self.arguments):
+            self.out_of_range(self.arguments[self.position])
         return INT_MAX if number > 0 else -INT_MAX - 1
 
     # conversions
