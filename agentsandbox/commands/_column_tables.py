@@ -14,7 +14,13 @@ if TYPE_CHECKING:
     from agentsandbox.command import CommandContext
     from agentsandbox.limits import Budget
 
+    Row = tuple[str, ...]
+    """The cells of a line: a tuple of texts is nothing that the garbage collector looks at again and again."""
+
 __all__ = ["Table", "print_json", "print_table"]
+
+
+_PIECE = 4096
 
 
 class _Tree:
@@ -22,7 +28,7 @@ class _Tree:
 
     __slots__ = ("children", "column", "parents")
 
-    def __init__(self, column: int, rows: list[list[str]], id_at: int, parent_at: int, budget: Budget) -> None:
+    def __init__(self, column: int, rows: list[Row], id_at: int, parent_at: int, budget: Budget) -> None:
         self.column = column
         self.parents: dict[int, int] = {}
         self.children: list[dict[int, None]] = [{} for _ in rows]
@@ -69,10 +75,13 @@ class Table:
 
     __slots__ = ("cut", "names", "order", "right", "rows", "shown", "tree", "uneven", "width", "wrapped")
 
-    def __init__(self, rows: list[list[str]], names: list[str], budget: Budget, width: int) -> None:
+    def __init__(self, rows: list[Row], names: list[str], budget: Budget, width: int) -> None:
         self.rows = rows
         self.width = width
-        count = max([len(names), *[len(row) for row in rows]])
+        count = len(names)
+        for start in range(0, len(rows), _PIECE):
+            count = max(count, *map(len, rows[start : start + _PIECE]))
+            budget.breathe()
         budget.charge(64 * count)
         self.names = names + [""] * (count - len(names))
         self.order = list(range(count))
@@ -125,12 +134,12 @@ _LINES = ("├─", "└─", "│ ", "  ")
 _ASCII_LINES = ("|-", "`-", "| ", "  ")
 
 
-def _rows_in_order(ctx: CommandContext, table: Table) -> list[list[str]]:
+def _rows_in_order(ctx: CommandContext, table: Table) -> list[Row]:
     """The rows as they are printed."""
     tree = table.tree
     if tree is None:
         return table.rows
-    rows = []
+    rows: list[Row] = []
     size = 0
     for at, lead in tree.walk(ctx.budget, _ASCII_LINES if ctx.is_bytewise() else _LINES):
         row = list(table.rows[at])
@@ -139,11 +148,11 @@ def _rows_in_order(ctx: CommandContext, table: Table) -> list[list[str]]:
         if tree.column >= len(row):
             row += [""] * (tree.column + 1 - len(row))
         row[tree.column] = lead + row[tree.column]
-        rows.append(row)
+        rows.append(tuple(row))
     return rows
 
 
-def _widths(table: Table, columns: list[int], sizes: Sequence[list[int]], longest: list[int], gap: int) -> dict[int, int]:
+def _widths(table: Table, columns: list[int], sizes: Sequence[tuple[int, ...]], longest: list[int], gap: int) -> dict[int, int]:
     """How wide each column is: flagged ones are made smaller, a character each in turn, until the table fits."""
     least = {at: max(1, text_width(table.names[at])) for at in columns}
     widths = {at: max(least[at], longest[at]) for at in columns}
@@ -172,7 +181,7 @@ def _widths(table: Table, columns: list[int], sizes: Sequence[list[int]], longes
     return widths
 
 
-def _usual_width(sizes: Sequence[list[int]], at: int) -> int:
+def _usual_width(sizes: Sequence[tuple[int, ...]], at: int) -> int:
     """The longest cell that is not more than twice as long as the average; 0 if all count."""
     lengths = [row[at] for row in sizes if at < len(row) and row[at]]
     average = sum(lengths) // len(lengths) if lengths else 0
@@ -206,12 +215,12 @@ def print_table(ctx: CommandContext, table: Table, separator: str, *, headings: 
         return
     rows = _rows_in_order(ctx, table)
     if headings:
-        rows = [table.names, *rows]
+        rows = [tuple(table.names), *rows]
     measured = []
     longest = [0] * len(table.names)
     for row in rows:
         ctx.budget.step(len(row) + 1)
-        sizes = [text_width(cell) for cell in row]
+        sizes = tuple([text_width(cell) for cell in row])
         measured.append(sizes)
         for at, size in enumerate(sizes):
             if size > longest[at]:
@@ -234,7 +243,7 @@ def print_table(ctx: CommandContext, table: Table, separator: str, *, headings: 
         ctx.print("\n".join(texts))
 
 
-def _line(table: Table, columns: list[int], row: list[str], sizes: list[int], widths: dict[int, int], separator: str) -> str:
+def _line(table: Table, columns: list[int], row: Row, sizes: tuple[int, ...], widths: dict[int, int], separator: str) -> str:
     cells = []
     last = columns[-1]
     for at in columns:
@@ -247,9 +256,7 @@ def _line(table: Table, columns: list[int], row: list[str], sizes: list[int], wi
     return separator.join(cells)
 
 
-def _long_lines(
-    ctx: CommandContext, table: Table, columns: list[int], row: list[str], widths: dict[int, int], separator: str
-) -> Iterator[str]:
+def _long_lines(ctx: CommandContext, table: Table, columns: list[int], row: Row, widths: dict[int, int], separator: str) -> Iterator[str]:
     """A row with cells that are cut, that go on below, or that push what follows them to a line of its own."""
     cells: dict[int, list[str]] = {}
     for at in columns:

@@ -113,7 +113,7 @@ def _table(ctx: CommandContext, args: Arguments, width: int) -> None:
     separators = args.value("separator")
     limit = _number(args.value("table-columns-limit"), "columns limit") if args.flag("table-columns-limit") else 0
     kept = args.flag("keep-empty-lines")
-    rows = [_split(line, separators, limit) for line in _read_lines(ctx, args.operands) if kept or line.strip(" \t")]
+    rows = [tuple(_split(line, separators, limit)) for line in _read_lines(ctx, args.operands) if kept or line.strip(" \t")]
     if not rows:
         return
     table = Table(rows, names, ctx.budget, width)

@@ -132,8 +132,10 @@ def _compare_sorted(ctx: CommandContext, first: list[bytes], second: list[bytes]
                 parts.append(only_second + opposite)
     if only_first is not None:
         parts += first[at:]
-    if only_second is not None:
-        parts += [only_second + line for line in islice(second, other, None)]
+    ctx.budget.breathe()
+    for start in range(other, len(second) if only_second is not None else 0, _PIECE):
+        parts += [(only_second or b"") + line for line in second[start : start + _PIECE]]
+        ctx.budget.breathe()
     result.totals = [len(first) - counts[2], len(second) - counts[2], counts[2]]
     for start in range(0, len(parts), _PIECE):
         ctx.budget.step()
