@@ -7,12 +7,16 @@ import os
 import posixpath
 
 from agentsandbox.commands._quoting import quote
+from agentsandbox.commands._tar_incremental import read_dump
 from agentsandbox.commands._tar_names import SafeNames, show, show_in_message, strip_components
 from agentsandbox.fs.base import Timestamp
+from agentsandbox.languages.strftime import format_date
 from agentsandbox.streams import BytesReader
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from agentsandbox.command import CommandContext
     from agentsandbox.commands._backups import Backups
     from agentsandbox.commands._tar_format import Member
@@ -28,9 +32,9 @@ class ExtractionOptions:
     """What the options ask of an extraction. `existing`: replace, keep, skip, newer or overwrite."""
 
     __slots__ = (
-        "absolute", "archive", "backups", "command", "existing", "forgive_command", "keep_directories", "keep_links",
+        "absolute", "archive", "backups", "command", "existing", "forgive_command", "incremental", "keep_directories", "keep_links",
         "keep_mtime", "one_directory", "permissions", "record", "recursive_unlink", "strip", "to_stdout", "told", "transformation",
-        "unlink_first",
+        "unlink_first", "warn",
     )  # fmt: skip
 
     def __init__(self, transformation: Transformation) -> None:
@@ -51,6 +55,8 @@ class ExtractionOptions:
         self.command: str | None = None
         self.forgive_command = False
         self.archive = "-"
+        self.warn: Callable[[str, str], None] = lambda keyword, message: None
+        self.incremental = False
         self.record = 10240
 
     def shape(self, name: str, names: SafeNames, budget: Budget, kind: str = "r") -> str:
@@ -111,11 +117,13 @@ class Extraction:
         maker = makers.get(member.kind)
         if maker is None:
             if member.kind in ("char", "block"):
-                self.fail(f"{show_in_message(name)}: Cannot mknod: Operation not permitted")
+                self.fail(f"{show_in_message(name.rstrip('/'))}: Cannot mknod: Operation not permitted")
             else:
                 self.fail(f"{show_in_message(name)}: members of this kind (sparse files, volumes) are not available in this sandbox")
             return
         stripped = name.rstrip("/") or name
+        if member.kind != "file" and not member.is_dump:
+            self.archive.begin_content(0)  # what a size promises there is no content
         if self._may_replace(member, stripped):
             maker(member, stripped)
 
@@ -232,8 +240,23 @@ class Extraction:
     def _mode(self, member: Member) -> int:
         return member.mode if self.options.permissions else member.mode & 0o777 & ~self.ctx.umask
 
-    def _set_time(self, path: str, member: Member, *, follow: bool = True) -> None:
+    def _check_time(self, member: Member, name: str) -> None:
+        """Tell of a time that cannot be."""
+        now = int(self.ctx.host.clock() * 1_000_000_000)
+        if 0 <= member.mtime <= now:
+            return
+        when = format_date(member.mtime, "%Y-%m-%d %H:%M:%S", self.ctx.env.get("TZ", ""))
+        if member.mtime < 0:
+            self.options.warn("timestamp", f"{show_in_message(name)}: implausibly old time stamp {when}")
+            return
+        seconds, fraction = divmod(member.mtime - now, 1_000_000_000)
+        distance = f"{seconds}.{fraction:09d}".rstrip("0").rstrip(".")
+        self.options.warn("timestamp", f"{show_in_message(name)}: time stamp {when} is {distance} s in the future")
+
+    def _set_time(self, path: str, member: Member, name: str = "", *, follow: bool = True) -> None:
         if self.options.keep_mtime:
+            if name:
+                self._check_time(member, name)
             self.ctx.fs.utime(path, Timestamp.from_ns(member.mtime), follow=follow)
 
     def _file(self, member: Member, name: str) -> None:
@@ -257,10 +280,48 @@ class Extraction:
         finally:
             file.release()
         fs.chmod(path, mode)
-        self._set_time(path, member)
+        self._set_time(path, member, name)
+
+    def _purge(self, member: Member, name: str) -> None:
+        """Do to a directory what was done between two incremental archives: rename directories, remove what is gone."""
+        fs, budget = self.ctx.fs, self.ctx.budget
+        if not fs.is_dir(self.path(name)):
+            return
+        listed: dict[str, str] = {}
+        source = ""
+        for code, entry in read_dump(self.archive.dump_of(member)):
+            budget.step()
+            if code == "R":
+                source = self.names.strip(entry)
+            elif code == "T":
+                try:
+                    fs.rename(self.path(source), self.path(self.names.strip(entry)))
+                except OSError as error:
+                    names = f"{quote(show(source))} to {quote(show(self.names.strip(entry)))}"
+                    self.fail(f"Cannot rename {names}: {os.strerror(error.errno or errno.EIO)}")
+                    return
+            else:
+                listed[entry] = code
+        for entry in fs.listdir(self.path(name)):
+            budget.step()
+            place = posixpath.join(name, entry)
+            is_dir = fs.stat(self.path(place), follow=False).is_dir
+            if entry in listed and listed[entry] != ("Y" if is_dir else "D"):
+                continue
+            if self.options.told:
+                self.ctx.print(f"tar: Deleting {quote(show(place))}")
+            try:
+                if is_dir:
+                    self._remove_tree(self.path(place))
+                else:
+                    fs.unlink(self.path(place))
+            except OSError as error:
+                self.fail_os(place, "remove", error)
 
     def _directory(self, member: Member, name: str) -> None:
         fs, path = self.ctx.fs, self.path(name)
+        if member.is_dump and self.options.incremental:
+            self._purge(member, name)
         existing = self._existing(name)
         if existing is None or not existing.is_dir:
             if existing is not None and (name == "." or self.options.keep_links) and fs.is_dir(path):
@@ -292,7 +353,7 @@ class Extraction:
                 self.delayed[path] = (text, member, name)
             return
         if self._attempt(name, f"create symlink to {quote(show(text))}", lambda: fs.symlink(text, path)):
-            self._set_time(path, member, follow=False)
+            self._set_time(path, member, name, follow=False)
 
     def _hard_link(self, member: Member, name: str) -> None:
         fs, path = self.ctx.fs, self.path(name)
@@ -310,7 +371,8 @@ class Extraction:
 
     def _fifo(self, member: Member, name: str) -> None:
         path = self.path(name)
-        self._attempt(name, "mkfifo", lambda: self.ctx.fs.mkfifo(path, self._mode(member)))
+        if self._attempt(name, "mkfifo", lambda: self.ctx.fs.mkfifo(path, self._mode(member))):
+            self._set_time(path, member, name)
 
     def finish(self) -> None:
         """Make the links that lead out, then set modes and times of directories, the deepest first."""
@@ -321,13 +383,13 @@ class Extraction:
                 if fs.stat(path, follow=False).is_file:
                     fs.unlink(path)
                     fs.symlink(text, path)
-                    self._set_time(path, member, follow=False)
+                    self._set_time(path, member, name, follow=False)
             except OSError as error:
                 self.fail_os(name, f"create symlink to {quote(show(text))}", error)
         for path, member, name in sorted(self.directories, key=lambda found: -found[0].count("/")):
             self.ctx.budget.step()
             try:
                 fs.chmod(path, self._mode(member))
-                self._set_time(path, member)
+                self._set_time(path, member, name)
             except OSError as error:
                 self.fail_os(name, "change mode", error)

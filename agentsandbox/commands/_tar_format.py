@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import stat as stat_module
 
+from agentsandbox.commands._quoting import quote_as
 from agentsandbox.streams import decode, encode
 
 TYPE_CHECKING = False
@@ -19,8 +20,9 @@ __all__ = ["BLOCK", "HeaderStyle", "Member", "NameTooLongError", "TarFormatError
 BLOCK = 512
 _MAX_EXTENSION = 1024 * 1024
 _ZEROS = bytes(BLOCK)
+_ASCII = bytes(range(128))
 _KINDS = {b"\0": "file", b"0": "file", b"7": "file", b"1": "hard", b"2": "link", b"3": "char", b"4": "block", b"5": "dir", b"6": "fifo"}
-_KINDS[b"V"] = "label"
+_KINDS |= {b"V": "label", b"D": "dir"}
 _FLAGS = {"file": b"0", "hard": b"1", "link": b"2", "char": b"3", "block": b"4", "dir": b"5", "fifo": b"6", "label": b"V"}
 _TYPE_BITS = {
     "file": stat_module.S_IFREG,
@@ -42,26 +44,38 @@ class TarFormatError(Exception):
         super().__init__(message)
 
 
+class HeaderError(Exception):
+    """A header with something else where a number should stand."""
+
+    def __init__(self, message: str) -> None:
+        self.message = message
+        super().__init__(message)
+
+
 class NameTooLongError(Exception):
     """The format that was asked for has no room for the name."""
 
 
 class HeaderStyle:
-    """How headers are written: `form` is gnu, oldgnu, ustar, pax or v7; the rest is what --pax-option says."""
+    """How headers are written: `form` is gnu, oldgnu, ustar, pax or v7; the rest is what --pax-option and -g say."""
 
-    __slots__ = ("deleted", "form", "header_name", "overrides")
+    __slots__ = ("deleted", "form", "header_name", "incremental", "overrides")
 
     def __init__(self, form: str = "gnu") -> None:
         self.form = form
         self.header_name = "%d/PaxHeaders/%f"
         self.deleted: list[re.Pattern[str] | ExtendedGlob] = []
         self.overrides: dict[str, str] = {}
+        self.incremental = False
 
 
 class Member:
     """What a header says. `kind` is file, dir, link, hard, fifo, char, block, label, or "other"; times in nanoseconds."""
 
-    __slots__ = ("atime", "ctime", "device", "gid", "group", "kind", "link", "mode", "mtime", "name", "offset", "size", "uid", "user")
+    __slots__ = (
+        "atime", "ctime", "device", "dump", "gid", "group", "is_dump", "kind", "link", "mode", "mtime", "name", "offset", "size", "uid",
+        "user",
+    )  # fmt: skip
 
     def __init__(self, name: str, kind: str, *, mode: int = 0o644, size: int = 0, mtime: int = 0, link: str = "") -> None:
         self.name = name
@@ -76,22 +90,29 @@ class Member:
         self.user = self.group = ""
         self.device = (0, 0)
         self.offset = 0
+        self.is_dump = False
+        """Whether it is a directory that tells what is in it."""
+        self.dump = b""
 
     def type_bits(self) -> int:
         """Type and permissions as `stat` has them."""
         return _TYPE_BITS.get(self.kind, stat_module.S_IFREG) | self.mode
 
 
-def _number(field: bytes) -> int:
+def _number(field: bytes, kind: str = "") -> int:
+    """A number in octal digits, or in base 256. `HeaderError` for anything else, with a text if `kind` is given."""
     if field[:1] in (b"\x80", b"\xff"):
         value = int.from_bytes(field[1:], "big")
         return value - (1 << 8 * (len(field) - 1)) if field[0] == 0xFF else value
-    text = field.replace(b"\0", b" ").strip()
+    text = field[1:] if field[:1] == b"\0" else field
+    text = text.lstrip(b" \t\n\v\f\r")
     if not text:
-        return 0
-    if text.strip(b"01234567"):
-        raise TarFormatError("Archive contains obsolescent base-64 headers", fatal=False)
-    return int(text, 8)
+        raise HeaderError(f"Blanks in header where numeric {kind} value expected")
+    digits = text[: len(text) - len(text.lstrip(b"01234567"))]
+    rest = text[len(digits) : len(digits) + 1]
+    if rest not in (b"", b"\0", b" ", b"\t", b"\n", b"\v", b"\f", b"\r"):
+        raise HeaderError(f"Archive contains {quote_as(decode(field.rstrip(bytes(1))), 'locale')} where numeric {kind} value expected")
+    return int(digits or b"0", 8)
 
 
 def _text(field: bytes) -> str:
@@ -102,29 +123,38 @@ def _text(field: bytes) -> str:
 def _checksum_ok(block: bytes) -> bool:
     try:
         stored = _number(block[148:156])
-    except TarFormatError:
+    except HeaderError:
         return False
     blank = block[:148] + b"        " + block[156:]
-    return stored == sum(blank)
+    return stored in (sum(blank), sum(blank) - 256 * len(blank.translate(None, _ASCII)))
 
 
-def _parse(block: bytes) -> Member:
+def _parse(block: bytes, warn: Callable[[str], None]) -> Member:
+    """The member of a header; `HeaderError` if its size is no number."""
+
+    def number(field: bytes, kind: str) -> int:
+        try:
+            return _number(field, kind)
+        except HeaderError as error:
+            warn(error.message)
+            return -1
+
     flag = block[156:157]
     name = _text(block[:100])
     if block[257:263] == b"ustar\0" and (prefix := _text(block[345:500])):
         name = f"{prefix}/{name}"
     kind = _KINDS.get(flag, "other")
-    member = Member(name, kind, mode=_number(block[100:108]) & 0o7777, size=_number(block[124:136]), link=_text(block[157:257]))
-    member.mtime = _number(block[136:148]) * 1_000_000_000
-    member.uid, member.gid = _number(block[108:116]), _number(block[116:124])
+    size = 0 if kind == "hard" else _number(block[124:136], "off_t")
+    member = Member(name, kind, mode=number(block[100:108], "mode_t") & 0o7777, size=size, link=_text(block[157:257]))
+    member.mtime = number(block[136:148], "time_t") * 1_000_000_000
+    member.uid, member.gid = number(block[108:116], "uid_t"), number(block[116:124], "gid_t")
     if block[257:262] == b"ustar":
         member.user, member.group = _text(block[265:297]), _text(block[297:329])
         if kind in ("char", "block"):
-            member.device = (_number(block[329:337]), _number(block[337:345]))
+            member.device = (number(block[329:337], "major_t"), number(block[337:345], "minor_t"))
     if kind == "file" and name.endswith("/"):
         member.kind = "dir"
-    if kind not in ("file", "other"):
-        member.size = 0
+    member.is_dump = flag == b"D"
     if member.size < 0:
         raise TarFormatError("Negative size in header", fatal=False)
     return member
@@ -165,6 +195,9 @@ def _apply_pax(member: Member, records: dict[str, str]) -> None:
     mtime = _nanoseconds(records.get("mtime", ""))
     if mtime is not None:
         member.mtime = mtime
+    if "GNU.dumpdir" in records:
+        member.is_dump = True
+        member.dump = encode(records["GNU.dumpdir"])
     if any(key.startswith("GNU.sparse") for key in records):
         member.kind = "other"
 
@@ -203,6 +236,11 @@ class _Extensions:
 
 def read_members(archive: ArchiveReader, warn: Callable[[str], None], *, ignore_zeros: bool = False) -> Iterator[Member]:
     """Each member in turn. What its taker does not read of the content is skipped before the next."""
+
+    def tell(message: str) -> None:
+        warn(message)
+        archive.failed = True
+
     extensions = _Extensions()
     seen = False
     lost = False
@@ -230,18 +268,25 @@ def read_members(archive: ArchiveReader, warn: Callable[[str], None], *, ignore_
             lost = seen = True
             archive.failed = True
             continue
-        member = _parse(block)
-        seen, lost = True, False
         flag = block[156:157]
+        try:
+            member = _parse(block, tell)
+        except HeaderError as error:
+            tell(error.message)
+            if not lost:
+                warn("Skipping to next header")
+            lost = seen = True
+            continue
+        seen, lost = True, False
         if flag in (b"L", b"K", b"x", b"g"):
-            size = _number(block[124:136])
+            size = member.size
             if size > _MAX_EXTENSION:
                 raise TarFormatError("Extended header is too long")
             extensions.read(flag, archive.take_content(size))
             continue
         extensions.apply(member)
         member.offset = start
-        archive.begin_content(member.size)
+        archive.begin_content(member.size if member.kind != "dir" or member.is_dump else 0)
         yield member
 
 
@@ -281,7 +326,7 @@ def build_headers(member: Member, style: HeaderStyle | None = None) -> bytes:
         zeros = b"\0" * 24 + b"\0" * 12 + _octal(member.mtime // 1_000_000_000, 12)
         return _with_checksum(name[:99].ljust(100, b"\0") + zeros + b" " * 8 + b"V")
     numbers = _numbers(member.mode, member.uid, member.gid, member.size, member.mtime // 1_000_000_000)
-    flag = _FLAGS[member.kind]
+    flag = b"D" if member.is_dump and form != "pax" else _FLAGS[member.kind]
     user, group = encode(member.user), encode(member.group)
     if form == "v7":
         if max(len(name), len(link)) > 99:
@@ -295,7 +340,11 @@ def build_headers(member: Member, style: HeaderStyle | None = None) -> bytes:
         blocks += _long(link, b"K")
     if len(name) > 100:
         blocks += _long(name, b"L")
-    return blocks + _header(name, flag, numbers, link, user, group, device if member.kind in ("char", "block") else b"")
+    device = device if member.kind in ("char", "block") else b""
+    if style is not None and style.incremental:
+        times = [_octal((when or 0) // 1_000_000_000, 12) for when in (member.atime, member.ctime)]
+        device = device.ljust(16, b"\0") + b"".join(times)
+    return blocks + _header(name, flag, numbers, link, user, group, device)
 
 
 def _old_header(name: bytes, flag: bytes, numbers: bytes, link: bytes) -> bytes:
@@ -343,6 +392,8 @@ def _posix_headers(member: Member, style: HeaderStyle | None, fields: tuple[byte
         parts = (b"", name)
     if len(link) > 100 or (link and not link.isascii()):
         records["linkpath"] = member.link
+    if member.is_dump:
+        records["GNU.dumpdir"] = decode(member.dump)
     records |= _records_of(member) | style.overrides
     for key in [key for key in records if any(pattern.match(key) for pattern in style.deleted)]:
         del records[key]

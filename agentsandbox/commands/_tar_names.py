@@ -62,6 +62,8 @@ class SafeNames:
                 prefix = min(at, len(name))
         while name[prefix : prefix + 1] == "/":
             prefix += 1
+        if not name:
+            self._warn(f"Substituting `.' for empty {'hard link target' if is_link else 'member name'}")
         if not prefix:
             return name or "."
         shown = name[:prefix]

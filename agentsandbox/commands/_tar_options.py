@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from agentsandbox.command import Arguments, CommandContext
     from agentsandbox.commands._tar_checkpoints import Checkpoints
     from agentsandbox.streams import ByteWriter
+    from agentsandbox.usage import OptionParser
 
 __all__ = ["TarOptions"]
 
@@ -91,8 +92,9 @@ class _Operand:
 class TarOptions:
     """All options, read in order: -C, --exclude and their like apply to what comes after them."""
 
-    def __init__(self, ctx: CommandContext, args: Arguments) -> None:
+    def __init__(self, ctx: CommandContext, args: Arguments, parser: OptionParser) -> None:
         self.ctx = ctx
+        self._parser = parser
         self.action = ""
         self.archive = "-"
         self.format: str | None = None
@@ -119,6 +121,9 @@ class TarOptions:
         self.quiet: set[str] = set()
         self.dates: list[str] = []
         self.index: ByteWriter | None = None
+        self.incremental = False
+        self.snapshot: str | None = None
+        self.level: int | None = None
         self.occurrence = 0
         """Which member of a name is meant, 0 for every one."""
         self.started = ctx.host.clock()
@@ -304,6 +309,18 @@ class TarOptions:
             raise UsageError(f"{text}: Invalid number", 2)
         self.occurrence = int(text)
 
+    def _listed_incremental(self, value: str) -> None:
+        self.incremental = True
+        self.snapshot = value
+
+    def _incremental(self, _value: str) -> None:
+        self.incremental = True
+
+    def _level(self, value: str) -> None:
+        if not value.isdecimal() or len(value) > 9:
+            raise UsageError("Invalid incremental level value", 2)
+        self.level = int(value)
+
     def _hole_detection(self, value: str) -> None:
         choose(value, "--hole-detection", (("raw",), ("seek",)))
 
@@ -388,10 +405,8 @@ class TarOptions:
 
     def _line_of_options(self, line: str, place: str) -> None:
         """Options in a file of names: those that names have."""
-        from agentsandbox.commands.tar import tar
-
         try:
-            given = tar.parser().parse(shlex.split(line), in_order=True).given
+            given = self._parser.parse(shlex.split(line), in_order=True).given
         except (UsageError, ValueError):
             self.ctx.warn(f"{place}: unrecognized option", 2)
             return
@@ -450,6 +465,7 @@ class TarOptions:
             made.mtime = self._date(text, "--mtime")
         made.clamp = args.flag("clamp-mtime")
         made.style = self.style
+        made.style.incremental = self.incremental
         made.tags = self.tags
         made.ignores = self.ignores
         made.hard_links = not args.flag("hard-dereference")
@@ -535,10 +551,12 @@ class TarOptions:
         made.keep_directories = args.last("overwrite-dir", "no-overwrite-dir") == "no-overwrite-dir"
         if args.last("backup", "suffix"):
             made.backups = Backups(self.ctx, args)
-            made.told = self.verbose > 0
         made.command = args.value("to-command")
         made.forgive_command = args.last("ignore-command-error", "no-ignore-command-error") == "ignore-command-error"
         made.archive, made.record = self.archive, self.record
+        made.incremental = self.incremental
+        made.warn = self.warn
+        made.told = self.verbose > 0
         strip = args.value("strip-components")
         if strip is not None:
             if not strip.isdecimal() or len(strip) > 6:
