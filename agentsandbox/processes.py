@@ -65,6 +65,7 @@ class Process:
         "is_job",
         "killed_by",
         "name",
+        "niceness",
         "on_signal",
         "pid",
         "signals",
@@ -83,6 +84,8 @@ class Process:
         self.signals: list[int] = []
         self.blocked: frozenset[int] = frozenset()
         """Signals that never arrive; what it starts inherits them."""
+        self.niceness = 0
+        """What `nice` set; it makes no difference to the turns that processes take."""
         self.descriptors: Mapping[int, Stream] | None = None
         """What its running command's descriptors refer to."""
         self.on_signal: SignalHandler | None = None
@@ -207,7 +210,7 @@ class Scheduler:
         if self.main._greenlet is None:
             self.main._greenlet = getcurrent()
         process = Process(self.new_pid() if pid is None else pid, name)
-        process.blocked = self.current.blocked
+        process.blocked, process.niceness = self.current.blocked, self.current.niceness
 
         def body(_: object = None) -> None:  # started by the end of another one, it is given that one's result
             try:

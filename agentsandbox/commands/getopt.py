@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agentsandbox.command import Arguments, CommandContext, command
-from agentsandbox.errors import CommandError, UsageError
+from agentsandbox.errors import UsageError
 from agentsandbox.streams import encode
 
 TYPE_CHECKING = False
@@ -165,7 +165,7 @@ def getopt(ctx: CommandContext, args: Arguments) -> int:
         short, words = words[0], words[1:]
     shell = args.value("shell", "sh") or ""
     if shell not in ("sh", "bash", "csh", "tcsh"):
-        raise CommandError("unknown shell after -s or --shell argument", 2)
+        raise UsageError("unknown shell after -s or --shell argument", 2)
     long = [name for text in args.values("longoptions") for name in text.replace("\n", ",").replace(" ", ",").split(",") if name]
     parser = _Parser(
         ctx, short, long, args.value("name", "getopt") or "", quiet=args.flag("quiet"), alternative=args.flag("alternative")

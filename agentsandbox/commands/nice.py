@@ -13,6 +13,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+_DEFAULT, _NICEST, _RANGE = 10, 19, 39
+
 
 def _rewrite(words: Sequence[str]) -> Sequence[str]:
     """`-5`, `--5` and `-+5` as the first words."""
@@ -29,7 +31,7 @@ def _rewrite(words: Sequence[str]) -> Sequence[str]:
     usage="""
     Usage: nice [OPTION] [COMMAND [ARG]...]
     Run COMMAND with an adjusted niceness; without one, print the niceness. All processes of a sandbox take turns
-    evenly, so the adjustment is checked and then makes no difference.
+    evenly, so it makes no difference but to what `nice` and `ps` tell.
 
       -n, --adjustment=N  add the integer N to the niceness (10 if not given)
           --help          display this help and exit
@@ -42,10 +44,25 @@ def nice(ctx: CommandContext, args: Arguments) -> int:
     adjustment = args.value("adjustment")
     if adjustment is not None and not re.fullmatch(r"[ \t]*[-+]?[0-9]+", adjustment):
         raise CommandError(f"invalid adjustment {quote(adjustment)}", 125)
+    process = ctx.host.scheduler.current
     if not args.operands:
         if adjustment is not None:
             raise UsageError("a command must be given with an adjustment")
-        ctx.print("0")
+        ctx.print(str(process.niceness))
         return 0
+    wanted = min(process.niceness + _number(adjustment), _NICEST)
+    if wanted < process.niceness:
+        ctx.warn("cannot set niceness: Permission denied", 0)
+        wanted = process.niceness
     check_program(ctx, args.operands[0], quote(args.operands[0]))
-    return ctx.run(args.operands)
+    before, process.niceness = process.niceness, wanted
+    try:
+        return ctx.run(args.operands)
+    finally:
+        process.niceness = before
+
+
+def _number(text: str | None) -> int:
+    """The adjustment, in the range that makes a difference."""
+    number = _DEFAULT if text is None else int(text.strip()[:18])
+    return max(-_RANGE, min(number, _RANGE))

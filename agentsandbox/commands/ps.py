@@ -48,6 +48,10 @@ def _fixed(text: str) -> Show:
     return lambda _ctx, _process: text
 
 
+def _niceness(base: int, sign: int) -> Show:
+    return lambda _ctx, process: str(base + sign * process.niceness)
+
+
 def _user(ctx: CommandContext, _: Process) -> str:
     return ctx.host.user
 
@@ -82,7 +86,8 @@ _COLUMNS: dict[str, tuple[str, int, Show]] = {
     "stime": ("STIME", 5, _time("%H:%M")), "start_time": ("START", 5, _time("%H:%M")), "bsdstart": ("START", -6, _time("%H:%M")),
     "pcpu": ("%CPU", -4, _fixed("0.0")), "pmem": ("%MEM", -4, _fixed("0.0")), "c": ("C", -2, _fixed("0")),
     "vsz": ("VSZ", -6, _fixed("0")), "rss": ("RSS", -5, _fixed("0")), "sz": ("SZ", -5, _fixed("0")), "size": ("SIZE", -5, _fixed("0")),
-    "ni": ("NI", -3, _fixed("0")), "pri": ("PRI", -3, _fixed("19")), "priority": ("PRI", -3, _fixed("20")), "psr": ("PSR", -3, _fixed("0")),
+    "ni": ("NI", -3, _niceness(0, 1)), "pri": ("PRI", -3, _niceness(19, -1)), "priority": ("PRI", -3, _niceness(20, 1)),
+    "psr": ("PSR", -3, _fixed("0")),
     "class": ("CLS", 3, _fixed("TS")), "rtprio": ("RTPRIO", -6, _fixed("-")), "nlwp": ("NLWP", -4, _fixed("1")),
     "thcount": ("THCNT", -5, _fixed("1")), "wchan": ("WCHAN", 6, _fixed("-")), "f": ("F", -1, _fixed("0")),
     "addr_sz": ("ADDR SZ", -7, _fixed("-     0")), "comm": ("COMMAND", 15, _short_name),

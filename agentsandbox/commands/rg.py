@@ -168,7 +168,7 @@ def _check_names(words: Sequence[str]) -> Sequence[str]:
       -q, --quiet                 print nothing, exit at the first match
       --no-config                 read no configuration (there is none)
       -V, --version               print the version and exit
-          --help                  display this help and exit
+      -h, --help                  display this help and exit
     """,
     usage_status=2,
     rewrite=_check_names,

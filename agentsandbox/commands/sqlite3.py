@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from agentsandbox.commands._sqlite_shell import Shell
 
 _VERSION = "3.40.1 2022-12-28 14:03:47 df5c253c0b3dd24916e4ec7cf77d3db5294cc9fd45ae7b9c5e82ad8197f3alt1"
+_TUNING = {"heap": 1, "mmap": 1, "lookaside": 2, "pagecache": 2}
+"""Options about memory, and how many values they take."""
 _MODES = ("ascii", "box", "column", "csv", "html", "json", "line", "list", "markdown", "quote", "table", "tabs")
 _VALUED = ("separator", "newline", "nullvalue", "cmd", "init")
 _FLAGS = ("header", "noheader", "bail", "batch", "echo", "readonly", "version", "help")
@@ -26,7 +28,7 @@ class _Options:
         while at < len(words):
             word = words[at]
             at += 1
-            if not word.startswith("-") or word == "-":
+            if not word.startswith("-"):
                 self.operands.append(word)
                 continue
             name = word[2:] if word.startswith("--") else word[1:]
@@ -35,6 +37,10 @@ class _Options:
                     raise CommandError(f"Error: missing argument to {word}", 1)
                 self.given.append((name, words[at]))
                 at += 1
+            elif name in _TUNING:
+                if at + _TUNING[name] > len(words):
+                    raise CommandError(f"Error: missing argument to {word}", 1)
+                at += _TUNING[name]
             elif name in _MODES or name in _FLAGS:
                 self.given.append((name, ""))
             else:
@@ -120,6 +126,8 @@ def _run(shell: Shell, ctx: CommandContext, options: _Options) -> int:
       -batch                 (there is no other way here)
       -echo                  show commands before they run
       -readonly              store nothing
+      -heap SIZE, -mmap N, -lookaside SIZE N, -pagecache SIZE N
+                             accepted: how memory is used makes no difference
       -version               display the version and exit
       -help                  display this help and exit
     """,

@@ -226,7 +226,7 @@ class _Parser:
     def _complain_of_path(self, word: str) -> None:
         message = f"paths must precede expression: `{word}'"
         last = self.predicates.last
-        if last and self.search.ctx.fs.exists(self.search.ctx.path(word), follow=False):
+        if last and word and self.search.ctx.fs.exists(self.search.ctx.path(word), follow=False):
             message += f"\n{self.search.ctx.name}: possible unquoted pattern after predicate `{last}'?"
         raise CommandError(message)
 
