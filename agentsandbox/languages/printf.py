@@ -297,11 +297,11 @@ class Rendering:
         """Flags, width and precision, those of `*` taken from the arguments, charged before anything is made."""
         flags, width, precision = directive.flags, directive.width, directive.precision
         if width == Directive.STAR:
-            width = self._star()
+            width = self._star(0)
             if width < 0:
                 flags, width = flags + "-", -width
         if precision == Directive.STAR:
-            precision = self._star()
+            precision = self._star(-1)
             if precision < 0:
                 precision = None
         self.budget.charge(self.size + width)
@@ -309,12 +309,14 @@ class Rendering:
             self.budget.charge(self.size + precision)
         return flags, width, precision
 
-    def _star(self) -> int:
+    def _star(self, default: int) -> int:
+        """A width or precision among the arguments; bash tells of one that is too great with the argument behind it, or forgets it."""
         number = self.integer(_LOW, _HIGH)
         if -INT_MAX - 1 <= number <= INT_MAX:
             return number
-        if self.position < len(self.arguments):
-            self.out_of_range(self.arguments[self.position])
+        if self.position >= len(self.arguments):
+            return default
+        self.out_of_range(self.arguments[self.position])
         return INT_MAX if number > 0 else -INT_MAX - 1
 
     # conversions
