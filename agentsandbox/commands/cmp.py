@@ -223,7 +223,7 @@ def _skips(args: Arguments) -> tuple[int, int]:
 
     With no FILE2, or when a FILE is -, read standard input. SKIP1 and SKIP2 are bytes to skip at the beginning.
 
-      -b, --print-bytes          print the bytes that differ
+      -b, -c, --print-bytes          print the bytes that differ
       -i, --ignore-initial=SKIP  skip the first SKIP bytes of both files, or SKIP1:SKIP2
       -l, --verbose              print number and values of all bytes that differ
       -n, --bytes=LIMIT          compare at most LIMIT bytes

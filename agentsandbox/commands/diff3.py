@@ -25,6 +25,8 @@ _RULES = {
     "overlap-only": MergeRules(overlap_only=True),
     "X": MergeRules(overlap_only=True),
 }
+_FLAGGING = frozenset({"show-all", "show-overlap"})
+"""Those that put labels into their output."""
 
 
 @command(
@@ -64,7 +66,10 @@ def _diff3(ctx: CommandContext, args: Arguments, words: list[str]) -> int:
         return 0
     names = args.operands
     chosen = {key for key, _value in args.given if key in _RULES}
-    if len(chosen) > 1 or (args.flag("i") and args.flag("merge")):
+    if len(args.values("label")) > 3:
+        raise UsageError("too many file label options", _TROUBLE)
+    flagging = args.flag("merge") if not chosen else not chosen.isdisjoint(_FLAGGING)
+    if len(chosen) > 1 or (args.flag("i") and args.flag("merge")) or (args.flag("label") and not flagging):
         raise UsageError("incompatible options", _TROUBLE)
     if len(names) < 3:
         raise UsageError(f"missing operand after '{words[-1] if words else 'diff3'}'", _TROUBLE)
@@ -74,10 +79,8 @@ def _diff3(ctx: CommandContext, args: Arguments, words: list[str]) -> int:
         raise CommandError("'-' specified for more than one input file", _TROUBLE)
     if args.flag("merge") and names[0] == "-":
         raise CommandError("failed to reopen \u2018-\u2019 with mode \u2018r\u2019: No such file or directory", _TROUBLE)
-    files = [_read(ctx, args, name, names[2] if place < 2 else names[1]) for place, name in enumerate(names)]
+    files = [_read(ctx, args, name) for name in names]
     labels = [encode(label) for label in (args.values("label") + names[len(args.values("label")) :])[:3]]
-    if len(args.values("label")) > 3:
-        raise CommandError("too many file label options", _TROUBLE)
     merging = args.flag("merge")
     parts: list[bytes] = []
     conflicts = False
@@ -115,6 +118,8 @@ def _lacks_end(lines: list[bytes], start: int, count: int) -> bool:
 
 def _threads(ctx: CommandContext, args: Arguments, names: list[str], files: list[list[bytes]], common: int) -> list[list[Change]]:
     """The changes from the other two files; by a program of the caller's choice the last one is compared first."""
+    if not args.flag("text"):
+        _check_text(names, files, common)
     program = args.value("diff-program")
     if program is None:
         return compare_two(files, common, ctx.budget)
@@ -125,7 +130,15 @@ def _threads(ctx: CommandContext, args: Arguments, names: list[str], files: list
     return [sooner, later]
 
 
-def _read(ctx: CommandContext, args: Arguments, name: str, other: str) -> list[bytes]:
+def _check_text(names: list[str], files: list[list[bytes]], common: int) -> None:
+    """Refuse binary files, in the words of the first diff that has to do with one."""
+    for at in [other for other in (2, 1, 0) if other != common]:
+        pair = files[at], files[common]
+        if pair[0] != pair[1] and any(is_binary(b"".join(lines)) for lines in pair):
+            raise CommandError(f"diff failed: Binary files {names[at]} and {names[common]} differ", _TROUBLE)
+
+
+def _read(ctx: CommandContext, args: Arguments, name: str) -> list[bytes]:
     try:
         data = ctx.stdin.read() if name == "-" else ctx.fs.read_bytes(ctx.path(name))
     except InputError as error:
@@ -141,6 +154,4 @@ def _read(ctx: CommandContext, args: Arguments, name: str, other: str) -> list[b
     ctx.budget.charge(len(data))
     if args.flag("strip-trailing-cr"):
         data = data.replace(b"\r\n", b"\n")
-    if is_binary(data) and not args.flag("text"):
-        raise CommandError(f"diff failed: Binary files {name} and {other} differ", _TROUBLE)
     return split_lines(data, ctx.budget)

@@ -71,7 +71,7 @@ def _sdiff(ctx: CommandContext, args: Arguments, words: list[str]) -> int:
         raise UsageError(f"extra operand '{operands[2]}'", _TROUBLE)
     program = args.value("diff-program", "diff") or ""
     output = args.value("output")
-    if output is None and program != "diff":
+    if output is None:
         return _run_program(ctx, args, program)
     if program != "diff":
         raise CommandError(f"with --output the files are compared by diff, not by '{program}'", _TROUBLE)
@@ -81,9 +81,7 @@ def _sdiff(ctx: CommandContext, args: Arguments, words: list[str]) -> int:
             options.append(f"--{key}")
         elif key in ("ignore-matching-lines", "width", "tabsize"):
             options.append(f"--{key}={value}")
-    if output is not None:
-        return _merge(ctx, diff.parser().parse(options), (operands[0], operands[1]), output)
-    return ctx.run(["diff", *options, "--", *operands])
+    return _merge(ctx, diff.parser().parse(options), (operands[0], operands[1]), output)
 
 
 _FOR_PROGRAMS = {
