@@ -8,7 +8,7 @@ from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.commands._quoting import quote, quote_as
 from agentsandbox.errors import CommandError, UsageError
 from agentsandbox.languages.long_double import LongDouble, parse_long_double
-from agentsandbox.languages.printf import Directive, Rendering, character_code, compile_format, pad, parse_integer
+from agentsandbox.languages.printf import INT_MAX, Directive, Rendering, character_code, compile_format, pad, parse_integer
 from agentsandbox.streams import bytewise, encode
 
 TYPE_CHECKING = False
@@ -67,6 +67,13 @@ class _Rendering(Rendering):
         limited = min(max(number, low), high)
         self._check(text, end, limited != number)
         return limited
+
+    def _star(self, default: int) -> int:
+        text = self.arguments[self.position] if self.position < len(self.arguments) else ""
+        number = self.integer(-(2**63), 2**63 - 1)
+        if number > INT_MAX or (not default and number < -INT_MAX - 1):
+            raise CommandError(f"invalid {'precision' if default else 'field width'}: {quote(text)}")
+        return number
 
     def real(self) -> LongDouble:
         text = self.next_argument()
