@@ -64,7 +64,6 @@ _INPUT: dict[str, tuple[str, int]] = {
     "hexdump": ("hexdump: {}", 0),
     "iconv": ("error while reading the input: {}", 1),
     "join": ("read error: {}", 1),
-    "jq": ("error: {}", 2),
     "mv": ("error closing file", 1),
     "numfmt": ("error reading input: {}", 0),
     "od": ("'standard input': {}", 1),

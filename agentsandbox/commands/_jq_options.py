@@ -10,6 +10,7 @@ from agentsandbox.command import CommandContext
 from agentsandbox.errors import CommandError
 from agentsandbox.languages.jq.json_text import JsonError, parse_one
 from agentsandbox.languages.jq.modules import slurp
+from agentsandbox.streams import encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -144,7 +145,18 @@ def read_options(ctx: CommandContext, words: list[str]) -> Options:
         _settle_program_file(options)
     if options.program is None and options.program_file is None and not (options.help or options.version):
         options.program = "."
+    if options.program is not None:
+        options.program = _sound(options.program)
+    options.named = {name: _sound(value) for name, value in options.named.items()}
+    options.positional = list(map(_sound, options.positional))
     return options
+
+
+def _sound(value: Value) -> Value:
+    """A text of the command line with U+FFFD for what is no UTF-8."""
+    if type(value) is not str or value.isascii():
+        return value
+    return str(encode(value), "utf-8", "replace")
 
 
 def _take_program_file(options: Options) -> bool:

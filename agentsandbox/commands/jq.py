@@ -60,7 +60,8 @@ class _Run:
             named={**options.named, "ARGS": {"positional": options.positional, "named": dict(options.named)}},
         )
         self.inputs.hold = self.machine.hold
-        self.machine.inputs = self._counted(self._values())
+        self.machine.more_inputs = lambda: self._counted(self._values())
+        self.machine.inputs = self.machine.more_inputs()
         self.machine.filename = self.inputs.filename
         self.machine.line = self.inputs.line
         self.machine.search_list = [ctx.path(place) for place in options.libraries] or [
@@ -68,12 +69,15 @@ class _Run:
         ]  # fmt: skip
 
     def _sources(self) -> Iterator[tuple[str | None, ByteReader]]:
-        if not self.options.files:
-            yield "<stdin>", self.ctx.stdin
-        for name in self.options.files:
+        for name in self.options.files or ["-"]:
             if name == "-":
-                yield "<stdin>", self.ctx.stdin
+                if self.ctx.stdin.unreadable:
+                    self.missing = True
+                    self.complain(f"jq: error: {os.strerror(self.ctx.stdin.unreadable)}\n")
+                else:
+                    yield "<stdin>", self.ctx.stdin
                 continue
+            self.inputs.tried = name
             try:
                 reader = self.ctx.fs.open(self.ctx.path(name), "r")
                 reader.read(0)
@@ -154,10 +158,7 @@ class _Run:
             if self.options.null_input:
                 self._process(code, None, write)
             else:
-                for value in self.machine.inputs:
-                    self._process(code, value, write)
-                    if self.missing:  # it ends with the first value after a file that is not there
-                        break
+                self._process_all(code, write)
         except JsonError as error:
             self.complain(f"jq: parse error: {error}\n")
             self.status = _UNKNOWN
@@ -168,6 +169,15 @@ class _Run:
             return halt.status
         self.finish()
         return self._final_status()
+
+    def _process_all(self, code: Code, write: Callable[[Value], None]) -> None:
+        values: Iterator[Value] | None = None
+        while values is not self.machine.inputs:  # the program has met one that is wrong, and goes on behind it
+            values = self.machine.inputs
+            for value in values:
+                self._process(code, value, write)
+                if self.missing:  # it ends with the first value after a file that is not there
+                    return
 
     def _source(self) -> str:
         if self.options.program_file is None:

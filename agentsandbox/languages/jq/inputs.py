@@ -6,7 +6,7 @@ import codecs
 
 from agentsandbox.errors import LimitReached
 from agentsandbox.languages.jq.assembly import DONE, MORE, PIECE, Assembly
-from agentsandbox.languages.jq.json_text import is_plain, next_value, parse_slowly, skip_blanks, text_place
+from agentsandbox.languages.jq.json_text import JsonError, is_plain, next_value, parse_slowly, skip_blanks, text_place
 from agentsandbox.languages.jq.weight import weigh
 
 TYPE_CHECKING = False
@@ -48,6 +48,13 @@ class Inputs:
         self._text = ""
         self._position = 0
         self._ended = False
+        self.tried: str | None = None
+        """A file that could not be opened, behind those that were."""
+        self._exhausted = False
+        self._resumed = -1  # the offset in all text at which it went on after an error
+        self._left_out = (0, 0)  # where a file starts, and how many of its ends of lines were left out
+        self._is_json = False
+        self._lines_before = 0  # lines of the present file that were dropped
         self._last_read = 0
         self._started = False
         self._base_lines = 0
@@ -69,11 +76,14 @@ class Inputs:
                     self._ended = True
                     return
                 self._reader = following[1]
+                self.tried = None
                 self._files.append((following[0], self._dropped + len(self._text)))
             block = self._reader.read(_BLOCK)
             if not block:
                 self._reader = None
                 continue
+            if self._is_json and b"\0" in block:
+                block = self._without_nul(block, self._reader)
             if not self._started:
                 self._started = True
                 block = block.removeprefix(b"\xef\xbb\xbf")
@@ -82,6 +92,16 @@ class Inputs:
             self.budget.charge(len(self._text) - self._position + len(text))
             self._text += text
             return
+
+    def _without_nul(self, block: bytes, reader: ByteReader) -> bytes:
+        """The block; jq takes the last line of a file, if no newline ends it, for a string of C."""
+        line = block.rfind(b"\n") + 1
+        if b"\0" in block[line:]:
+            while (more := reader.read(_BLOCK)) and b"\n" not in more:
+                self.budget.charge(len(block) + len(more))
+                block += more
+            block = block + more if more else block[: block.index(b"\0", line)]
+        return block
 
     def _fill(self, size: int) -> None:
         """Read until `size` characters wait, the writer hesitates, or the input ends."""
@@ -107,6 +127,11 @@ class Inputs:
             lines = self._text.count("\n", 0, self._position)
             start = self._text.rfind("\n", 0, self._position) + 1
             self._base_lines += lines
+            begin = self._current()[1]
+            in_file = (
+                lines if begin <= self._dropped else self._text.count("\n", min(begin - self._dropped, self._position), self._position)
+            )
+            self._lines_before = in_file + (self._lines_before if begin < self._dropped else 0)
             self._base_column = 0 if lines else self._base_column
             self._base_column += len(self._text[start : self._position].encode("utf-8", "surrogatepass"))
             self._dropped += self._position
@@ -117,6 +142,7 @@ class Inputs:
         """All that is left, as one string."""
         while not self._ended:
             self._fill(1 << 62)
+        self._exhausted = True
         taken = self._text[self._position :]
         self._position = len(self._text)
         return taken
@@ -153,7 +179,8 @@ class Inputs:
         self._position = len(self._text)
 
     def values(self) -> Iterator[Value]:
-        """Each JSON value. Raises `JsonError` where the text goes wrong, after the values before."""
+        """Each JSON value. Raises `JsonError` where the text goes wrong, after the values before; to be asked again goes on."""
+        self._is_json = True
         wanted = _FIRST_TRY
         while True:
             self._fill(wanted)
@@ -164,12 +191,14 @@ class Inputs:
                 raise LimitReached("value_bytes")
             if not is_plain(self._text):
                 yield from self._values_slowly()
+                self._exhausted = True
                 return
             before = self._position
             yield from self._values_at_hand()
             if self._ended:
                 if self._position < len(self._text):
                     yield from self._values_slowly()
+                self._exhausted = True
                 return
             wanted = _FIRST_TRY if self._position > before else 2 * (len(self._text) - self._position) + _BLOCK
             self._drop()
@@ -248,9 +277,19 @@ class Inputs:
             self._fill(1 << 62)
         start = self._position
         text = self._text
-        for value, end in parse_slowly(text, start, self.budget.step, (self._base_lines, self._base_column), stack):
-            self._position = end
-            yield value
+        try:
+            for value, end in parse_slowly(text, start, self.budget.step, (self._base_lines, self._base_column), stack):
+                self._position = end
+                yield value
+        except JsonError as error:  # jq goes on at the next line, if it is asked to, and does not count what is left of this one
+            self._position = end = len(text) if error.end is None else error.end
+            newline = text.find("\n", end - 1)
+            self._text = text[:end] + (text[newline + 1 :] if newline >= 0 else "")
+            self._resumed = self._dropped + end
+            start = self._current()[1]
+            before = self._left_out[1] if self._left_out[0] == start else 0
+            self._left_out = (start, before + (newline >= end))
+            raise
         self._position = len(text)
 
     # where it stands
@@ -276,12 +315,16 @@ class Inputs:
             self._counted = ((begin, self._dropped), begin, 0)
         count = self._counted[2] + text.count("\n", self._counted[1], position)
         self._counted = (self._counted[0], position, count)
-        if start <= self._dropped and len(self._files) < 2:
-            count += self._base_lines
-        ended_line = position and text[position - 1] == "\n"
+        if start < self._dropped:
+            count += self._lines_before
+        if self._left_out[0] == start:
+            count += self._left_out[1]
+        ended_line = position and (text[position - 1] == "\n" or self._dropped + position == self._resumed)
         return count if ended_line else count + (text.find("\n", position, position + _BLOCK) >= 0)
 
     def place(self) -> str:
         """ "file:line" for messages."""
+        if self.tried is not None and (self._exhausted or not self._files):
+            return f"{self.tried}:0"
         name = self.filename()
         return f"{'<stdin>' if name is None else name}:{self.line()}"

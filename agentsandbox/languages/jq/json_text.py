@@ -64,7 +64,11 @@ _SMALL = ("0.00000", "-0.00000")
 
 
 class JsonError(Exception):
-    """The text is not JSON; the message is jq's."""
+    """The text is not JSON; the message is jq's. `end` is the offset behind what showed it, None for the end of the text."""
+
+    def __init__(self, message: str, end: int | None = None) -> None:
+        self.end = end
+        super().__init__(message)
 
 
 # numbers
@@ -627,6 +631,8 @@ def _literal(word: str, stack: Stack) -> str | None:
     if word[0] == "'":
         return "Invalid string literal; expected \", but got '"
     value: Value
+    if word[0] in "+-.0123456789":
+        word = word.partition("\0")[0]  # a string of C
     if word[0] in "tf" or word.startswith("nu"):
         if word not in _LITERALS:
             return "Invalid literal"
@@ -726,7 +732,7 @@ def parse_slowly(
                 elif text[position] in ",:]}":
                     stack.next = NOTHING  # jq forgets a word that such a sign follows at once
         if message is not None:
-            raise JsonError(f"{message} at {text_place(text, position, before)}")
+            raise JsonError(f"{message} at {text_place(text, position, before)}", position)
         if not stack.open and stack.next is not NOTHING:
             yield stack.next, position
             stack.next = NOTHING

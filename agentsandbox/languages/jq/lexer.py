@@ -34,6 +34,7 @@ _PLAIN = re.compile(r'[^"\\]+')
 _ESCAPES = {'"': '"', "\\": "\\", "/": "/", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 _CLOSING = {"(": ")", "[": "]", "{": "}"}
 _NESTING = 1000
+_IN_STRING = "expecting QQSTRING_TEXT or QQSTRING_INTERP_START or QQSTRING_END"
 
 
 class JqSyntaxError(Exception):
@@ -51,7 +52,7 @@ class Token:
     The parts of a string are literal text and lists of tokens, one list for each interpolation.
     """
 
-    __slots__ = ("end", "kind", "parts", "position", "text")
+    __slots__ = ("end", "error", "kind", "parts", "position", "text")
 
     def __init__(self, kind: str, text: str, position: int, end: int, parts: list[str | list[Token]] | None = None) -> None:
         self.kind = kind
@@ -59,6 +60,8 @@ class Token:
         self.position = position
         self.end = end
         self.parts = parts
+        self.error: JqSyntaxError | None = None
+        """What is wrong behind the parts of a string."""
 
 
 def tokenize(source: str) -> list[Token]:
@@ -78,7 +81,7 @@ def _refuse_escape(source: str, position: int, length: int, what: str = "Invalid
 
 
 def _scan(source: str, position: int, depth: int) -> tuple[list[Token], int]:
-    """Tokens up to the end, or up to the ")" that closes an interpolation."""
+    """Tokens up to the end, or up to the ")" that closes an interpolation; the offset behind it, -1 if it is not closed."""
     tokens: list[Token] = []
     size = len(source)
     unclosed: list[str] = []
@@ -98,8 +101,14 @@ def _scan(source: str, position: int, depth: int) -> tuple[list[Token], int]:
             continue
         text = match[0]
         if kind == "quote":
-            parts, position = _string(source, end, depth)
-            tokens.append(Token("string", text, start, position, parts))
+            token = Token("string", text, start, end, [])
+            tokens.append(token)
+            try:
+                position = token.end = _string(source, end, depth, token)
+            except JqSyntaxError as error:
+                token.error = error
+                position = size
+                break
             continue
         if kind == "word" and text in KEYWORDS:
             kind = "keyword"
@@ -109,20 +118,21 @@ def _scan(source: str, position: int, depth: int) -> tuple[list[Token], int]:
             unclosed.append(_CLOSING[text])
         elif kind == "sign" and text in ")]}":
             if depth and text == ")" and not unclosed:
+                tokens.append(Token("end", ")", start, end))
                 return tokens, end
             if not unclosed or unclosed.pop() != text:
                 kind = "invalid"
         tokens.append(Token(kind, text, start, end))
-    if depth and begin == size:
-        raise JqSyntaxError("syntax error, unexpected end of file", begin - 2, 2)
     if depth:
-        raise JqSyntaxError("syntax error, unexpected end of file", size, 0)
+        start = tokens[-1].end if tokens else begin - 2
+        tokens.append(Token("end", "", start, size))
+        return tokens, -1
     return tokens, size
 
 
-def _string(source: str, position: int, depth: int) -> tuple[list[str | list[Token]], int]:
-    """The parts of a string whose opening quote is passed, and the offset after its closing quote."""
-    parts: list[str | list[Token]] = []
+def _string(source: str, position: int, depth: int, token: Token) -> int:
+    """Collect the parts of a string whose opening quote is passed; the offset after its closing quote."""
+    parts = token.parts = []
     text: list[str] = []
     size = len(source)
     start = position
@@ -133,19 +143,16 @@ def _string(source: str, position: int, depth: int) -> tuple[list[str | list[Tok
             position = plain.end()
         if position >= size:
             start = min(start, size - 1)  # the quote or parenthesis before, when nothing follows it
-            raise JqSyntaxError(
-                "syntax error, unexpected end of file, expecting QQSTRING_TEXT or QQSTRING_INTERP_START or QQSTRING_END",
-                start,
-                max(1, size - start),
-            )
+            raise JqSyntaxError(f"syntax error, unexpected end of file, {_IN_STRING}", start, max(1, size - start))
         if source[position] == '"':
             break
         following = source[position + 1 : position + 2]
         if following == "(":
             inner, end = _scan(source, position + 2, depth + 1)
-            inner.append(Token("end", ")", end - 1, end))
             parts.append("".join(text))
             parts.append(inner)
+            if end < 0:
+                return size
             text.clear()
             position = start = end
         elif following in _ESCAPES and following:
@@ -154,10 +161,12 @@ def _string(source: str, position: int, depth: int) -> tuple[list[str | list[Tok
         elif following == "u":
             character, position = _unicode(source, position)
             text.append(character)
+        elif not following:
+            raise JqSyntaxError(f"syntax error, unexpected INVALID_CHARACTER, {_IN_STRING}", position, 1)
         else:
             _refuse_escape(source, position, 2)
     parts.append("".join(text))
-    return parts, position + 1
+    return position + 1
 
 
 _NEARLY_HEX = re.compile(r"\\u[0-9a-zA-Z]{0,4}")

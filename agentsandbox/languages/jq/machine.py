@@ -65,6 +65,8 @@ class Machine:
         self.warn = warn
         self.named = named or {}
         self.inputs: Iterator[Value] = iter(())
+        self.more_inputs: Callable[[], Iterator[Value]] = lambda: iter(())
+        """What there is behind an input that was wrong."""
         self.filename: Callable[[], str | None] = lambda: None
         self.line: Callable[[], int | None] = lambda: None
         self.search_list: list[str] = []
@@ -132,5 +134,6 @@ class Machine:
             for value in self.inputs:
                 return value
         except JsonError as error:
+            self.inputs = self.more_inputs()
             raise JqError(str(error)) from None
         raise JqError("break")

@@ -81,6 +81,8 @@ def _has(machine: Machine, value: Value, key: Value) -> Value:
         return key in value
     if isinstance(value, list) and is_number(key):
         return bool(0 <= key < len(value))
+    if value is None:
+        return False
     raise JqError(f"Cannot check whether {KINDS[type(value)]} has a {KINDS[type(key)]} key")
 
 

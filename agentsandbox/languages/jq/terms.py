@@ -122,7 +122,7 @@ class Terms(Cursor):
             return self.keyword_term(text)
         if kind == "sign" and text in _SIGN_TERMS:
             return _SIGN_TERMS[text](self)
-        return self.fail("" if self.at or kind == "end" else "end of file")
+        return self.fail("" if self.at or self.interpolated or kind == "end" else "end of file")
 
     def location(self, token: Token) -> Node:
         line = self.source.count("\n", 0, token.position) + 1
@@ -184,7 +184,10 @@ class Terms(Cursor):
         if text == "break" and self.token.kind == "variable":
             return nodes.Break(self.advance().text[1:], token.position)
         if text == "break":
-            raise JqSyntaxError("break requires a label to break to", token.position, 5)
+            error = self.error("BINDING")
+            end = token.end if self.token.kind == "end" else self.token.end
+            error.reports.append(("break requires a label to break to", token.position, end - token.position))
+            raise error
         arguments: list[Node] = []
         if self.is_sign("("):
             self.advance()
@@ -431,20 +434,21 @@ class Terms(Cursor):
 
     def string(self, format: str | None) -> Node:
         token = self.advance()
-        assert token.parts is not None
         parts: list[str | Node] = []
-        for part in token.parts:
+        for part in token.parts or ():
             if isinstance(part, str):
                 if part:
                     parts.append(part)
                 continue
             inner = type(self)(self.source, part)
-            inner.depth = self.depth
+            inner.depth, inner.interpolated = self.depth, True
             inner.enter()
             node = inner.pipe()
-            if inner.token.kind != "end":
+            if inner.token.kind != "end" or not inner.token.text:
                 inner.fail("QQSTRING_INTERP_END or '|' or ','")
             parts.append(node)
+        if token.error is not None:
+            raise token.error
         if all(isinstance(part, str) for part in parts):
             return nodes.Constant("".join(str(part) for part in parts))
         return nodes.Text(format, parts)

@@ -26,6 +26,7 @@ def _inputs(compiler: Compiler, codes: list[Code]) -> Code:
                 machine.budget.step()
                 yield item
         except JsonError as error:
+            machine.inputs = machine.more_inputs()
             raise JqError(str(error)) from None
 
     return Code(many=many)
