@@ -162,6 +162,8 @@ def _syntax_prefix(shell: Shell, error: ShellSyntaxError, origin: str) -> str:
 
 
 def _syntax_error(shell: Shell, error: ShellSyntaxError, origin: str, main: bool) -> int:
+    if not error.message and origin != "eval: ":
+        return shell.status
     prefix = _syntax_prefix(shell, error, origin)
     lines = [f"{prefix}{error.message}\n"] if error.message else []
     if error.source_line is not None:

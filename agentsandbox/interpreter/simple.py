@@ -221,6 +221,8 @@ def _general(node: SimpleCommand) -> Run:
             status = expansion_failed(shell, error)
         except RedirectionError:
             status = 1
+            if argv:
+                shell.last_argument = argv[-1]
         finally:
             if shell.keeps_fds:  # `exec` made its redirections permanent
                 shell.keeps_fds = False
