@@ -44,8 +44,8 @@ REFUSED = re.compile(
     r"unrecognized option|invalid option|unknown option|unknown predicate|[Uu]nknown argument|[Ii]llegal option|Invalid argument [-`]"
     r"|kill: invalid argument"
 )
-NO_HELP = frozenset({"true", "false", "echo", "test", "printf", "pwd", "yq"})
-"""Their help is no list of options, or (`yq`) that of another program of this name."""
+NO_HELP = frozenset({"true", "false", "echo", "test", "printf", "pwd", "yq", "curl", "wget"})
+"""Their help is no list of options, or (`yq`) that of another program of this name, or they do nothing here (`curl`, `wget`)."""
 WORDS_OF_HELP = frozenset({"-D", "-O", "-N", "-M"})
 """What looks like an option in a help text: `-N` in "a number like -N", …"""
 
