@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from agentsandbox.commands._lines import growing_blocks, short_blocks
+from agentsandbox.fs.base import File
 from agentsandbox.streams import decode, decode_bytewise, encode, position_of
 
 TYPE_CHECKING = False
@@ -68,6 +69,8 @@ class Report:
         self.line_numbers = False
         self.byte_offsets = False
         self.initial_tab = False
+        self.digits = 1
+        """The least columns of a number."""
         self.null_names = False
         self.null_lines = False
         self.before = 0
@@ -114,7 +117,18 @@ class Report:
         shown = self.colors.paint("fn", name) if self.colors else name
         return shown + ("\0" if self.null_names else "\n")
 
-    def prefix(self, name: str, number: int, offset: int, separator: str) -> str:
+    def align(self, source: ByteReader | bytes) -> None:
+        """With -T, numbers take as many columns as the largest of a file may; of what has no size, any number."""
+        if not self.initial_tab:
+            return
+        most = 2**63 - 1
+        if isinstance(source, bytes):
+            most = len(source) + self.line_numbers
+        elif isinstance(source, File) and (info := source.stat()).is_file:
+            most = info.size + self.line_numbers
+        self.digits = len(str(most))
+
+    def prefix(self, name: str, number: int, offset: int, separator: str, *, is_empty: bool = False) -> str:
         """What stands before a line."""
         colors = self.colors
         mark = colors.paint("se", separator) if colors else separator
@@ -123,14 +137,12 @@ class Report:
             pieces.append(colors.paint("fn", name) if colors else name)
             pieces.append("\0" if self.null_names else mark)
         if self.line_numbers:
-            digits = f"{number:2d}" if self.initial_tab and not self.with_filename else str(number)
-            if self.initial_tab and self.with_filename:
-                digits = f"{number:2d}"
+            digits = f"{number:{self.digits}d}"
             pieces.append((colors.paint("ln", digits) if colors else digits) + mark)
         if self.byte_offsets:
-            digits = f"{offset:2d}" if self.initial_tab else str(offset)
+            digits = f"{offset:{self.digits}d}"
             pieces.append((colors.paint("bn", digits) if colors else digits) + mark)
-        if self.initial_tab and pieces:
+        if self.initial_tab and pieces and not is_empty:
             pieces.append("\t")
         return "".join(pieces)
 
@@ -172,6 +184,7 @@ class FileSearch:
         report = self.report
         if report.max_count == 0:
             return 0
+        report.align(source)
         first, stopped = True, False
         begin = position_of(source) if report.max_count is not None else None
         for block in self._blocks(source):
@@ -203,6 +216,7 @@ class FileSearch:
             if self.report.binary == "without-match":
                 return 0
             self.binary = True
+        self.report.align(data)
         self._block(data)
         if self.invalid and self.report.binary == "binary":
             self._say_binary()
@@ -423,7 +437,7 @@ class FileSearch:
             if separator == ":" and not report.invert:
                 self._matches(out, number, offset, line)
             return
-        out.append(report.prefix(self.name, number, offset, separator))
+        out.append(report.prefix(self.name, number, offset, separator, is_empty=not line))
         if report.colors and (separator == ":") != report.invert:
             line = self._colored(line, "sl" if separator == ":" else "cx", "ms" if separator == ":" else "mc")
         elif report.colors:
