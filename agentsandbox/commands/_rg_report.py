@@ -67,7 +67,7 @@ class RgReport(Report):
     def name_suffix(self, name: str) -> str:
         return self.paint("path", name) + ("\0" if self.null_names else "\n")
 
-    def prefix(self, name: str, number: int, offset: int, separator: str, column: int = 0) -> str:
+    def prefix(self, name: str, number: int, offset: int, separator: str, column: int = 0, *, is_empty: bool = False) -> str:
         field = self.match_separator if separator == ":" else self.context_separator
         pieces: list[str] = []
         if self.with_filename:

@@ -50,6 +50,9 @@ def df(ctx: CommandContext, args: Arguments) -> int:
     fields = _choose_fields(args)
     space = Space(ctx)
     wanted = args.values("type")
+    for kind in wanted:
+        if kind in args.values("exclude-type"):
+            raise CommandError(f"file system type {quote(kind)} both selected and excluded")
     shown = (not wanted or _TYPE in wanted) and _TYPE not in args.values("exclude-type")
     rows: list[dict[str, str]] = []
     for name in args.operands or ["-"]:
@@ -94,9 +97,10 @@ def _choose_fields(args: Arguments) -> list[str]:
         for key, letter in (("inodes", "i"), ("portability", "P"), ("print-type", "T")):
             if args.flag(key):
                 raise UsageError(f"options -{letter} and --output are mutually exclusive")
-        given = ",".join([value for value in args.values("output") if value])
-        if not given:
+        texts = [value for key, value in args.given if key == "output" and value is not None]
+        if not texts:
             return list(_HEADERS)
+        given = ",".join(texts)
         fields = given.split(",")
         for field in fields:
             if field not in _HEADERS:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
+from agentsandbox.commands._lines import read_all
 from agentsandbox.errors import CommandError, UsageError
 from agentsandbox.streams import BLOCK, decode, encode
 from agentsandbox.usage import OptionParser
@@ -38,7 +39,7 @@ class _Digests:
         self.algorithm = algorithm
         self.universal = args.flag("UNIVERSAL")
 
-    def compute(self, name: str, algorithm: str, *, universal: bool) -> str | None:
+    def compute(self, name: str, algorithm: str, *, universal: bool, bits: bool = False) -> str | None:
         """The digest of a file; None after an error, which is said."""
         import hashlib  # only here: it loads OpenSSL
 
@@ -51,6 +52,9 @@ class _Digests:
             state = hashlib.new(_ALGORITHMS[algorithm], usedforsecurity=False)
         except ValueError:
             raise CommandError(f"the algorithm {algorithm} is not available here") from None
+        if bits:
+            state.update(self._bytes_of_bits(source))
+            return str(state.hexdigest())
         return_waits = False
         while block := source.read(4 * BLOCK):
             self.ctx.budget.step(len(block) // 1024 + 1)
@@ -61,9 +65,19 @@ class _Digests:
             state.update(b"\n")
         return str(state.hexdigest())
 
+    def _bytes_of_bits(self, source: ByteReader) -> bytes:
+        """The bytes that the digits 0 and 1 of a file write down."""
+        digits = re.sub(rb"[^01]+", b"", read_all(self.ctx.budget, source))
+        if len(digits) % 8:
+            raise CommandError("bits that make no whole bytes are not available here")
+        return b"".join(
+            [int(digits[at : at + 512], 2).to_bytes(len(digits[at : at + 512]) // 8, "big") for at in range(0, len(digits), 512)]
+        )
+
     def print(self, name: str) -> bool:
         """One line of output; false after an error."""
-        digest = self.compute(name, self.algorithm, universal=self.universal)
+        bits = self.args.flag("01")
+        digest = self.compute(name, self.algorithm, universal=self.universal, bits=bits)
         if digest is None:
             return False
         escaped = "\\" if re.search(r"[\n\\]", name) else ""
@@ -72,7 +86,7 @@ class _Digests:
             label = {"512224": "512/224", "512256": "512/256"}.get(self.algorithm, self.algorithm)
             self.ctx.print(f"{escaped}SHA{label} ({shown}) = {digest}")
         else:
-            mark = "*" if self.args.flag("binary") else "U" if self.universal else " "
+            mark = "*" if self.args.flag("binary") else "U" if self.universal else "^" if bits else " "
             self.ctx.print(f"{escaped}{digest} {mark}{shown}")
         return True
 
@@ -128,7 +142,7 @@ class _List:
             chosen = self.digests.algorithm
             if chosen in ("512224", "512256") and len(digest) == (56 if chosen == "512224" else 64):
                 algorithm = chosen
-        if algorithm not in _ALGORITHMS or mark == "^":
+        if algorithm not in _ALGORITHMS:
             return None
         if escaped:
             name = re.sub(r"\\([\\n])", lambda each: "\n" if each[1] == "n" else "\\", name)
@@ -137,7 +151,7 @@ class _List:
     def _compare(self, algorithm: str, digest: str, mark: str, name: str) -> None:
         if self.args.flag("ignore-missing") and not (name and self.ctx.fs.exists(self.ctx.path(name))):
             return
-        found = self.digests.compute(name, algorithm, universal=mark == "U")
+        found = self.digests.compute(name, algorithm, universal=mark == "U", bits=mark == "^")
         if found is None:
             self.unreadable += 1
             result = "FAILED open or read"
@@ -194,6 +208,7 @@ def _with_newlines(block: bytes, return_waits: bool) -> tuple[bytes, bool]:
       -c, --check           read digests from the FILEs and check them
           --tag             print lines as BSD does
       -t, --text            mark the files as text (the default)
+      -0, --01              files hold the digits of bits: 0 and 1, the rest does not count
       -U, --UNIVERSAL       read CR and CR LF as newlines
 
     Options for --check:
@@ -240,14 +255,14 @@ def _spelling(args: Arguments) -> str:
 
 
 def _find_problem(args: Arguments) -> str:
-    if sum(args.flag(key) for key in ("binary", "text", "UNIVERSAL")) > 1:
+    if sum(args.flag(key) for key in ("binary", "text", "UNIVERSAL", "01")) > 1:
         return "Ambiguous file mode"
     if not args.flag("check"):
         for key in _CHECK_ONLY:
             if args.flag(key):
                 return f"--{key} option used only when verifying checksums"
     if args.flag("tag"):
-        for key, what in (("text", "--text"), ("UNIVERSAL", "Universal Newlines")):
+        for key, what in (("text", "--text"), ("UNIVERSAL", "Universal Newlines"), ("01", "BITS")):
             if args.flag(key):
                 return f"--tag does not support {what} mode"
     return ""
