@@ -7,15 +7,13 @@ import stat
 from agentsandbox.commands._listing import indicator
 from agentsandbox.commands._quoting import is_printable, printable
 from agentsandbox.commands._times import LocalTime, nanoseconds
+from agentsandbox.commands._tree_colors import Palette
 from agentsandbox.languages.modes import format_mode
 from agentsandbox.languages.owners import Owners
-from agentsandbox.patterns import compile_glob
 from agentsandbox.streams import encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from agentsandbox.command import CommandContext
     from agentsandbox.commands._tree_options import TreeOptions
     from agentsandbox.fs.base import Stat
@@ -33,16 +31,6 @@ _LINES = {
     "cp437": ("\udcb3   ", "\udcc3\udcc4\udcc4 ", "\udcc0\udcc4\udcc4 "),
 }  # fmt: skip
 _HALF_YEAR = 6 * 30 * 24 * 3600
-_COLORS = {
-    "no": "00", "fi": "00", "di": "01;34", "ln": "01;36", "pi": "40;33", "so": "01;35", "bd": "40;33;01", "cd": "40;33;01",
-    "or": "40;31;01", "ex": "01;32",
-}  # fmt: skip
-_SUFFIXES = {
-    "01;32": "bat BAT btm BTM cmd CMD com COM dll DLL exe EXE",
-    "01;31": "arj bz2 deb gz lzh rpm tar taz tb2 tbz2 tbz tgz tz2 z Z zip ZIP zoo",
-    "01;35": "asf ASF avi AVI bmp BMP flac FLAC gif GIF jpg JPG jpeg JPEG m2a M2a m2v M2V mov MOV mp3 MP3 mpeg MPEG mpg MPG ogg OGG "
-    "ppm rm RM tga TGA tif TIF wav WAV wmv WMV xbm xpm",
-}  # fmt: skip
 
 
 class Node:
@@ -74,6 +62,7 @@ class Form:
         self.writer = writer
         self.local = LocalTime(ctx)
         self.owners = Owners(ctx)
+        self.palette = Palette(ctx.env)
 
     def write(self, text: str) -> None:
         """Write text."""
@@ -185,7 +174,7 @@ class Drawing(Form):
         else:
             shown = self._name(node.target)
             if self.options.colors:
-                shown = _paint(shown, _color(node.target_info, node.target) if node.target_info is not None else "00")
+                shown = self.palette.paint(shown, node.target_info, node.target)
             text += f" -> {shown}"
             if node.target_info is not None:
                 text += indicator(node.target_info, self._marks)
@@ -198,9 +187,9 @@ class Drawing(Form):
         shown = self._name(name)
         if not self.options.colors or node is None:
             return shown
-        if node.target is not None and node.target_info is None:
-            return _paint(shown, _COLORS["or"])
-        return _paint(shown, _color(node.info, node.name))
+        if node.target is not None:
+            return self.palette.paint_link(shown, node.target_info, node.target)
+        return self.palette.paint(shown, node.info, node.name)
 
     def _name(self, name: str) -> str:
         if self.options.question_marks:
@@ -210,27 +199,6 @@ class Drawing(Form):
         if self.options.quotes:
             return f'"{name}"'
         return name
-
-
-def _paint(text: str, code: str) -> str:
-    return f"\x1b[{code}m{text}\x1b[0m"
-
-
-def _color(info: Stat | None, name: str) -> str:
-    if info is None:
-        return _COLORS["no"]
-    kinds: Mapping[int, str] = {
-        stat.S_IFDIR: "di", stat.S_IFLNK: "ln", stat.S_IFIFO: "pi", stat.S_IFSOCK: "so", stat.S_IFBLK: "bd", stat.S_IFCHR: "cd",
-    }  # fmt: skip
-    kind = kinds.get(stat.S_IFMT(info.mode))
-    if kind is None and info.mode & 0o111:
-        kind = "ex"
-    if kind is not None:
-        return _COLORS[kind]
-    for code, suffixes in _SUFFIXES.items():
-        if any(compile_glob(f"*.{suffix}").match(name) for suffix in suffixes.split()):
-            return code
-    return _COLORS["fi"]
 
 
 class _Markup(Form):

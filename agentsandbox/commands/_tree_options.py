@@ -41,6 +41,8 @@ class TreeOptions:
         self.sort = "name"
         self.human = self.si = self.use_ctime = False
         self.lines = ""
+        self.plain = False
+        self.ignore_files: list[str] = []
         self._patterns: list[str] = []
         self._ignored: list[str] = []
         self._words = list(words)
@@ -74,7 +76,7 @@ class TreeOptions:
         self.prune = "prune" in self.given
         self.inodes = "inodes" in self.given
         self.facts_first = "facts_first" in self.given
-        self.git_ignore = "git_ignore" in self.given
+        self.git_ignore = "git_ignore" in self.given or bool(self.ignore_files)
         self.from_file = "from_file" in self.given
         ignore_case = "ignore_case" in self.given
         self.patterns = _compile(self._patterns, ignore_case=ignore_case)
@@ -96,7 +98,7 @@ class TreeOptions:
 
     def _next(self, option: str) -> str:
         if self._position >= len(self._words):
-            raise CommandError(f"Missing argument to {option} option.")
+            raise CommandError(f"Missing argument to {option}{'' if option.startswith('--') else ' option.'}")
         self._position += 1
         return self._words[self._position - 1]
 
@@ -119,6 +121,7 @@ class TreeOptions:
                 self.use_ctime = self.use_ctime or letter == "c"
             elif letter == "n":
                 self.given.discard("colors")
+                self.plain = True
             elif letter in "AS":
                 self.lines = "ansi" if letter == "A" else "cp437"
             elif letter == "R":
@@ -149,6 +152,8 @@ class TreeOptions:
         elif name == "charset":
             charset = (value if equals else self._next("--charset")).lower()
             self.lines = "utf-8" if charset.startswith("utf-8") else "ascii"
+        elif name == "gitfile":
+            self.ignore_files.append(value if equals else self._next("--gitfile"))
         elif name == "filelimit":
             limit = value if equals else self._next("--filelimit")
             self.file_limit = int(limit) if limit.isascii() and limit.isdecimal() and len(limit) < 10 else 0

@@ -10,6 +10,7 @@ from agentsandbox.commands._copying import join
 from agentsandbox.commands._tree_forms import Drawing, Form, Json, Node, Xml
 from agentsandbox.commands._tree_options import TreeOptions
 from agentsandbox.commands._versions import version_key
+from agentsandbox.errors import CommandError
 from agentsandbox.fs.base import Stat
 from agentsandbox.streams import decode, encode
 
@@ -27,7 +28,8 @@ Draw the contents of directories.
 Files:    -a all, also hidden ones   -d directories only   -l follow links to directories   -L LEVEL so many levels
           -P PATTERN only files that match   -I PATTERN nothing that matches (alternatives by |)   --ignore-case   --matchdirs -P for
           directories too   --prune no empty directories   --filelimit N no directories with more entries   -x stay on the filesystem
-          --gitignore nothing that .gitignore files name   --fromfile draw the paths in files (. for standard input)
+          --gitignore nothing that .gitignore files name   --gitfile FILE nor what this file names
+          --fromfile draw the paths in files (. for standard input)
 Facts:    -p permissions   -u user   -g group   -s size   -h, --si readable sizes   -D time   --timefmt FORMAT   --inodes
           -F append */=|   --du sizes with all below   --metafirst facts before the lines
 Names:    -f full paths   -Q in double quotes   -q ? for what does not print   -N as they are
@@ -48,6 +50,19 @@ class _Reader:
         self.size = 0
         self._rules: dict[str, IgnoreRules | None] = {}
         """What the .gitignore files of directories say, by path."""
+        self._given = self._given_rules()
+
+    def _given_rules(self) -> IgnoreRules | None:
+        """What the files of --gitfile say, each of which counts from its own directory."""
+        rules: IgnoreRules | None = None
+        for name in self.options.ignore_files:
+            from agentsandbox.commands._ignore_rules import IgnoreRules, read_rules
+
+            path = normalize(self.ctx.path(name))
+            if not self.ctx.fs.exists(path):
+                raise CommandError("Could not load gitignore file")
+            rules = IgnoreRules(posixpath.dirname(path), read_rules(self.ctx.fs, path), rules)
+        return rules
 
     def read(self, name: str) -> Node | None:
         """A starting point with all below it; None if there is none."""
@@ -113,7 +128,7 @@ class _Reader:
         except OSError:
             node.comment = "error opening dir"
             return False
-        self._rules[node.path] = self._rules_of(node.path, self._rules.get(posixpath.dirname(node.path)))
+        self._rules[node.path] = self._rules_of(node.path, self._rules.get(posixpath.dirname(node.path), self._given))
         children = [child for name in names if (child := self._examine(node, name)) is not None]
         if self.options.file_limit and len(children) > self.options.file_limit:
             node.comment = f"{len(children)} entries exceeds filelimit, not opening dir"
@@ -260,7 +275,7 @@ def tree(ctx: CommandContext, args: Arguments) -> int:
         return 0
     options = TreeOptions(args.operands)
     options.lines = options.lines or ("ascii" if ctx.is_bytewise() else "utf-8")
-    options.colors = options.colors and "TERM" in ctx.env
+    options.colors = "TERM" in ctx.env and (options.colors or ("CLICOLOR_FORCE" in ctx.env and not options.plain))
     form_type: type[Form] = Json if options.json else Xml if options.xml else Drawing
     file = None if options.output is None else ctx.fs.open(ctx.path(options.output), "w", permissions=0o666 & ~ctx.umask)
     try:
