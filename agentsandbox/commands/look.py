@@ -13,7 +13,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_WORDS = "/usr/share/dict/words"
+_WORDS, _OTHER_WORDS = "/usr/share/dict/words", "/usr/share/dict/web2"
 _NOT_ALPHANUMERIC = bytes([byte for byte in range(256) if not (byte < 128 and (chr(byte).isalnum() or byte in b" \t\n"))])
 
 
@@ -39,7 +39,7 @@ def look(ctx: CommandContext, args: Arguments) -> int:
     if not 1 <= len(args.operands) <= 2:
         raise UsageError("bad usage")
     has_file = len(args.operands) == 2
-    name = args.operands[1] if has_file else f"{_WORDS}2" if args.flag("alternative") else _WORDS
+    name = args.operands[1] if has_file else _OTHER_WORDS if args.flag("alternative") else _WORDS
     fold = args.flag("ignore-case") or not has_file
     alphanumeric = args.flag("alphanum") or not has_file
     text = encode(args.operands[0])
