@@ -28,6 +28,7 @@ __all__ = [
     "CHECKS",
     "CORRUPT",
     "RECOVER",
+    "ZEROS",
     "CompressionError",
     "GzipHeader",
     "Source",
@@ -43,6 +44,8 @@ __all__ = [
 BLOCK = 262144
 _WINDOW = 32768
 """`gzip` writes so many bytes at once: what it has of them when the data turns out to be wrong is lost."""
+ZEROS = bytes(_WINDOW)
+"""What stands before the data for `gzip` and `unzip`: wrong data may refer to it."""
 _PART = 5000
 """The same of `bzip2`."""
 _REPLAYED = 1 << 20
@@ -173,7 +176,7 @@ def _gunzip(source: Source, budget: Budget) -> Iterator[bytes]:
 
 def inflate(source: Source, budget: Budget, *, checked: bool = True) -> Iterator[bytes]:
     """One member's data, its checks included, if it has those."""
-    inflater = zlib.decompressobj(-15)
+    inflater = zlib.decompressobj(-15, zdict=ZEROS)
     check = size = 0
     while not inflater.eof:
         pending = inflater.unconsumed_tail or source.block()
@@ -241,16 +244,15 @@ def _expand(
 
 
 def _before_error(expander: lzma.LZMADecompressor, taken: list[bytes], budget: Budget) -> bytes:
-    """All that wrong data gives before the error, which the library keeps to itself: the data byte by byte shows it."""
+    """What wrong data gives before the error, which the library keeps to itself: the data byte by byte shows it."""
     found: list[bytes] = []
     size = 0
     try:
         for byte in b"".join(taken):
             budget.step()
-            part = expander.decompress(bytes([byte]))
-            size += len(part)
+            found.append(expander.decompress(bytes([byte])))
+            size += len(found[-1])
             budget.charge(size)
-            found.append(part)
     except (EOFError, ValueError, lzma.LZMAError):
         pass
     return b"".join(found)
@@ -287,20 +289,23 @@ def _bunzip2(source: Source, budget: Budget) -> Iterator[bytes]:
         source.give_back(expander.unused_data)
 
 
-def decompress(source: Source, format: str, budget: Budget, *, single: bool = False) -> Iterator[bytes]:
-    """The data of a compressed stream in blocks; `CompressionError` where it is wrong. `single`: only the first stream of xz."""
+def decompress(source: Source, format: str, budget: Budget, *, single: bool = False, dictionary: Any = None) -> Iterator[bytes]:
+    """The data of a compressed stream in blocks; `CompressionError` where it is wrong.
+
+    `single`: only the first stream of xz. `dictionary`: what zstd needs beside the data.
+    """
     if format == "gzip":
         return _gunzip(source, budget)
     if format == "bzip2":
         return _bunzip2(source, budget)
     if format == "zstd":
-        return _unzstd(source, budget)
+        return _unzstd(source, budget, dictionary)
     if format == "xz":
         return _expand(source, budget, _MAGIC["xz"], lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ, _MEMORY), single=single)
     return _expand(source, budget, _MAGIC["lzma"], lambda: lzma.LZMADecompressor(lzma.FORMAT_ALONE, _MEMORY))
 
 
-def _unzstd(source: Source, budget: Budget) -> Iterator[bytes]:
+def _unzstd(source: Source, budget: Budget, dictionary: Any = None) -> Iterator[bytes]:
     """Frames one after the other. The library has no bound for what comes out: what goes in is small, the smaller the more it grows."""
     zstandard = load_zstandard()
     first = True
@@ -308,7 +313,7 @@ def _unzstd(source: Source, budget: Budget) -> Iterator[bytes]:
         if source.peek(4) != _MAGIC["zstd"]:
             raise CompressionError("format" if source.peek(4) else "end")
         first = False
-        frame = zstandard.ZstdDecompressor(max_window_size=_MEMORY).decompressobj()
+        frame = zstandard.ZstdDecompressor(dict_data=dictionary, max_window_size=_MEMORY).decompressobj()
         portion = 64
         while not frame.eof:
             pending = source.take(portion)
@@ -317,8 +322,8 @@ def _unzstd(source: Source, budget: Budget) -> Iterator[bytes]:
             budget.step(10)
             try:
                 data: bytes = frame.decompress(pending)
-            except zstandard.ZstdError:
-                raise CompressionError("data") from None
+            except zstandard.ZstdError as error:
+                raise CompressionError("check" if "checksum" in str(error) else "data") from None
             portion = min(2 * portion, 1024) if len(data) < 1 << 20 else 64
             if data:
                 yield data

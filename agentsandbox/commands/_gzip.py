@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import posixpath
 import re
+import stat as stat_module
 
-from agentsandbox.commands._compression import CompressionError, Source, compress_stream, compressor, decompress, read_gzip_header
+from agentsandbox.commands._compression import CompressionError, Source, compress_stream, compressor, read_gzip_header
+from agentsandbox.commands._gzip_members import MemberError, Members
 from agentsandbox.commands._times import nanoseconds
 from agentsandbox.fs.base import File, Timestamp
 from agentsandbox.streams import BytesReader, decode, encode
@@ -20,13 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["Gzip", "GzipOptions"]
 
 _SUFFIXES = {".gz": "", "-gz": "", ".z": "", "-z": "", "_z": "", ".Z": "", ".tgz": ".tar", ".taz": ".tar"}
-_PROBLEMS = {
-    "format": "not in gzip format",
-    "end": "unexpected end of file",
-    "check": "invalid compressed data--crc error",
-    "length": "invalid compressed data--length error",
-    "data": "invalid compressed data--format violated",
-}
+_KNOWN = (b"\x1f\x8b", b"\x1f\x9d", b"PK")
 _SYMLINK = "Too many levels of symbolic links"
 
 
@@ -50,8 +46,9 @@ class Gzip:
         self.ctx = ctx
         self.options = options
         self.headed = False
-        self.totals = [0, 0, 0]
-        self.overhead = 0
+        self.totals = [0, 0]
+        self.members: Members | None = None
+        """What was expanded last."""
         self.ended = False
         """Whether something was so wrong that no other operand is looked at."""
 
@@ -68,17 +65,15 @@ class Gzip:
     def tell(self, text: str) -> None:
         self.ctx.stderr.write(encode(text))
 
-    def problem(self, name: str, error: CompressionError) -> None:
+    def problem(self, name: str, error: MemberError) -> None:
         """Word what is wrong with compressed data."""
-        if error.problem == "garbage":
-            if not self.options.quiet:
-                self.tell(f"\ngzip: {name}: decompression OK, trailing garbage ignored\n")
+        if not (error.warns and self.options.quiet):
+            self.tell(error.text.replace("NAME", name))
+        if error.warns:
             self.ctx.status = self.ctx.status or 2
             return
-        for problem in ("check", "length") if error.problem == "both" else (error.problem,):
-            self.tell(f"\ngzip: {name}: {_PROBLEMS[problem]}\n")
         self.ctx.status = 1
-        self.ended = error.problem in ("end", "data") or (error.problem != "format" and not self.options.test)
+        self.ended = error.ends or ("invalid" in error.text and not self.options.test and not self.options.list)
 
     # operands
 
@@ -92,16 +87,16 @@ class Gzip:
                 self.operand(name)
             if self.ended:
                 return self.ctx.status
-        if self.options.list and len(operands) > 1 and self.totals[2] > 1:
-            self.list_line(self.totals[0], self.totals[1], "(totals)", None)
+        if self.options.list and len(operands) > 1:
+            self.list_totals()
         return self.ctx.status
 
     def standard_input(self) -> None:
         if self.options.list:
-            self.list_stream(self.ctx.stdin, "stdout", None)
+            self.list_stream(self.ctx.stdin, "stdin", None, "stdout")
         elif self.options.decompress or self.options.test:
-            size = self.expand_to(None if self.options.test else self.ctx.stdout, self.ctx.stdin, "stdin")
-            if self.options.test and self.options.verbose and size >= 0:
+            done = self.expand_to(None if self.options.test else self.ctx.stdout, self.ctx.stdin, "stdin")
+            if self.options.test and self.options.verbose and done:
                 self.tell(" OK\n")
         else:
             stdin = self.ctx.stdin
@@ -153,6 +148,11 @@ class Gzip:
         if not info.is_file:
             self.caution(f"{name} is not a directory or a regular file - ignored")
             return
+        if not self.options.force and not self.options.stdout and not self.options.test and not self.options.list:
+            problem = _unwanted(info)
+            if problem:
+                self.caution(f"{name} {problem}")
+                return
         try:
             self.regular_file(name, info)
         except OSError as error:
@@ -186,10 +186,10 @@ class Gzip:
         file = self.ctx.fs.open(self.ctx.path(name), "r")
         try:
             if options.list:
-                self.list_stream(file, stripped or name, info)
+                self.list_stream(file, name, info, stripped or name)
             elif options.test:
-                if self.expand_to(None, file, name) >= 0 and options.verbose:
-                    self.tell(f"{name}:\t OK\n")
+                if self.expand_to(None, file, name, told=True) and options.verbose:
+                    self.tell(" OK\n")
             elif options.stdout:
                 self.to_stdout(file, name, info)
             elif reads:
@@ -203,23 +203,12 @@ class Gzip:
 
     def to_stdout(self, file: ByteReader, name: str, info: Stat) -> None:
         if self.options.decompress:
-            size = self.expand_to(self.ctx.stdout, file, name)
-            if size >= 0:
-                self.report(name, size, info.size - self.overhead_of(name), "stdout")
+            if self.expand_to(self.ctx.stdout, file, name, told=True):
+                self.report_expanded(info, "stdout")
             return
+        self.begin(name)
         before, after = self.squeeze_to(self.ctx.stdout, file, self.stored_name(name), self.stored_time(info))
-        self.report(name, before, after, "stdout")
-
-    def overhead_of(self, name: str) -> int:
-        """Bytes of a file that are header and trailer."""
-        file = self.ctx.fs.open(self.ctx.path(name), "r")
-        try:
-            header = read_gzip_header(Source(file))
-        except CompressionError:
-            return 0
-        finally:
-            file.release()
-        return 18 + (len(header.name) + 1 if header.name else 0)
+        self.report(before, after, "stdout")
 
     def stored_name(self, name: str) -> bytes:
         return b"" if self.options.name is False else encode(posixpath.basename(name))
@@ -227,25 +216,28 @@ class Gzip:
     def stored_time(self, info: Stat) -> int:
         return 0 if self.options.name is False else nanoseconds(info.mtime) // 1_000_000_000
 
-    def expand_to(self, target: ByteWriter | None, reader: ByteReader, name: str) -> int:
-        """Decompress; how many bytes came out, −1 if something was wrong. With -f what is not compressed is copied as it is."""
-        source = Source(reader)
-        if self.options.force and self.options.stdout | (name == "stdin") and source.peek(2) != b"\x1f\x8b":
+    def expand_to(self, target: ByteWriter | None, reader: ByteReader | Source, name: str, *, told: bool = False) -> bool:
+        """Decompress; whether all went well. With -f what is not compressed is copied as it is. `told`: -v names the file."""
+        source = reader if isinstance(reader, Source) else Source(reader)
+        self.members = None
+        if self.options.force and self.options.stdout | (name == "stdin") and source.peek(2) not in _KNOWN:
             while block := source.block():
                 self.ctx.budget.step()
                 if target is not None:
                     target.write(block)
-            return -1
-        size = 0
+            return False
         try:
-            for block in decompress(source, "gzip", self.ctx.budget):
-                size += len(block)
+            self.members = Members(source, self.ctx.budget, verbose=bool(self.options.verbose))
+            blocks = self.members.start()
+            if told:
+                self.begin(name)
+            for block in blocks:
                 if target is not None:
                     target.write(block)
-        except CompressionError as error:
+        except MemberError as error:
             self.problem(name, error)
-            return size if error.problem == "garbage" else -1
-        return size
+            return error.warns
+        return True
 
     def squeeze_to(self, target: ByteWriter, reader: ByteReader, name: bytes, mtime: int) -> tuple[int, int]:
         """Compress; the sizes before and after, without the header."""
@@ -262,19 +254,20 @@ class Gzip:
                 self.ctx.status = self.ctx.status or 2
                 return None
             self.ctx.fs.unlink(path)
-        return self.ctx.fs.open(path, "x", permissions=info.permissions)
+        return self.ctx.fs.open(path, "x", permissions=info.permissions & 0o777)
 
     def squeeze_file(self, file: ByteReader, name: str, info: Stat) -> None:
         output = name + self.options.suffix
         target = self.create(output, info)
         if target is None:
             return
+        self.begin(name)
         try:
             before, after = self.squeeze_to(target, file, self.stored_name(name), self.stored_time(info))
         finally:
             target.release()  # type: ignore[attr-defined]
         self.finish(name, output, info, info.mtime)
-        self.report(name, before, after, output)
+        self.report(before, after, output)
 
     def expand_file(self, file: ByteReader, name: str, output: str, info: Stat) -> None:
         mtime: float = info.mtime
@@ -289,77 +282,80 @@ class Gzip:
                 output = posixpath.join(posixpath.dirname(name), posixpath.basename(decode(header.name)))
             if header is not None and header.mtime:
                 mtime = Timestamp.from_ns(header.mtime * 1_000_000_000)
-        start = source.peek(2)
-        if start != b"\x1f\x8b":
-            self.problem(name, CompressionError("format" if start else "end"))
-            return
-        target = self.create(output, info)
-        if target is None:
-            return
-        overhead = self.overhead_of(name)
-        size = 0
+        self.members = Members(source, self.ctx.budget, keeps_input=False, verbose=bool(self.options.verbose))
+        target: ByteWriter | None = None
+        done = False
         try:
-            for block in decompress(source, "gzip", self.ctx.budget):
-                size += len(block)
-                target.write(block)
-        except CompressionError as error:
-            self.problem(name, error)
-            if error.problem != "garbage":
-                target.release()  # type: ignore[attr-defined]
-                self.ctx.fs.unlink(self.ctx.path(output))
+            blocks = self.members.start()
+            target = self.create(output, info)
+            if target is None:
                 return
-        except OSError:
-            self.ctx.fs.unlink(self.ctx.path(output))
-            raise
-        target.release()  # type: ignore[attr-defined]
-        self.finish(name, output, info, mtime)
-        self.report(name, size, info.size - overhead, output)
+            self.begin(name)
+            for block in blocks:
+                target.write(block)
+            done = True
+        except MemberError as error:
+            self.problem(name, error)
+            done = error.warns
+        finally:
+            if target is not None:
+                target.release()  # type: ignore[attr-defined]
+                if not done:
+                    self.ctx.fs.unlink(self.ctx.path(output))
+        if done:
+            self.finish(name, output, info, mtime)
+            self.report_expanded(info, output)
 
     def finish(self, name: str, output: str, info: Stat, mtime: float) -> None:
         """Give the output the input's mode and time; remove the input unless it is kept."""
         path = self.ctx.path(output)
-        self.ctx.fs.chmod(path, info.permissions)
+        self.ctx.fs.chmod(path, info.permissions & 0o777)
         self.ctx.fs.utime(path, mtime)
         if not self.options.keep:
             self.ctx.fs.unlink(self.ctx.path(name))
 
     # telling
 
-    def report(self, name: str, before: int, after: int, output: str) -> None:
-        if not self.options.verbose:
-            return
-        done = f" -- {'created' if self.options.keep and not self.options.stdout else 'replaced with'} {output}"
-        self.tell(f"{name}:\t{_ratio(before - after, before)}{done}\n")
+    def begin(self, name: str) -> None:
+        if self.options.verbose:
+            self.tell(f"{name}:\t")
 
-    def list_stream(self, reader: ByteReader, name: str, info: Stat | None) -> None:
-        size = 0
-        last = b""
+    def report(self, before: int, after: int, output: str) -> None:
+        if self.options.verbose:
+            done = f" -- {'created' if self.options.keep and not self.options.stdout else 'replaced with'} {output}"
+            self.tell(f"{_ratio(before - after, before)}{done}\n")
+
+    def report_expanded(self, info: Stat, output: str) -> None:
+        if self.members is not None:
+            self.report(self.members.length, info.size - self.members.overhead, output)
+
+    def list_stream(self, reader: ByteReader, name: str, info: Stat | None, shown: str) -> None:
         source = Source(reader)
-        start = source.peek(4096)
-        while block := source.block():
-            self.ctx.budget.step()
-            size += len(block)
-            last = (last + block)[-8:]
-        try:
-            header = read_gzip_header(Source(BytesReader(start)))
-        except CompressionError as error:
-            self.problem(name, error)
+        if not self.expand_to(None, source, name):
             return
-        length = int.from_bytes(last[4:], "little")
-        if self.options.name and header.name:
-            name = posixpath.join(posixpath.dirname(name), posixpath.basename(decode(header.name)))
+        members = self.members
+        if members is None:
+            return
+        if members.trailed:
+            self.list_totals()
+            return
+        size = source.taken if info is None else info.size
+        if self.options.name and members.name:
+            shown = posixpath.join(posixpath.dirname(shown), posixpath.basename(decode(members.name)))
         details = None
         if self.options.verbose:
-            seconds = header.mtime or (nanoseconds(info.mtime) // 1_000_000_000 if info is not None else int(self.ctx.host.clock()))
-            details = (int.from_bytes(last[:4], "little"), seconds)
-        overhead = 18 + (len(header.name) + 1 if header.name else 0)
+            seconds = members.mtime or (nanoseconds(info.mtime) // 1_000_000_000 if info is not None else int(self.ctx.host.clock()))
+            crc = "f" * 16 if members.crc is None else f"{members.crc:08x}"
+            details = f"{members.method} {crc} ", seconds
         self.totals[0] += size
-        self.totals[1] += length
-        self.totals[2] += 1
-        self.overhead = overhead
-        self.list_line(size, length, name, details)
+        self.totals[1] += members.length
+        self.list_line(size, members.length, shown, details)
 
-    def list_line(self, compressed: int, length: int, name: str, details: tuple[int, int] | None) -> None:
+    def list_totals(self) -> None:
+        if self.totals[0] > 0 and self.totals[1] > 0:
+            self.list_line(self.totals[0], self.totals[1], "(totals)", None)
+
+    def list_line(self, compressed: int, length: int, name: str, details: tuple[str, int] | None) -> None:
         from agentsandbox.languages.strftime import strftime  # only -lv shows one
 
         verbose = bool(self.options.verbose)
@@ -373,9 +369,22 @@ class Gzip:
         if verbose:
             prefix = "                            "
             if details is not None:
-                prefix = f"defla {details[0]:08x} {strftime(details[1], '%b %e %H:%M', self.ctx.env.get('TZ', ''))} "
-        saved = length - compressed + self.overhead
+                prefix = f"{details[0]}{strftime(details[1], '%b %e %H:%M', self.ctx.env.get('TZ', ''))} "
+        saved = length - compressed + (self.members.overhead if self.members is not None else 0)
         self.ctx.print(f"{prefix}{compressed:>19} {length:>19} {_ratio(saved, length)} {name}")
+
+
+def _unwanted(info: Stat) -> str:
+    """Why a file is left alone unless -f is given; "" for most."""
+    if info.mode & stat_module.S_ISUID:
+        return "is set-user-ID on execution - ignored"
+    if info.mode & stat_module.S_ISGID:
+        return "is set-group-ID on execution - ignored"
+    if info.mode & stat_module.S_ISVTX:
+        return "has the sticky bit set - file ignored"
+    if info.nlink > 1:
+        return f"has {info.nlink - 1} other link{'s' if info.nlink > 2 else ''} -- file ignored"
+    return ""
 
 
 def _ratio(saved: int, whole: int) -> str:

@@ -9,15 +9,18 @@ import stat as stat_module
 from agentsandbox.commands._quoting import quote
 from agentsandbox.commands._tar_format import HeaderStyle, Member, NameTooLongError, build_headers
 from agentsandbox.commands._tar_ignores import Ignores
+from agentsandbox.commands._tar_incremental import Tree
 from agentsandbox.commands._tar_names import Exclusions, SafeNames, show, show_in_message
 from agentsandbox.commands._times import nanoseconds
 from agentsandbox.languages.owners import Owners
+from agentsandbox.streams import encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from agentsandbox.command import CommandContext
+    from agentsandbox.commands._tar_incremental import Directory, Snapshot
     from agentsandbox.commands._tar_names import Transformation
     from agentsandbox.commands._tar_stream import ArchiveWriter
     from agentsandbox.fs.base import Stat
@@ -77,6 +80,7 @@ class Creation:
         self.linked: dict[int, str] = {}
         self.link_counts: dict[int, list[int]] = {}
         self.ignores = Ignores(ctx, options.ignores)
+        self.snapshot: Snapshot | None = None
         self.newer_than: Callable[[str, int], bool] | None = None
         self.removals: list[tuple[str, bool]] = []
 
@@ -97,7 +101,34 @@ class Creation:
                 continue
             pending.extend(reversed(self._add_one(here, directory)))
 
-    def _add_one(self, name: str, directory: str) -> list[str]:
+    def add_changed(self, operands: list[tuple[str, str, bool]], snapshot: Snapshot) -> None:
+        """Archive all directories below the operands, and then the files in them that are new since the snapshot."""
+        options = self.options
+        if snapshot.time is not None:
+            options.newer, options.newer_status = snapshot.time, True
+        tree = Tree(
+            self.ctx,
+            snapshot,
+            is_old=lambda info: options.newer is not None and self._is_old(info),
+            is_excluded=lambda name: options.exclusions.match(name, self.ctx.budget) or self.ignores.match(name),
+            enter=self.ignores.enter,
+            tell=lambda keyword, text: options.warn(keyword, text) if options.told else None,
+        )
+        for name, base, recursive in operands:
+            if not tree.is_excluded(name):
+                tree.add(name.rstrip("/") or "/", base, recursive=recursive)
+        tree.renamed()
+        names = sorted(tree.names.items(), key=lambda pair: encode(pair[0]))
+        for name, (base, directory) in names:
+            self._add_one(name, base, directory)
+        options.newer = None
+        for name, (base, directory) in names:
+            for entry, code in directory.entries.items() if directory is not None else ():
+                self.ctx.budget.step()
+                if code == "Y":
+                    self._add_one(posixpath.join(name, entry), base)
+
+    def _add_one(self, name: str, directory: str, dumped: Directory | None = None) -> list[str]:
         """Archive one file; the names below a directory."""
         path = posixpath.join(directory, name)
         try:
@@ -106,7 +137,7 @@ class Creation:
             self.fail(name, "stat", error)
             return []
         if self.options.newer is not None and not info.is_dir and self._is_old(info):
-            if self.options.told:
+            if self.options.told and not self.options.style.incremental:
                 self.options.warn("file-unchanged", f"{show_in_message(name)}: file is unchanged; not dumped")
             return []
         if self.archive_path is not None and posixpath.normpath(path) == self.archive_path:
@@ -115,7 +146,7 @@ class Creation:
         if self.options.confirm is not None and not self.options.confirm(name):
             return []
         below: list[str] = []
-        if info.is_dir and self.options.recursive:
+        if info.is_dir and self.options.recursive and dumped is None:
             try:
                 below = [posixpath.join(name, entry) for entry in self.ctx.fs.listdir(path)]
             except OSError as error:
@@ -129,6 +160,9 @@ class Creation:
         if self.newer_than is not None and not self.newer_than(name.rstrip("/"), int(info.mtime)):
             return below
         member = self._member(name, path, info)
+        if member is not None and dumped is not None:
+            member.is_dump, member.dump = True, dumped.contents()
+            member.size = len(member.dump) if self.options.style.form != "pax" else 0
         if member is None or not self._write(member, name, path):
             return []
         if self.options.remove:
@@ -239,6 +273,9 @@ class Creation:
             return False
         self.options.verbose(member, name + "/" if member.kind == "dir" and not name.endswith("/") else name)
         self.writer.write(headers)
+        if member.is_dump and member.size:
+            self.writer.write(member.dump)
+            self.writer.pad(member.size)
         if source is not None:
             left = member.size
             try:

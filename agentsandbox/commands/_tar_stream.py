@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from agentsandbox.command import CommandContext
     from agentsandbox.commands._compression import Compressor
     from agentsandbox.commands._tar_checkpoints import Checkpoints
+    from agentsandbox.commands._tar_format import Member
     from agentsandbox.streams import ByteReader, ByteWriter
 
 __all__ = ["FORMAT_OF_SUFFIX", "PROGRAM", "ArchiveReader", "ArchiveWriter", "open_archive", "tell_child"]
@@ -59,6 +60,7 @@ _CHILD_ERRORS = {
     ("lzma", "data"): ("xz: (stdin): Compressed data is corrupt", 1),
     ("zstd", "format"): ("zstd: /*stdin*\\: unknown header ", 1),
     ("zstd", "end"): ("/*stdin*\\ : Read error (39) : premature end ", 1),
+    ("zstd", "check"): ("/*stdin*\\ : Decoding error (36) : Restored data doesn't match checksum ", 1),
     ("zstd", "data"): ("/*stdin*\\ : Decoding error (36) : Data corruption detected ", 1),
 }
 
@@ -187,6 +189,13 @@ class ArchiveReader:
             if self._checkpoints is not None:
                 self._checkpoints.reach(self.position)
             yield block
+
+    def dump_of(self, member: Member) -> bytes:
+        """The entries that the member of a directory holds."""
+        if member.dump:
+            return member.dump
+        self._ctx.budget.charge(member.size)
+        return b"".join(self.content())
 
     def skip_rest(self) -> None:
         """Go to the end of the current member."""

@@ -53,8 +53,11 @@ Store files in an archive and get them back: `tar -cf archive.tar foo bar`, `tar
   -S, --sparse                    accepted: files in a sandbox have no holes
       --sparse-version=MAJOR[.MINOR]  accepted: files in a sandbox have no holes
       --hole-detection=TYPE       raw or seek: files in a sandbox have no holes
-      --check-device              accepted: there are no incremental archives
-      --no-check-device           accepted: there are no incremental archives
+  -g, --listed-incremental=FILE   archive what changed since the run that wrote FILE; with -x restore that
+  -G, --incremental               the same without FILE: tell of each directory what is in it
+      --level=NUMBER              0: as if FILE were empty
+      --check-device              accepted: there is one device
+      --no-check-device           accepted: there is one device
       --one-file-system           accepted: nothing else is mounted below a directory
       --restrict                  accepted: there is nothing to restrict
 

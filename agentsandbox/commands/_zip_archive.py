@@ -5,6 +5,7 @@ from __future__ import annotations
 import bz2
 import posixpath
 import re
+import stat as stat_module
 import zlib
 
 from agentsandbox.commands._times import nanoseconds
@@ -21,11 +22,11 @@ from agentsandbox.commands._zip_format import (
     raw_data,
     read_directory,
 )
-from agentsandbox.commands._zip_listing import percent
+from agentsandbox.commands._zip_listing import percent, visible
 from agentsandbox.fs.base import Timestamp
 from agentsandbox.languages.timezones import days_from_civil, find_zone
 from agentsandbox.patterns import compile_glob
-from agentsandbox.streams import BytesReader, decode, encode
+from agentsandbox.streams import Buffer, BytesReader, decode, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -46,6 +47,7 @@ _PACKED = ".Z:.zip:.zoo:.arc:.lzh:.arj"
 """What is compressed already."""
 
 _WORDS = {STORED: "stored", DEFLATED: "deflated", BZIPPED: "bzipped"}
+_FIFO = "ignoring FIFO (Named Pipe) - use -FI to read: "
 _DAMAGED = (
     "\tzip warning: missing end signature--probably not a zip file (did you\n"
     "\tzip warning: remember to use binary mode when you transferred it?)\n"
@@ -104,6 +106,8 @@ class Archive:
         suffixes = args.value("suffixes")
         self.suffixes = tuple(part for part in (_PACKED if suffixes is None else suffixes).replace(";", ":").split(":") if part)
         self.seen: set[str] = set()
+        self.sources: dict[str, str] = {}
+        """The files that names in the archive come from."""
 
     def read_date(self, key: str, option: str) -> int | None:
         """The time that -t or -tt names, in seconds since the epoch: mmddyyyy or yyyy-mm-dd."""
@@ -169,13 +173,17 @@ class Archive:
                     pending.extend([(path, self.stat(path)) for path in below if self.stat_or_none(path)])
             elif info.is_file or info.is_link:
                 self.add_file(here, info)
+            elif stat_module.S_ISFIFO(info.mode) and here != name:
+                self.warn(_FIFO + here)
 
     def check_operand(self, name: str) -> None:
         """Tell of a name that is not there before anything is added."""
         try:
-            if name != "-":
-                self.stat(name)
+            if name != "-" and stat_module.S_ISFIFO(self.stat(name).mode):
+                self.warn(_FIFO + name)
         except OSError as error:
+            if name in self.old:
+                return
             self.warn(f"name not matched: {name}")
             if self.args.flag("must-match"):
                 self.output.write(b"zip I/O error: No such file or directory")
@@ -239,6 +247,12 @@ class Archive:
             or not self.is_needed(stored, info)
         ):
             return
+        if self.sources.setdefault(stored, name) != name and self.args.flag("junk-paths"):
+            self.warn(
+                f"  first full name: {self.sources[stored]}\n{'':22}second full name: {name}\n"
+                f"{'':21}name in zip file repeated: {stored}\n{'':21}this may be a result of using -j"
+            )
+            raise FailureError("Invalid command arguments (cannot repeat names in zip file)", 16)
         entry = self.entry(stored, info)
         if info.is_link:
             data = encode(self.ctx.fs.readlink(self.ctx.path(name)))
@@ -339,7 +353,7 @@ class Archive:
             entry.compressed += HEADER
             entry.flags |= 1
         sizes = f"\t(in={entry.size}) (out={entry.compressed})" if self.args.flag("verbose") else ""
-        self.tell(f"{verb}: {entry.name}{sizes} ({how})\n")
+        self.tell(f"{verb}: {visible(entry.name)}{sizes} ({how})\n")
 
     # the rest
 
@@ -352,14 +366,14 @@ class Archive:
             for hit in hits:
                 self.ctx.budget.step()
                 self.changed += 1
-                self.tell(f"deleting: {hit}\n")
+                self.tell(f"deleting: {visible(hit)}\n")
                 del self.entries[hit]
 
     def drop_unseen(self) -> None:
         """`-FS`: what is no file any more goes."""
         for name in [name for name in self.entries if name in self.old and name not in self.seen]:
             self.changed += 1
-            self.tell(f"deleting: {name}\n")
+            self.tell(f"deleting: {visible(name)}\n")
             del self.entries[name]
 
     def write(self) -> None:
@@ -455,6 +469,29 @@ class Archive:
                 elif fits:
                     self.add_file(name, info)
 
+    def add_operands(self, operands: Sequence[str]) -> None:
+        """Add all operands. With -j nothing is told before it is sure that no name comes twice."""
+        output, held = self.output, Buffer(self.ctx.budget.value_bytes)
+        if self.args.flag("junk-paths"):
+            self.output = held
+        try:
+            for name in operands:
+                self.add_operand(name)
+        except FailureError:
+            output.write(b"".join([line for line in held.getvalue().splitlines(keepends=True) if not line.startswith(b"  adding: ")]))
+            raise
+        finally:
+            self.output = output
+        output.write(held.getvalue())
+
+    def test(self) -> int:
+        """`-T`: whether `unzip` finds the archive good."""
+        if self.ctx.run(["unzip", "-tqq", self.archive], stdout=self.output):
+            self.output.write(encode(f"test of {self.archive} FAILED\n"))
+            raise FailureError("Zip file invalid, could not spawn unzip, or wrong unzip (original files unmodified)", 8)
+        self.tell(f"test of {self.archive} OK\n")
+        return 0
+
     def run(self, names: Sequence[str]) -> int:
         self.read_old()
         if self.args.flag("encrypt"):
@@ -481,22 +518,20 @@ class Archive:
                 operands = ()
             for name in operands:
                 self.check_operand(name)
-            for name in operands:
-                self.add_operand(name)
+            self.add_operands(operands)
             if self.args.flag("show-files"):
                 return self.show_files(names)
-            if self.args.flag("filesync"):
+            if self.args.flag("filesync") and (self.seen or not names):
                 self.drop_unseen()
         if self.args.flag("test") and not names and self.old:
-            self.tell(f"test of {self.archive} OK\n")
-            return 0
+            return self.test()
         self.ask_comments()
         if not names and self.old and (self.args.flag("archive-comment") or self.args.flag("entry-comments")):
             self.changed += 1
         if not self.changed and not names and self.old and self.args.flag("latest-time"):
             self.set_time()
             return 0
-        if not self.changed and self.args.flag("filesync") and self.old:
+        if not self.changed and self.args.flag("filesync") and self.old and self.seen:
             self.tell("Archive is current\n")
             return 0
         if not self.changed:
@@ -511,8 +546,8 @@ class Archive:
             size = sum(entry.size for entry in self.entries.values())
             compressed = sum(entry.compressed for entry in self.entries.values())
             self.tell(f"total bytes={size}, compressed={compressed} -> {percent(size, compressed)}% savings\n")
-        if self.args.flag("test"):
-            self.tell(f"test of {self.archive} OK\n")
+        if self.args.flag("test") and self.path == self.target:
+            self.test()
         if self.args.flag("move"):
             self.remove_added()
         return 0

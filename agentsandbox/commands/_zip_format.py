@@ -6,6 +6,7 @@ import bz2
 import struct
 import zlib
 
+from agentsandbox.commands._compression import ZEROS
 from agentsandbox.commands._zip_encryption import decrypt
 from agentsandbox.languages.timezones import days_from_civil, find_zone
 from agentsandbox.streams import decode, encode
@@ -49,7 +50,7 @@ class Entry:
     """A member. `mtime` is in seconds since the epoch; `data` its compressed bytes when it is being written."""
 
     __slots__ = (
-        "comment", "compressed", "crc", "data", "extra", "flags", "method", "mode", "mtime", "name", "offset", "raw_name", "size",
+        "comment", "compressed", "crc", "data", "extra", "flags", "method", "mode", "mtime", "name", "offset", "place", "raw_name", "size",
         "stamp", "text", "unix",
     )  # fmt: skip
 
@@ -59,6 +60,8 @@ class Entry:
         self.method = STORED
         self.flags = 0
         self.crc = self.size = self.compressed = self.offset = 0
+        self.place = 0
+        """Where the central directory tells of it."""
         self.stamp = 0x21_0000
         self.mtime = 0
         self.mode = 0o644
@@ -127,6 +130,7 @@ def _read_entry(data: bytes, place: int, shift: int, zone: str, entries: list[En
     name_size, extra_size, comment_size, _disk, internal, external, offset = fields[10:17]
     at = place + _CENTRAL.size
     entry = Entry("")
+    entry.place = place
     entry.raw_name = data[at : at + name_size]
     entry.name = decode(entry.raw_name).replace("\0", "")
     entry.flags, entry.method, entry.crc, entry.compressed, entry.size = flags, method, crc, compressed, size
@@ -180,7 +184,7 @@ def expand(data: bytes, entry: Entry, budget: Budget, password: bytes | None = N
         return
     if entry.method != DEFLATED:
         raise ZipFormatError("method")
-    inflater = zlib.decompressobj(-15)
+    inflater = zlib.decompressobj(-15, zdict=ZEROS)
     pending = b""
     left = entry.size
     while not inflater.eof:

@@ -12,10 +12,18 @@ if TYPE_CHECKING:
 
     from agentsandbox.commands._zip_format import Entry
 
-__all__ = ["list_long", "list_short", "list_verbose", "percent", "totals"]
+__all__ = ["list_long", "list_short", "list_verbose", "percent", "totals", "visible"]
 
 _DEFLATED = 8
 _METHODS = {0: ("Stored", "stor"), 9: ("Def64N", "d64N"), 12: ("BZip2", "bzp2"), 14: ("LZMA", "lzma")}
+
+
+_CONTROLS = {code: f"^{chr(code + 64)}" for code in range(32)}
+
+
+def visible(name: str) -> str:
+    """A name with control characters as people type them."""
+    return name if name.isprintable() else name.translate(_CONTROLS)
 
 
 def percent(size: int, compressed: int) -> int:
@@ -37,7 +45,7 @@ def list_short(entries: Sequence[Entry], zone: str, quiet: int, show: Callable[[
         show("  Length      Date    Time    Name")
         show("---------  ---------- -----   ----")
     for entry in entries:
-        show(f"{entry.size:9d}  {strftime(entry.mtime, '%Y-%m-%d %H:%M', zone)}   {entry.name}")
+        show(f"{entry.size:9d}  {strftime(entry.mtime, '%Y-%m-%d %H:%M', zone)}   {visible(entry.name)}")
         _comment(entry, show)
     if quiet < 2:
         show("---------                     -------")
@@ -53,7 +61,7 @@ def list_verbose(entries: Sequence[Entry], zone: str, quiet: int, show: Callable
         method = _method(entry)[0]
         saved = percent(entry.size, entry.compressed)
         time = strftime(entry.mtime, "%Y-%m-%d %H:%M", zone)
-        show(f"{entry.size:8d}  {method:<6}{entry.compressed:9d} {saved:3d}% {time} {entry.crc:08x}  {entry.name}")
+        show(f"{entry.size:8d}  {method:<6}{entry.compressed:9d} {saved:3d}% {time} {entry.crc:08x}  {visible(entry.name)}")
         _comment(entry, show)
     if quiet < 2:
         size, compressed = sum(entry.size for entry in entries), sum(entry.compressed for entry in entries)
@@ -70,7 +78,7 @@ def list_long(entries: Sequence[Entry], zone: str, form: str, show: Callable[[st
         version, system = ("3.0", "unx") if entry.unix else ("2.0", "fat")
         time = strftime(entry.mtime, "%Y%m%d.%H%M%S" if sortable else "%y-%b-%d %H:%M", zone)
         between = {"m": f" {percent(entry.size, entry.compressed):2d}%", "l": f" {entry.compressed:8d}"}.get(form, "")
-        show(f"{mode}  {version} {system} {entry.size:8d} {kind}{extra}{between} {_method(entry)[1]} {time} {entry.name}")
+        show(f"{mode}  {version} {system} {entry.size:8d} {kind}{extra}{between} {_method(entry)[1]} {time} {visible(entry.name)}")
 
 
 def totals(entries: Sequence[Entry]) -> str:

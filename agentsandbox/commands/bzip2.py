@@ -7,14 +7,19 @@ import os
 from agentsandbox.command import Arguments, Command, CommandContext, command
 from agentsandbox.commands._compression import CORRUPT, RECOVER, CompressionError, Source, compress_stream, compressor, decompress
 from agentsandbox.errors import UsageError
+from agentsandbox.fs.base import File
 from agentsandbox.releases import release_of
 from agentsandbox.streams import encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from agentsandbox.fs.base import Stat
     from agentsandbox.streams import ByteReader, ByteWriter
 
+_LOST = 5000
+"""So much of what is not compressed is gone when the input cannot be read again: so it is with `bzip2 -cdf`."""
 _SUFFIXES = {".bz2": "", ".bz": "", ".tbz2": ".tar", ".tbz": ".tar"}
 
 
@@ -69,6 +74,9 @@ class _Bzip2:
             return
         if not info.is_file:
             self.warn(f"Input file {name} is not a normal file.")
+            return
+        if info.nlink > 1 and not self.force and not self.stdout and not self.test:
+            self.warn(f"Input file {name} has {info.nlink - 1} other link{'s' if info.nlink > 2 else ''}.")
             return
         output = self.output_name(name)
         if output is None:
@@ -128,8 +136,13 @@ class _Bzip2:
             assert target is not None
             self.squeeze(reader, target)
             return True
+        source = Source(reader)
+        plain = self.force and target is not None and source.peek(3) not in (b"", b"BZh")
+        if plain and not (isinstance(reader, File) and reader.stat().is_file):
+            source.take(_LOST)
         try:
-            for block in decompress(Source(reader), "bzip2", self.ctx.budget):
+            for block in _as_it_is(source) if plain else decompress(source, "bzip2", self.ctx.budget):
+                self.ctx.budget.step()
                 if target is not None:
                     target.write(block)
         except CompressionError as error:
@@ -192,7 +205,13 @@ class _Bzip2:
         return False
 
 
+def _as_it_is(source: Source) -> Iterator[bytes]:
+    while block := source.block():
+        yield block
+
+
 def _run(made: Command, ctx: CommandContext, words: list[str], *, expand: bool, stdout: bool) -> int:
+    words = [*ctx.env.get("BZIP2", "").split(), *ctx.env.get("BZIP", "").split(), *words]
     try:
         args = made.parser().parse(words)
     except UsageError as error:

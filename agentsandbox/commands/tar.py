@@ -12,6 +12,7 @@ from agentsandbox.commands._tar_comparison import compare_member
 from agentsandbox.commands._tar_create import Creation
 from agentsandbox.commands._tar_extract import Extraction
 from agentsandbox.commands._tar_format import BLOCK, Member, TarFormatError, build_headers, read_members
+from agentsandbox.commands._tar_incremental import Snapshot, read_dump
 from agentsandbox.commands._tar_listing import Listing
 from agentsandbox.commands._tar_names import Choice, SafeNames, show, show_in_message
 from agentsandbox.commands._tar_options import TarOptions
@@ -166,6 +167,10 @@ def _list(ctx: CommandContext, options: TarOptions) -> None:
         if member.kind == "dir" and not name.endswith("/"):
             name += "/"
         listing.write(member, name if options.args.flag("show-transformed-names") else member.name)
+        if member.is_dump and options.incremental and options.verbose > 1:
+            for code, entry in read_dump(archive.dump_of(member)):
+                ctx.print(f"{code} {entry}")
+            ctx.print()
     if archive.end:
         listing.end(archive.end)
     archive.close()
@@ -278,10 +283,21 @@ def _add_operands(ctx: CommandContext, options: TarOptions, creation: Creation) 
     transformed = options.args.flag("show-transformed-names")
     if options.verbose:
         wanted.verbose = lambda member, name: listing.write(member, member.name if transformed else name)
-    for operand in options.operands:
-        wanted.recursive = operand.recursive
-        options.enter(operand)
-        creation.add(operand.name, operand.directory)
+    if options.incremental:
+        base = options.operands[0].directory if options.operands else ctx.cwd
+        changes = len(options.args.values("directory"))
+        if options.snapshot is not None and changes > 1:
+            raise UsageError("Only one -C option is allowed with --listed-incremental", 2)
+        if options.snapshot is not None and changes and base == ctx.cwd:
+            raise UsageError("Using -C option inside file list is not allowed with --listed-incremental", 2)
+        snapshot = Snapshot(ctx, options.snapshot, base, fresh=options.level == 0)
+        creation.add_changed([(operand.name, operand.directory, operand.recursive) for operand in options.operands], snapshot)
+        creation.snapshot = snapshot
+    else:
+        for operand in options.operands:
+            wanted.recursive = operand.recursive
+            options.enter(operand)
+            creation.add(operand.name, operand.directory)
     options.enter_last()
     options.tell_unused()
     if options.args.flag("check-links"):
@@ -306,6 +322,8 @@ def _create(ctx: CommandContext, options: TarOptions) -> None:
     if options.args.flag("verify"):
         _verify(ctx, options)
     creation.remove_added()
+    if creation.snapshot is not None:
+        creation.snapshot.write(int(options.started * 1_000_000_000))
 
 
 def _rewritable(ctx: CommandContext, options: TarOptions, *, create: bool) -> tuple[bytes, str]:
@@ -412,7 +430,7 @@ def _run(ctx: CommandContext, words: Sequence[str]) -> int:
     if args.flag("version"):
         ctx.print(release_of("tar"), end="")
         return 0
-    options = TarOptions(ctx, args)
+    options = TarOptions(ctx, args, tar.parser())
     index = args.value("index-file")
     if index is not None:
         options.index = ctx.fs.open(ctx.path(index), "w", permissions=0o666 & ~ctx.umask)

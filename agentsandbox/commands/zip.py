@@ -145,10 +145,13 @@ def zip(ctx: CommandContext, args: Arguments) -> int:
     if words in (["-v"], ["--version"]):
         ctx.print(_RELEASE)
         return 0
-    if options.flag("help") or not words:
+    if "--" in words and not any(word[:1] != "-" for word in words[: words.index("--")]):
+        ctx.stdout.write(b"\nzip error: Invalid command arguments (can't use -- before archive name)\n")
+        return 16
+    if options.flag("help"):
         ctx.print(zip.usage, end="")
         return 0
-    names = options.operands[1:]
+    names = options.operands[1:] if words else ["-"]
     archive = options.operands[0] if options.operands else "-"
     if options.flag("names-stdin"):
         for line in ctx.stdin.lines():

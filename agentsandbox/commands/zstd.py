@@ -134,7 +134,7 @@ class _Zstd:
             self.ctx.stderr.write(encode(text))
             return 1
         if not self.silent:
-            self.ctx.stderr.write(encode(_CONCATENATED.format(output)))
+            self.ctx.stderr.write(encode(_CONCATENATED.replace("{}", output)))
         if not self.force:
             self.ctx.stderr.write(b"Proceed? (y/n): ")
             if self.ctx.stdin.readline()[:1] not in (b"y", b"Y"):

@@ -1,0 +1,422 @@
+"""An archive that `unzip` lists, tests and extracts, into the directory and nowhere else."""
+
+from __future__ import annotations
+
+import os
+import posixpath
+import zlib
+
+from agentsandbox.commands._zip_format import ZipFormatError, expand, read_directory
+from agentsandbox.commands._zip_listing import list_short, list_verbose, visible
+from agentsandbox.fs.base import Timestamp
+from agentsandbox.patterns import compile_glob
+from agentsandbox.streams import decode, encode
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from agentsandbox.command import Arguments, CommandContext
+    from agentsandbox.commands._zip_format import Entry
+    from agentsandbox.fs.base import Stat
+    from agentsandbox.streams import ByteWriter
+
+__all__ = ["Unzip"]
+
+_PROMPT = "replace {}? [y]es, [n]o, [A]ll, [N]one, [r]ename: "
+_PROBLEMS = {
+    "directory": "bad zipfile offset (local header sig)",
+    "method": "unsupported compression method",
+    "encrypted": "incorrect password",
+    "password": "unable to get password",
+    "data": "invalid compressed data to inflate",
+}
+
+
+_VERBS = {0: " extracting", 12: " bunzipping"}
+_ALL = 2
+"""So often is -D given for no file at all to get its time."""
+
+
+def _padded(name: str) -> str:
+    """A name in 22 columns, counted in bytes."""
+    return name + " " * max(0, 22 - len(encode(name)))
+
+
+def _plain_lines(blocks: Iterator[bytes], entry: Entry) -> Iterator[bytes]:
+    """Text with the line ends of Unix; the checksum is that of the text before."""
+    crc = 0
+    held = b""
+    for block in blocks:
+        crc = zlib.crc32(block, crc)
+        text = (held + block).translate(None, b"\x1a")
+        held = text[-1:] if text.endswith(b"\r") else b""
+        yield text[: len(text) - len(held)].replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    if held:
+        yield b"\n"
+    if crc != entry.crc:
+        raise ZipFormatError("data")
+
+
+class Unzip:
+    """One archive and what is done with its members. Statuses: 1 warnings, 2 corrupt, 11 nothing matched, 81 not supported."""
+
+    def __init__(self, ctx: CommandContext, args: Arguments, name: str, data: bytes) -> None:
+        self.ctx = ctx
+        self.args = args
+        self.name = name
+        self.data = data
+        self.quiet = sum(key == "q" for key, _ in args.given)
+        self.zone = ctx.env.get("TZ", "")
+        directory = args.value("d")
+        self.prefix = "" if directory is None else f"{directory.rstrip('/')}/" if directory.rstrip("/") else directory
+        self.policy = args.last("n", "o") or ""
+        password = args.value("P")
+        self.password = None if password is None else encode(password)
+        self.text = min(2, sum(key == "a" for key, _ in args.given))
+        self.lower = sum(key == "L" for key, _ in args.given)
+        self.timeless = sum(key == "D" for key, _ in args.given)
+        self.skipped = 0
+        self.numbers: dict[int, int] = {}
+        """Which member of the archive each one is, by its place in the directory."""
+        self.unused: list[str] = []
+        """What -x names that is not there."""
+        self.deferred: list[tuple[str, str]] = []
+        self.directories: list[tuple[str, Entry]] = []
+
+    def out(self, text: str, quiet: int = 1) -> None:
+        """Tell on stdout, unless -q was given `quiet` times."""
+        if self.quiet < quiet:
+            self.ctx.stdout.write(encode(text))
+
+    def warn(self, text: str, status: int = 1) -> None:
+        self.ctx.stderr.write(encode(text))
+        self.ctx.status = max(self.ctx.status, status)
+
+    # choosing
+
+    def choose(self, entries: list[Entry], names: Sequence[str], excluded: Sequence[str]) -> tuple[list[Entry], list[str]]:
+        """The members meant, and the operands that matched none."""
+        ignore_case, stop = self.args.flag("C"), self.args.flag("W")
+        wanted = [(name, compile_glob(name, ignore_case=ignore_case, pathname=stop, extglob=False)) for name in names]
+        unwanted = [compile_glob(name, ignore_case=ignore_case, pathname=stop, extglob=False) for name in excluded]
+        found: set[str] = set()
+        hit: set[int] = set()
+        chosen: list[Entry] = []
+        for entry in entries:
+            self.ctx.budget.step(1 + len(wanted) + len(unwanted))
+            hits = [name for name, pattern in wanted if pattern.match(entry.name)]
+            found.update(hits)
+            out = {at for at, pattern in enumerate(unwanted) if pattern.match(entry.name)}
+            hit |= out
+            if (hits or not wanted) and not out:
+                chosen.append(entry)
+        self.unused = [name for at, name in enumerate(excluded) if at not in hit]
+        return chosen, [name for name in names if name not in found]
+
+    def expand(self, entry: Entry) -> Iterator[bytes]:
+        return expand(self.data, entry, self.ctx.budget, self.password)
+
+    # testing and printing
+
+    def is_there(self, entry: Entry) -> bool:
+        """Whether the member stands where the directory says; if not, that is told."""
+        if self.data[entry.offset : entry.offset + 4] == b"PK\3\4":
+            return True
+        out = self.ctx.stdout if self.args.flag("t") else self.ctx.stderr
+        out.write(encode(f"file #{self.numbers[entry.place]}:  bad zipfile offset (local header sig):  {entry.offset}\n"))
+        self.ctx.status = max(self.ctx.status, 2)
+        return False
+
+    def check(self, entry: Entry) -> str:
+        """Whether the content is as promised: "OK", or what is wrong."""
+        crc = 0
+        try:
+            for block in self.expand(entry):
+                crc = zlib.crc32(block, crc)
+        except ZipFormatError as error:
+            return _PROBLEMS[error.problem]
+        return "OK" if crc == entry.crc else f"bad CRC {crc:08x}  (should be {entry.crc:08x})"
+
+    def test(self, entries: list[Entry], missing: list[str]) -> None:
+        failed = bool(missing)
+        for entry in entries:
+            if not self.is_there(entry):
+                failed = True
+                continue
+            result = self.check(entry)
+            if result != "OK":
+                failed = True
+                self.ctx.status = max(self.ctx.status, 2)
+                if self.quiet:
+                    self.ctx.stdout.write(encode(f"{visible(entry.name):<22}  {result}\n"))
+            self.out(f"    testing: {_padded(visible(entry.name))}  {' OK' if result == 'OK' else ' ' + result}\n")
+        for name in missing:
+            self.out(f"caution: filename not matched:  {name}\n", 3)
+        if failed:
+            self.out(f"At least one error was detected in {self.name}.\n", 2)
+        else:
+            self.out(f"No errors detected in compressed data of {self.name}.\n", 2)
+
+    def print_content(self, entry: Entry) -> None:
+        """`-p` and `-c`."""
+        crc = 0
+        try:
+            for block in self.expand(entry):
+                crc = zlib.crc32(block, crc)
+                self.ctx.stdout.write(block)
+        except ZipFormatError as error:
+            self.warn(f"{entry.name:<22}  {_PROBLEMS[error.problem]}\n", 2)
+            return
+        if crc != entry.crc:
+            self.warn(f"{entry.name:<22}  bad CRC {crc:08x}  (should be {entry.crc:08x})\n", 2)
+
+    # extracting
+
+    def safe_name(self, entry: Entry) -> str:
+        """The name without what would lead out of the directory."""
+        name = entry.name
+        if name.startswith("/"):
+            self.warn(f"warning:  stripped absolute path spec from {name}\n")
+            name = name.lstrip("/")
+        if self.lower > 1 or (self.lower and not entry.unix):
+            name = name.lower()
+        parts = name.split("/")
+        if ".." in parts and not self.args.flag(":"):
+            self.out(f'warning:  skipped "../" path component(s) in {entry.name}\n', 3)
+            self.ctx.status = max(self.ctx.status, 1)
+        dropped = ("", ".") if self.args.flag(":") else ("", "..", ".")
+        kept = [part for part in parts if part not in dropped]
+        name = "/".join(kept)
+        if self.args.flag("j"):
+            name = kept[-1] if kept else ""
+        if self.args.flag("^"):
+            return name
+        return "".join([character for character in name if character >= " " and character != "\x7f"])
+
+    def extract(self, entry: Entry) -> None:
+        name = self.safe_name(entry)
+        if not name:
+            return
+        shown = self.prefix + name
+        path = self.ctx.path(shown)
+        try:
+            if entry.is_dir:
+                if not self.args.flag("j"):
+                    self.make_directory(entry, shown, path)
+                return
+            existing = self.existing(path)
+            if existing is not None:
+                replaced = self.replace(entry, shown, existing)
+                if replaced is None:
+                    return
+                shown = replaced
+                path = self.ctx.path(shown)
+            elif self.args.flag("f"):
+                return
+            self.ctx.fs.makedirs(posixpath.dirname(path), 0o777 & ~self.ctx.umask)
+            self.write(entry, shown, path)
+        except OSError as error:
+            self.warn(f"error:  cannot create {shown}\n        {os.strerror(error.errno or 5)}\n", 50 if error.errno == 28 else 2)
+
+    def existing(self, path: str) -> Stat | None:
+        try:
+            return self.ctx.fs.stat(path, follow=False)
+        except OSError:
+            return None
+
+    def replace(self, entry: Entry, shown: str, existing: Stat) -> str | None:
+        """The name to write to instead of an existing file, None to leave it alone."""
+        if (self.args.flag("f") or self.args.flag("u")) and existing.mtime // 1 >= entry.mtime:
+            return None
+        if self.policy == "n":
+            return None
+        if self.policy != "o":
+            return self.ask(shown)
+        return shown
+
+    def ask(self, shown: str) -> str | None:
+        while True:
+            self.ctx.stderr.write(encode(_PROMPT.format("\0").replace("\0", shown)))
+            answer = decode(self.ctx.stdin.readline())
+            if not answer:
+                self.ctx.stderr.write(b' NULL\n(EOF or read error, treating as "[N]one" ...)\n')
+                self.policy = "n"
+                self.ctx.status = max(self.ctx.status, 1)
+                return None
+            letter = answer[:1]
+            if letter in "AN":
+                self.policy = "o" if letter == "A" else "n"
+            if letter in "yYA":
+                return shown
+            if letter in "nN":
+                return None
+            if letter in "rR":
+                self.ctx.stderr.write(b"new name: ")
+                fresh = decode(self.ctx.stdin.readline()).rstrip("\n")
+                if fresh and ".." not in fresh.split("/"):
+                    return self.prefix + fresh.lstrip("/")
+            else:
+                self.ctx.stderr.write(encode(f"error:  invalid response [{answer.rstrip()[:40]}]\n"))
+
+    def make_directory(self, entry: Entry, shown: str, path: str) -> None:
+        if not self.ctx.fs.is_dir(path):
+            self.ctx.fs.makedirs(path, 0o777 & ~self.ctx.umask)
+            self.out(f"   creating: {shown}/\n")
+            self.directories.append((path, entry))
+
+    def write(self, entry: Entry, shown: str, path: str) -> None:
+        fs = self.ctx.fs
+        if entry.is_link:
+            self.defer_link(entry, shown, path)
+            return
+        if entry.flags & 1 and not self.may_decrypt(entry):
+            return
+        kind = ("[text]  " if entry.text else "[binary]") if self.text == 1 else ""
+        self.out(f"{_VERBS.get(entry.method, '  inflating')}: {_padded(shown)}  {kind}")
+        info = self.existing(path)
+        if info is not None and not info.is_dir:
+            if self.args.flag("B"):
+                fs.rename(path, f"{path}~")
+            else:
+                fs.unlink(path)
+        file = fs.open(path, "x", permissions=0o644)
+        crc = 0
+        try:
+            convert = (self.text == 1 and entry.text) or self.text > 1
+            for block in _plain_lines(self.expand(entry), entry) if convert else self.expand(entry):
+                crc = entry.crc if convert else zlib.crc32(block, crc)
+                file.write(block)
+        except ZipFormatError as error:
+            self.warn(f"{_PROBLEMS[error.problem]}\n", 81 if error.problem == "method" else 2)
+            return
+        finally:
+            file.release()
+        if crc != entry.crc and (entry.size or not convert):
+            named = f"{shown:<22} " if self.quiet else ""
+            self.warn(f"{named} bad CRC {crc:08x}  (should be {entry.crc:08x})\n", 2)
+        else:
+            self.out("\n")
+        mode = entry.mode & (0o7777 if self.args.flag("K") else 0o777) or 0o644
+        fs.chmod(path, mode & ~self.ctx.umask)
+        if self.timeless < _ALL:
+            fs.utime(path, Timestamp.from_ns(entry.mtime * 1_000_000_000))
+
+    def may_decrypt(self, entry: Entry) -> bool:
+        """Whether the password is there and right; if not, the member is skipped."""
+        problem = ""
+        try:
+            for _ in self.expand(entry):
+                break
+        except ZipFormatError as error:
+            problem = error.problem
+        if problem not in ("password", "encrypted"):
+            return True
+        self.warn(f"   skipping: {_padded(entry.name)}  {_PROBLEMS[problem]}\n", 0)
+        self.skipped += 1
+        return False
+
+    def defer_link(self, entry: Entry, shown: str, path: str) -> None:
+        """Links are made when all files are there, so that no member is written through one."""
+        self.ctx.budget.charge(entry.size)
+        try:
+            target = decode(b"".join(self.expand(entry)))
+        except ZipFormatError as error:
+            self.warn(f"{_PROBLEMS[error.problem]}\n", 2)
+            return
+        self.out(f"    linking: {shown:<22}  -> {target} \n")
+        if self.existing(path) is not None:
+            self.ctx.fs.unlink(path)
+        self.ctx.fs.open(path, "x", permissions=0o600).release()
+        self.deferred.append((shown, target))
+
+    def finish(self) -> None:
+        """Make the links; give directories their times, the deepest first."""
+        if self.deferred:
+            self.out("finishing deferred symbolic links:\n")
+        for shown, target in self.deferred:
+            path = self.ctx.path(shown)
+            self.out(f"  {shown:<22} -> {target}\n")
+            try:
+                self.ctx.fs.unlink(path)
+                self.ctx.fs.symlink(target, path)
+            except OSError as error:
+                self.warn(f"warning:  symbolic link ({shown}) failed: {os.strerror(error.errno or 5)}\n")
+        for path, entry in sorted(self.directories, key=lambda pair: -pair[0].count("/")):
+            self.ctx.budget.step()
+            if entry.mode & 0o777:
+                self.ctx.fs.chmod(path, entry.mode & 0o777 & ~self.ctx.umask)
+            if not self.timeless:
+                self.ctx.fs.utime(path, Timestamp.from_ns(entry.mtime * 1_000_000_000))
+
+    def run(self, names: Sequence[str], excluded: Sequence[str]) -> int:
+        """Do what the options say."""
+        args = self.args
+        entries, comment = read_directory(self.data, self.ctx.budget, self.zone)
+        self.numbers = {entry.place: number for number, entry in enumerate(entries, 1)}
+        chosen, missing = self.choose(entries, names, excluded)
+        if args.flag("T"):
+            if entries:
+                self.ctx.fs.utime(self.ctx.path(self.name), Timestamp.from_ns(max(entry.mtime for entry in entries) * 1_000_000_000))
+            self.out(f"Updated time stamp for {self.name}.\n")
+            return 0
+        else:
+            pipe = args.flag("p")
+            if not pipe:
+                self.out(f"Archive:  {self.name}\n")
+                if comment:
+                    self.out(decode(comment.replace(b"\r\n", b"\n")) + "\n", 9 if args.flag("z") else 1)
+            if args.flag("z"):
+                return self.ctx.status
+            self.check_start(entries, self.ctx.stdout if args.flag("t") else self.ctx.stderr)
+            if not entries:
+                self.warn(f"warning [{self.name}]:  zipfile is empty\n")
+                return 1
+            self.work(chosen, missing)
+        if self.skipped and self.skipped == len([entry for entry in chosen if not entry.is_dir]):
+            return 82 if self.password is not None else 5
+        if missing and args.flag("p"):
+            self.ctx.status = 11
+        elif missing and not args.flag("t"):
+            for name in missing:
+                self.warn(f"caution: filename not matched:  {name}\n", 11)
+        elif missing:
+            self.ctx.status = max(self.ctx.status, 11)
+        for name in () if args.flag("l") or args.flag("v") else self.unused:
+            self.warn(f"caution: excluded filename not matched:  {name}\n", 0)
+        return self.ctx.status
+
+    def check_start(self, entries: Sequence[Entry], out: ByteWriter) -> None:
+        """Warn of bytes before the first member."""
+        extra = min((entry.offset for entry in entries), default=0)
+        if extra and self.data[:4] != b"PK\3\4":
+            text = f"warning [{self.name}]:  {extra} extra bytes at beginning or within zipfile\n  (attempting to process anyway)\n"
+            out.write(encode(text))
+            self.ctx.status = max(self.ctx.status, 1)
+
+    def work(self, chosen: list[Entry], missing: list[str]) -> None:
+        args = self.args
+        if args.flag("l") or args.flag("v"):
+            lister = list_verbose if args.flag("v") else list_short
+            lister(chosen, self.zone, self.quiet, self.ctx.print)
+        elif args.flag("t"):
+            self.test(chosen, missing)
+        elif args.flag("p") or args.flag("c"):
+            for entry in chosen:
+                if entry.is_dir or not self.is_there(entry):
+                    continue
+                if args.flag("c"):
+                    self.out(f"{_VERBS.get(entry.method, '  inflating')}: {_padded(visible(entry.name))}  \n")
+                self.print_content(entry)
+                if args.flag("c"):
+                    self.out("\n", 1)
+        else:
+            if self.prefix:
+                self.ctx.fs.makedirs(self.ctx.path(self.prefix.rstrip("/") or "/"), 0o777 & ~self.ctx.umask)
+            try:
+                for entry in chosen:
+                    self.ctx.budget.step()
+                    if self.is_there(entry):
+                        self.extract(entry)
+            finally:
+                self.finish()
