@@ -343,6 +343,8 @@ def _seek(ctx: CommandContext, source: ByteReader, options: _Options) -> int:
     while skipped < offset and (block := source.read(min(BLOCK, offset - skipped))):
         ctx.budget.step()
         skipped += len(block)
+    if skipped < offset and not hasattr(source, "seek"):
+        raise CommandError("Sorry, cannot seek.", 4)
     return offset
 
 
