@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from agentsandbox.limits import Budget
 
-__all__ = ["BUILTINS", "AwkSyntaxError", "Source", "Token", "point_at", "tokenize", "unescape"]
+__all__ = ["BUILTINS", "OPERAND_ENDS", "AwkSyntaxError", "Source", "Token", "point_at", "tokenize", "unescape"]
 
 KEYWORDS = frozenset(
     "BEGIN END BEGINFILE ENDFILE function func if else while do for in break continue next nextfile exit return delete "
@@ -22,7 +22,7 @@ BUILTINS = frozenset(
     "length substr index split sub gsub gensub match sprintf sin cos atan2 exp log sqrt int rand srand tolower toupper system close "
     "fflush strftime systime mktime asort asorti and or xor lshift rshift compl strtonum patsplit typeof isarray mkbool".split()
 )
-_OPERAND_ENDS = frozenset(("NUMBER", "STRING", "ERE", "NAME", "BUILTIN", ")", "]", "++", "--"))
+OPERAND_ENDS = frozenset(("NUMBER", "STRING", "ERE", "NAME", "BUILTIN", ")", "]", "++", "--"))
 _TOKEN = re.compile(
     r"(?P<blank>[ \t\r]+|\\\r?\n|#[^\n]*)|(?P<newline>\n)"
     r"|(?P<number>0[xX][0-9a-fA-F]+|(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)"
@@ -197,7 +197,7 @@ def tokenize(source: Source, warn: Callable[[str, int], None], budget: Budget) -
             append(Token("STRING", value, line, start))
             line += text.count("\n", start, stop)
             position = stop + 1
-        elif kind == "strong" or (value in ("/", "/=") and before not in _OPERAND_ENDS):
+        elif kind == "strong" or (value in ("/", "/=") and before not in OPERAND_ENDS):
             opening = start + 1 if kind == "strong" else start
             stop = _regex_end(text, opening)
             if stop < 0:

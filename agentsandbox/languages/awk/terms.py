@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentsandbox.languages.awk.lexer import AwkSyntaxError, point_at, tokenize
+from agentsandbox.languages.awk.lexer import OPERAND_ENDS, AwkSyntaxError, point_at, tokenize
 from agentsandbox.languages.awk.nodes import (
     Assign,
     Binary,
@@ -62,7 +62,8 @@ class Terms:
     def __init__(self, source: Source, warn: Callable[[str], None], functions: dict[str, Function], budget: Budget) -> None:
         self.source = source
         self.budget = budget
-        self.tokens = tokenize(source, lambda message, line: warn(f"{source.name}:{line}: warning: {message}"), budget)
+        self.warn: Callable[[str, int], None] = lambda message, line: warn(f"{source.name}:{line}: warning: {message}")
+        self.tokens = tokenize(source, self.warn, budget)
         self.functions = functions
         self.position = 0
         self.token = self.tokens[0]
@@ -100,7 +101,9 @@ class Terms:
         message = "unexpected newline or end of string"
         if self.token.error is not None:
             return self.token.error
-        if self.token.kind in ("|", "|&"):  # what follows shows that it is no getline
+        if (
+            self.token.kind in ("|", "|&") and self.position and self.tokens[self.position - 1].kind in OPERAND_ENDS
+        ):  # what follows shows that it is no getline
             self.advance()
         if self.token.kind == "NEWLINE":
             return point_at(self.source, self.token.position, message, later=1)
@@ -399,6 +402,9 @@ class Terms:
     def call(self) -> Expression:
         token = self.advance()
         arguments = self.arguments()
+        for number, argument in enumerate(arguments, 1):
+            if isinstance(argument, Regex) and not argument.strong:
+                self.warn(f"regexp constant for parameter #{number} yields boolean value", self.token.line)
         self.advance()
         return UserCall(token.line, token.value, arguments)
 
