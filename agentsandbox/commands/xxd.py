@@ -343,9 +343,19 @@ def _seek(ctx: CommandContext, source: ByteReader, options: _Options) -> int:
     while skipped < offset and (block := source.read(min(BLOCK, offset - skipped))):
         ctx.budget.step()
         skipped += len(block)
-    if skipped < offset and not hasattr(source, "seek"):
+    if skipped < offset and not _can_seek(source):
         raise CommandError("Sorry, cannot seek.", 4)
     return offset
+
+
+def _can_seek(source: ByteReader) -> bool:
+    if not hasattr(source, "seek"):
+        return False
+    try:
+        source.seek(0, 1)
+    except OSError:
+        return False
+    return True
 
 
 def _limited(ctx: CommandContext, source: ByteReader, limit: int | None) -> Iterator[bytes]:
