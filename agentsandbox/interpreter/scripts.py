@@ -328,11 +328,14 @@ _IGNORED_LONG = frozenset("--norc --noprofile --login --noediting --debugger --d
 def _parse_invocation(name: str, words: Sequence[str]) -> _Invocation:
     parsed = _Invocation()
     position = 0
+    only_long = True
     while position < len(words):
         word = words[position]
         if word in ("--", "-"):
             position += 1
             break
+        if only_long and word[0] == "-" and word[1:] in _LONG_OPTIONS:  # one dash will do
+            word = f"-{word}"
         if word.startswith("--"):
             if word == "--posix":
                 parsed.options.append(("posix", True))
@@ -346,6 +349,7 @@ def _parse_invocation(name: str, words: Sequence[str]) -> _Invocation:
             continue
         if len(word) < 2 or word[0] not in "-+":
             break
+        only_long = False
         on = word[0] == "-"
         position += 1
         for letter in word[1:]:

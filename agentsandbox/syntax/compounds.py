@@ -104,7 +104,10 @@ def _words_to_line_end(parser: Parser) -> list[Word]:
         if word is None:
             break
         words.append(word)
-    if parser.text[parser.position : parser.position + 1] == ";":
+    if parser.text[parser.position : parser.position + 1] == ";" and parser.text[parser.position + 1 : parser.position + 2] not in (
+        ";",
+        "&",
+    ):
         parser.position += 1
     elif parser.text[parser.position : parser.position + 1] != "\n":
         raise parser.unexpected(parser.token())

@@ -156,13 +156,14 @@ class Lexer:
     def _read_here_document(self, document: HereDocument, strip_tabs: bool) -> None:
         text = self.text
         start = self.position
+        line_before = self.line_at(max(0, start - 1))
         lines: list[str] = []
         while True:
             if self.position >= len(text):
                 self.warnings.append(
                     (
                         self.line_at(max(0, len(text) - 1)),
-                        f"here-document at line {document.line} delimited by end-of-file (wanted `{document.delimiter}')",
+                        f"here-document at line {line_before} delimited by end-of-file (wanted `{document.delimiter}')",
                     )
                 )
                 break

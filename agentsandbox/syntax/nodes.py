@@ -235,12 +235,11 @@ class Assignment(Node):
 class HereDocument(Node):
     """The text after a << or <<- redirection. `quoted` when the delimiter was; `body` then is one quoted part."""
 
-    __slots__ = ("body", "delimiter", "line", "quoted")
+    __slots__ = ("body", "delimiter", "quoted")
 
-    def __init__(self, delimiter: str, quoted: bool, line: int) -> None:
+    def __init__(self, delimiter: str, quoted: bool) -> None:
         self.delimiter = delimiter
         self.quoted = quoted
-        self.line = line
         self.body = Word((), "")
 
 

@@ -83,7 +83,11 @@ class Parser(WordReader):
         self.skip_to_command()
         if self.position >= len(self.text):
             return None
-        return self.command_list(until_newline=True)
+        try:
+            return self.command_list(until_newline=True)
+        finally:
+            if self.pending and self.position >= len(self.text):
+                self.read_here_documents()
 
     def command_list(self, *, until_newline: bool) -> Command:
         """and-or lists with ; & or newlines between them."""
@@ -501,7 +505,7 @@ class Parser(WordReader):
             if word is None:
                 raise self.unexpected(self.token() or "newline")
             delimiter, quoted = _delimiter(word.source)
-            document = HereDocument(delimiter, quoted, self.line_at(self.position))
+            document = HereDocument(delimiter, quoted)
             self.pending.append((document, operator == "<<-"))
             return Redirection(operator, document, int(number) if number else None, variable, line)
         if operator in (">&", "<&") and self.text.startswith("-", self.position):  # `>&-` is one token, whatever follows
