@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from agentsandbox.limits import Budget
 
 __all__ = [
+    "INT_MAX",
     "Directive",
     "Format",
     "Rendering",
