@@ -275,6 +275,7 @@ class Sandbox:
                 self._shell_after(shell)
             else:
                 machine.history[:] = history
+                machine.history_saved = min(machine.history_saved, len(history))
             result = ExecutionResult(log.entries, status, script=script, duration=monotonic() - began, limit=limit)
             self._executions += 1
             self._history.append(result)

@@ -108,9 +108,9 @@ class Builtin:
             if error.filename == "-":  # its standard input
                 shell.complain(f"{words[0]}: read error: 0: {reason}")
                 return 1
-            if self.name in _UNCHECKED:
-                return 0
             writing = error.filename is None or error.errno in (errno.EBADF, errno.ENOSPC, errno.EFBIG, errno.EIO)
+            if writing and self.name in _UNCHECKED:
+                return 0
             shell.complain(f"{words[0]}: write error: {reason}" if writing else f"{words[0]}: {error.filename}: {reason}")
             return 1
 

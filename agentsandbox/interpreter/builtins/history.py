@@ -22,6 +22,7 @@ def history(shell: Shell, words: list[str]) -> int:
     operands = words[position:]
     if "c" in options:
         entries.clear()
+        shell.machine.history_saved = 0
     if "d" in options:
         _delete(entries, options["d"])
     elif "s" in options:
