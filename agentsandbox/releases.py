@@ -12,7 +12,7 @@ _COREUTILS = (
     "shuf sleep sort split stat stdbuf stty sum sync tac tail tee timeout touch tr truncate tsort tty uname unexpand uniq unlink users "
     "vdir wc who whoami yes"
 )
-_UTIL_LINUX = "colrm column flock getopt hexdump ionice look more rename rev setsid uuidgen whereis"
+_UTIL_LINUX = "colrm column flock getopt hexdump ionice look more rev setsid uuidgen whereis"
 _RELEASES = {
     "{} (GNU coreutils) 9.1": (_COREUTILS, "--version"),
     "{} (GNU diffutils) 3.8": ("cmp", "-v, --version"),
@@ -31,7 +31,9 @@ _RELEASES = {
     "{} (GNU sharutils) 4.15.2": ("uudecode uuencode", "-v, --version"),
     "file-5.44": ("file", "-v, --version"),
     "man 2.11.2": ("man", "-V, --version"),
-    "{} 590": ("less", "-V, --version"),
+    "{} 590 (GNU regular expressions)": ("less", "-V, --version"),
+    "{} (GNU gettext-runtime) 0.21": ("envsubst", "-V, --version"),
+    "/usr/bin/{} using File::Rename version 2.01": ("rename", "-V, --version"),
     "{} 3.23": ("hostname", "-V, --version"),
 }
 _BY_NAME = {name: (text, spelling) for text, (names, spelling) in _RELEASES.items() for name in names.split()}

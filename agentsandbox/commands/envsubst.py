@@ -21,7 +21,6 @@ _REFERENCE = re.compile(rb"\$(?:([A-Za-z_][A-Za-z0-9_]*)|\{([A-Za-z_][A-Za-z0-9_
 
       -v, --variables   write the names of the variables in SHELL-FORMAT, one a line
       -h, --help        display this help and exit
-      -V, --version     output version information and exit
     """,
 )
 def envsubst(ctx: CommandContext, args: Arguments) -> int:

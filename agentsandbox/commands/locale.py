@@ -12,7 +12,8 @@ _CATEGORIES = "CTYPE NUMERIC TIME COLLATE MONETARY MESSAGES PAPER NAME ADDRESS T
 @command(
     "locale",
     usage="""
-    Usage: locale [OPTION...] [NAME]...
+    Usage: locale [OPTION...] NAME
+      or:  locale [OPTION...] [-a|-m]
     Get locale-specific information: about keywords, or about all of a category.
 
       -a, --all-locales    write the names of available locales

@@ -10,7 +10,7 @@ from agentsandbox.errors import UsageError
 @command(
     "logname",
     usage="""
-    Usage: logname [OPTION]...
+    Usage: logname [OPTION]
     Print the user's login name.
 
           --help  display this help and exit

@@ -148,8 +148,9 @@ def _time_of(ctx: CommandContext, name: str) -> float:
     rewrite=_rewrite,
     digits="columns",
     usage="""
-    Usage: pr [+FIRST[:LAST]] [-COLUMNS] [OPTION]... [FILE]...
-    Write the FILEs in pages, each with a header of date, name and page number.
+    Usage: pr [OPTION]... [FILE]...
+    Write the FILEs in pages, each with a header of date, name and page number: all of them, or those from +FIRST[:LAST].
+    -COLUMNS is a number of columns.
 
     With no FILE, or when FILE is -, read standard input.
 

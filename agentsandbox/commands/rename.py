@@ -101,7 +101,7 @@ def rename(ctx: CommandContext, args: Arguments) -> int:
     args = OptionParser(rename.usage, permute=False).parse(args.operands)
     if args.flag("help"):
         ctx.print(rename.usage, end="")
-        return 0
+        return 1
     if args.flag("version"):
         ctx.stdout.write(encode(release_of("rename")))
         return 0

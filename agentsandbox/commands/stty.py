@@ -27,9 +27,9 @@ _INTEGER = re.compile(r"0[xX][0-9a-fA-F]+|[0-9]+", re.ASCII)
 @command(
     "stty",
     usage="""
-    Usage: stty [-F DEVICE] [SETTING]...
-      or:  stty [-F DEVICE] -a|--all
-      or:  stty [-F DEVICE] -g|--save
+    Usage: stty [-F DEVICE | --file=DEVICE] [SETTING]...
+      or:  stty [-F DEVICE | --file=DEVICE] [-a|--all]
+      or:  stty [-F DEVICE | --file=DEVICE] [-g|--save]
     Print or change the settings of a terminal. A sandbox has none, so this always fails.
 
       -a, --all          print all settings

@@ -34,7 +34,7 @@ def _heading(args: Arguments) -> str:
 @command(
     "who",
     usage="""
-    Usage: who [OPTION]... [FILE | ARG1 ARG2]
+    Usage: who [OPTION]... [ FILE | ARG1 ARG2 ]
     Print information about users who are logged in: nobody is, a sandbox has no terminal. There are no login records
     either; a FILE that has some is refused.
 

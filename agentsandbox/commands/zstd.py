@@ -74,7 +74,7 @@ class _Zstd:
         self.with_id = not args.flag("no-dictID")
         self.recursive = args.flag("r")
         self.check = args.last("no-check", "check") != "no-check"
-        self.details = args.flag("verbose")
+        self.details = _loudness([key for key, _ in args.given], stdout=stdout) > 0
         self.level = self._level(args)
 
     def _level(self, args: Arguments) -> int:
@@ -198,7 +198,7 @@ class _Zstd:
 
     def train(self, operands: list[str], args: Arguments) -> int:
         """`--train`: make a dictionary of samples."""
-        samples = [self.ctx.fs.read_bytes(self.ctx.path(name)) for name in operands]
+        samples = [self.ctx.fs.read_bytes(self.ctx.path(name)) for name in operands if self.ctx.fs.exists(self.ctx.path(name))]
         size = int(args.value("maxdict") or _DICTIONARY)
         if sum(map(len, samples)) > _SAMPLES:
             raise CommandError(f"--train takes no more than {_SAMPLES} bytes in this sandbox", 1)
@@ -441,15 +441,30 @@ _OPTIONS = """
 """
 
 
+def _loudness(given: list[str], *, stdout: bool) -> int:
+    """How much more to tell than zstd does without options: -1 for zstdcat."""
+    return given.count("verbose") - given.count("quiet") - int(stdout)
+
+
+def _tell_release(ctx: CommandContext, given: list[str], *, stdout: bool) -> None:
+    """Its number alone where -q makes the output short, more where -v stands before."""
+    loudness = _loudness(given[: given.index("version")], stdout=stdout)
+    if loudness < 0:
+        ctx.print(_RELEASE.partition("v")[2].partition(",")[0])
+        return
+    ctx.print(_RELEASE)
+    if loudness > 0:
+        ctx.print("*** supports: zstd, gzip, lzma, xz ")
+
+
 def _run(ctx: CommandContext, args: Arguments, usage: str, *, expand: bool, stdout: bool) -> int:
     if args.flag("help"):
         ctx.print(usage, end="")
         return 0
     if args.flag("version"):
-        ctx.print(_RELEASE.partition("v")[2].partition(",")[0] if args.flag("quiet") else _RELEASE)
+        _tell_release(ctx, [key for key, _ in args.given], stdout=stdout)
         return 0
-    told = sum((key == "verbose") - (key == "quiet") for key, _ in args.given)
-    if told > int(stdout):
+    if _loudness([key for key, _ in args.given], stdout=stdout) > 0:
         ctx.stderr.write(encode(f"{_RELEASE}\n"))
     names = list(args.operands)
     for value in args.values("filelist"):

@@ -41,8 +41,8 @@ SPELLING = re.compile(
 )
 PREDICATE = re.compile(r"(?<![\w-])-[a-zA-Z][A-Za-z0-9]*\b")
 REFUSED = re.compile(
-    r"unrecognized option|invalid option|unknown option|unknown predicate|[Uu]nknown argument|[Ii]llegal option|Invalid argument [-`]"
-    r"|kill: invalid argument"
+    r"unrecognized option|[Ii]nvalid option|[Uu]nknown option|unknown predicate|[Uu]nknown argument|[Ii]llegal option|Invalid argument [-`]"
+    r"|kill: invalid argument|option '.*' not supported"
 )
 NO_HELP = frozenset({"true", "false", "echo", "test", "printf", "pwd", "yq", "curl", "wget"})
 """Their help is no list of options, or (`yq`) that of another program of this name, or they do nothing here (`curl`, `wget`)."""
@@ -150,11 +150,14 @@ def accepts(name: str, spelling: str, takes: bool) -> bool:
 
 def tried(name: str, spelling: str, takes: bool) -> bool:
     """Whether our command answers to the option with something else than a refusal."""
-    value = ("=1" if spelling.startswith("--") else "1") if takes else ""
-    with Sandbox(cwd="/work") as sandbox:
-        sandbox.fs.write_bytes("/work/a", b"1\n")
-        result = sandbox.execute(f"timeout 1 {name} {shlex.quote(spelling + value)} </dev/null | head -c 100000")
-    return not REFUSED.search(result.stderr)
+    forms = [f"{spelling}=1", f"{spelling} 1"] if takes and spelling.startswith("--") else [f"{spelling}{1 if takes else ''}"]
+    for form in forms:
+        with Sandbox(cwd="/work") as sandbox:
+            sandbox.fs.write_bytes("/work/a", b"1\n")
+            result = sandbox.execute(f"timeout 1 {name} {shlex.join(form.split(' '))} </dev/null | head -c 100000")
+        if not REFUSED.search(result.stderr + result.stdout):
+            return True
+    return False
 
 
 def specified(name: str) -> str:
