@@ -77,46 +77,18 @@ def _compile_text(text: str) -> Evaluator:
     try:
         return compile_tree(parse_arithmetic(text), text)
     except ArithmeticSyntaxError as error:
-        message = f'{error.text.lstrip(" ")}: {error.message} (error token is "{error.token}")'
-        rest = error.text.removesuffix(error.token)
-        if "non-variable" in error.message:  # noticed before the assignment in front of it is made
-            rest = rest[: rest.rfind(",") + 1]
-        elif "arithmetic operator" in error.message:  # noticed before the name in front of it is evaluated
-            rest = _LAST_NAME.sub("", rest)
-        before = _what_comes_before(rest)
+        message = f'{error.text.lstrip(_BLANKS)}: {error.message} (error token is "{error.token}")'
+        before = None if error.before is None else compile_tree(error.before, text)
 
     def fail(host: ExpansionHost, operands: Sequence[int]) -> int:
         if before is not None:
-            read, evaluate = before
-            try:
-                evaluate(host, operands)
-            except ExpansionError as error:
-                shown = read.lstrip(" ")
-                if error.message.startswith(f"{shown}: ") and error.message.endswith('")'):
-                    error.message = f'{text.lstrip(" ")}{error.message[len(shown) : -2]}{text[len(read) :]}")'
-                raise
+            before(host, operands)
         raise ExpansionError(message)
 
     return fail
 
 
-_EFFECTS = re.compile(r"[A-Za-z_/%]")
-_LAST_NAME = re.compile(r"[A-Za-z_]\w*\s*\Z")
-_LAST_OPERATOR = re.compile(r"(?:[-+*/%<>=!&|^~,?:(\s]+|\w+)\Z")
-
-
-def _what_comes_before(rest: str) -> tuple[str, Evaluator] | None:
-    """What bash has evaluated when it finds an error of the grammar behind `rest`: it may assign, or fail itself."""
-    for _ in range(4):
-        if not _EFFECTS.search(rest):
-            return None
-        try:
-            return rest, compile_tree(parse_arithmetic(rest), rest)
-        except ArithmeticSyntaxError:
-            rest = _LAST_OPERATOR.sub("", rest)
-    return None
-
-
+_BLANKS = " \t"
 _cached_text = functools.lru_cache(maxsize=2048)(_compile_text)
 
 
@@ -284,7 +256,7 @@ def _step(tree: Tree, text: str) -> Evaluator:
 
 
 def _assign(tree: Tree, text: str) -> Evaluator:
-    _, operator, target, source = tree
+    operator, target, source = tree[1:4]
     value_of = compile_tree(source, text)
     name: str = target[1]
     write = _writer(target)
@@ -307,7 +279,7 @@ def _assign(tree: Tree, text: str) -> Evaluator:
             return value
 
         return assign
-    combined = _binary(("binary", operator, target, source), text)
+    combined = _binary(("binary", *tree[1:]), text)
 
     def assign_combined(host: ExpansionHost, operands: Sequence[int]) -> int:
         value = combined(host, operands)
@@ -358,7 +330,7 @@ _PURE: dict[str, Callable[[int, int], int]] = {
 
 
 def _binary(tree: Tree, text: str) -> Evaluator:
-    _, operator, left_tree, right_tree = tree
+    operator, left_tree, right_tree = tree[1:4]
     left = compile_tree(left_tree, text)
     if right_tree[0] == "number" and operator in _WITH_CONSTANT:
         return _WITH_CONSTANT[operator](left, right_tree[1])
@@ -367,13 +339,14 @@ def _binary(tree: Tree, text: str) -> Evaluator:
     if special is not None:
         return special(left, right)
     if operator in ("/", "%"):
-        return _division(operator, left, right, right_tree, text)
+        return _division(operator, left, right, _failure("division by 0", tree, text))
     if operator == "**":
+        failure = _failure("exponent less than 0", tree, text)
 
         def power(host: ExpansionHost, operands: Sequence[int]) -> int:
             base, exponent = left(host, operands), right(host, operands)
             if exponent < 0:
-                raise ExpansionError(f'{text}: exponent less than 0 (error token is "{_token_of(right_tree, text)}")')
+                raise ExpansionError(failure)
             return _power(base, exponent)
 
         return power
@@ -381,25 +354,18 @@ def _binary(tree: Tree, text: str) -> Evaluator:
     return lambda host, operands: apply(left(host, operands), right(host, operands))
 
 
-def _token_of(tree: Tree, text: str) -> str:
-    """What bash shows of the operand that caused an error: the text from it on."""
-    if tree[0] == "number":
-        shown = str(tree[1])
-    elif tree[0] == "variable":
-        shown = tree[1]
-    else:
-        return text.strip()[-1:]
-    at = text.rfind(shown)
-    return text[at:] if at >= 0 else shown
+def _failure(message: str, tree: Tree, text: str) -> str:
+    """The message for an operation that fails, with the text from its place on."""
+    return f'{text.lstrip(_BLANKS)}: {message} (error token is "{text[tree[4] :]}")'
 
 
-def _division(operator: str, left: Evaluator, right: Evaluator, right_tree: Tree, text: str) -> Evaluator:
+def _division(operator: str, left: Evaluator, right: Evaluator, failure: str) -> Evaluator:
     apply = _divide if operator == "/" else _remainder
 
     def divide(host: ExpansionHost, operands: Sequence[int]) -> int:
         dividend, divisor = left(host, operands), right(host, operands)
         if divisor == 0:
-            raise ExpansionError(f'{text.lstrip(" ")}: division by 0 (error token is "{_token_of(right_tree, text)}")')
+            raise ExpansionError(failure)
         if dividend >= 0 and divisor > 0:
             return dividend // divisor if operator == "/" else dividend % divisor
         return apply(dividend, divisor)

@@ -66,9 +66,8 @@ def _operand_expression(word: Word, as_text: Text, words: WordCompiler) -> Numbe
     source = "".join(pieces)
     if OPERAND not in source:
         return None
-    written = "".join(p.text if isinstance(p, (Literal, Quoted)) else getattr(p, "source", "") for p in parts)
     try:
-        evaluate = compile_tree(parse_arithmetic(source), written)
+        evaluate = compile_tree(parse_arithmetic(source), source)
     except (ArithmeticSyntaxError, ExpansionError):
         return None
     again = not keys and not _CHANGES.search(source)  # an error shows the text with the values in it
@@ -89,7 +88,7 @@ def _operand_expression(word: Word, as_text: Text, words: WordCompiler) -> Numbe
                 return evaluate(host, (value,))  # type: ignore[arg-type]
             except ExpansionError as error:
                 if not again:
-                    error.message = error.message.replace(written, _filled(parts, (value,)), 1)
+                    error.message = _with_values(error.message, (value,))
                     raise
                 return evaluate_text(host, as_text(host))
 
@@ -104,7 +103,7 @@ def _operand_expression(word: Word, as_text: Text, words: WordCompiler) -> Numbe
                 return evaluate(host, values)  # type: ignore[arg-type]
             except ExpansionError as error:
                 if not again:
-                    error.message = error.message.replace(written, _filled(parts, values), 1)
+                    error.message = _with_values(error.message, values)
                     raise
                 return evaluate_text(host, as_text(host))
 
@@ -118,7 +117,7 @@ def _operand_expression(word: Word, as_text: Text, words: WordCompiler) -> Numbe
         try:
             return evaluate(host, values)  # type: ignore[arg-type]
         except ExpansionError as error:
-            error.message = error.message.replace(written, _filled(parts, expanded), 1)
+            error.message = _with_values(error.message, expanded)
             raise
 
     return operands_once
@@ -187,6 +186,14 @@ def _filled(parts: tuple[Part, ...], values: Sequence[object]) -> str:
     """An expression with the values of its expansions."""
     rest = iter(values)
     return "".join(part.text if isinstance(part, (Literal, Quoted)) else str(next(rest)) for part in parts)
+
+
+def _with_values(message: str, values: Sequence[object]) -> str:
+    """A message about an expression, with the values in the place of its operands."""
+    return _OPERANDS.sub(lambda match: str(values[ord(match[1]) - FIRST_OPERAND]), message)
+
+
+_OPERANDS = re.compile(f"{OPERAND}(.)")
 
 
 def _stands_alone(parts: tuple[Part, ...], number: int) -> bool:

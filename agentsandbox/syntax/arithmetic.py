@@ -7,6 +7,9 @@ A tree is one of
     ("and", left, right)               ("or", left, right)
     ("choose", condition, yes, no)     ("comma", left, right)
     ("assign", operator, variable, tree)   ("step", "++x" "--x" "x++" "x--", variable)
+Those that can fail, "/", "%" and "**", end with the place of what bash shows of the text then.
+
+Bash evaluates while it reads. An error of the grammar thus says what comes `before` it: the tree of what has been evaluated.
 """
 
 from __future__ import annotations
@@ -32,6 +35,8 @@ _TOKEN = re.compile(
     r"[ \t\n]*(?:(?P<number>[0-9][0-9A-Za-z_@#]*)|(?P<name>[A-Za-z_][A-Za-z0-9_]*)|(?P<operand>\ue000.)|"
     r"(?P<operator><<=|>>=|\*\*|&&|\|\||<<|>>|<=|>=|==|!=|\+\+|--|[-+*/%&|^]=|[-+*/%<>=!~&|^?:,()]))"
 )
+_BEHIND_NAME = re.compile(r"[ \t\n]*(?:[-+*/%<>=!~&|^?:,()]|\Z)")
+"""What may follow a name."""
 _BLANK = re.compile(r"[ \t\n]*")
 _NAME_FOLLOWS = re.compile(r"[ \t\n]*[A-Za-z_]")
 _BINARY = {
@@ -55,6 +60,8 @@ _BINARY = {
     "&&": 4,
     "||": 3,
 }
+_CONNECTIVES = {"&&": "and", "||": "or"}
+_FAILING = frozenset(("/", "%", "**"))
 _ASSIGNING = frozenset("= *= /= %= += -= <<= >>= &= ^= |=".split())
 MAX_NESTING = 250
 
@@ -62,11 +69,16 @@ MAX_NESTING = 250
 class ArithmeticSyntaxError(Exception):
     """An expression that is not arithmetic. `message` and `token` as bash words them; `text` is what it shows of the expression."""
 
-    def __init__(self, message: str, token: str, text: str) -> None:
+    def __init__(self, message: str, token: str, text: str, before: Tree | None = None) -> None:
         self.message = message
         self.token = token
         self.text = text
+        self.before = before
         super().__init__(message)
+
+    def after(self, tree: Tree, kind: str = "comma") -> None:
+        """Put `tree` in front of what was evaluated; with the kind "and" or "or" it decides whether the rest was."""
+        self.before = tree if self.before is None else (kind, tree, self.before)
 
 
 def parse_arithmetic(text: str) -> Tree:
@@ -89,96 +101,147 @@ class _Parser:
         self.position = 0
         self.kind = ""
         self.token = ""
+        self.value = 0
+        """Of a number."""
+        self.subscript: str | None = None
+        """Of a name."""
         self.start = 0
         self.last_start = 0
+        self.behind_variable = -1
+        """Where the token stands that follows the last variable."""
         self.depth = 0
         self.advance()
 
     def advance(self) -> None:
+        """Read a token. Bash looks at what follows a name before it takes the name."""
         self.last_start = self.start
         after_name = self.kind == "name"
         match = _TOKEN.match(self.text, self.position)
         if match is None:
-            self.start = _BLANK.match(self.text, self.position).end()  # type: ignore[union-attr]
-            self.kind, self.token = ("end", "") if self.start >= len(self.text) else ("bad", self.text[self.start])
+            self._end()
             return
         self.kind = match.lastgroup or ""
         self.token = match[self.kind]
         self.start = match.start(self.kind)
         self.position = match.end()
-        if self.token in ("++", "--") and not after_name and not _NAME_FOLLOWS.match(self.text, self.position):
+        if self.kind == "number":
+            self.value = self._number(self.token)
+        elif self.kind == "name":
+            self.subscript = self._subscript() if self.text[self.position : self.position + 1] == "[" else None
+            if not _BEHIND_NAME.match(self.text, self.position):
+                self._look_behind_name()
+        elif self.token in ("++", "--") and not after_name and not _NAME_FOLLOWS.match(self.text, self.position):
             self.token = self.token[0]  # two signs
             self.position -= 1
 
-    def error(self, message: str, start: int | None = None) -> ArithmeticSyntaxError:
-        return ArithmeticSyntaxError(message, self.text[self.start if start is None else start :], self.text)
+    def _end(self) -> None:
+        self.start = _BLANK.match(self.text, self.position).end()  # type: ignore[union-attr]
+        if self.start < len(self.text):
+            raise self.error(f"syntax error: {'operand expected' if self.kind in ('', 'operator') else 'invalid arithmetic operator'}")
+        self.kind, self.token = "end", ""
+
+    def _subscript(self) -> str:
+        """What stands in brackets behind a name."""
+        first = self.position
+        depth = 0
+        for at in range(first, len(self.text)):
+            char = self.text[at]
+            depth += (char == "[") - (char == "]")
+            if not depth:
+                self.position = at + 1
+                return self.text[first + 1 : at]
+        raise self.error("bad array subscript")
+
+    def _look_behind_name(self) -> None:
+        """Find the error of a token that cannot be read, before the name is taken."""
+        start, position, name = self.start, self.position, self.token
+        while (match := _TOKEN.match(self.text, self.position)) is not None and match["name"]:
+            self.position = match.end()
+        if match is None:
+            self._end()
+        elif match["number"]:
+            self.start, self.token = match.start("number"), match["number"]
+            self._number(self.token)
+        self.kind, self.token, self.start, self.position = "name", name, start, position
+
+    def error(self, message: str, start: int | None = None, before: Tree | None = None) -> ArithmeticSyntaxError:
+        """An error whose token begins at `start`, or is the one that was read last."""
+        return ArithmeticSyntaxError(message, self.text[self.start if start is None else start :], self.text, before)
 
     def number_error(self, message: str) -> ArithmeticSyntaxError:
         """The error for a number that is none: bash has cut the expression off behind it."""
         return ArithmeticSyntaxError(message, self.token, self.text[: self.start + len(self.token)])
 
-    def operand_error(self) -> ArithmeticSyntaxError:
-        """The error for a missing operand; at the end, bash shows the last token it saw."""
-        at = self.last_start if self.kind == "end" else self.start
-        return self.error("syntax error: operand expected", at)
+    def last_token(self) -> int:
+        """Where the token begins that was read last: at the end there is none."""
+        return self.last_start if self.kind == "end" else self.start
 
     def parse(self) -> Tree:
         if self.kind == "end":
             return ("number", 0)
         tree = self.comma()
         if self.kind != "end":
-            if self.kind == "operator" and self.token == "=":
-                raise self.error("attempted assignment to non-variable")
-            if self.kind == "bad":
-                raise self.error("syntax error: invalid arithmetic operator")
-            if self.kind == "operator" and self.token in _ASSIGNING:
-                raise self.error("attempted assignment to non-variable")
-            at = self.start
-            if self.kind == "name":  # bash has looked at what follows a name when it takes it
-                self.advance()
-                if self.kind == "bad":
-                    raise self.error("syntax error: invalid arithmetic operator")
-            raise self.error("syntax error in expression", at)
+            raise self.error("syntax error in expression", before=tree)
         return tree
 
     def comma(self) -> Tree:
         tree = self.assignment()
         while self.kind == "operator" and self.token == ",":
-            self.advance()
-            tree = ("comma", tree, self.assignment())
+            try:
+                self.advance()
+                tree = ("comma", tree, self.assignment())
+            except ArithmeticSyntaxError as error:
+                error.after(tree)
+                raise
         return tree
 
     def assignment(self) -> Tree:
+        self.enter()
+        tree = self.choice()
+        if self.kind == "operator" and self.token in _ASSIGNING:
+            if tree[0] != "variable" or self.behind_variable != self.start:
+                raise self.error("attempted assignment to non-variable", before=tree)
+            operator = self.token[:-1]
+            try:
+                self.advance()
+                value = self.assignment()
+            except ArithmeticSyntaxError as error:
+                if operator:
+                    error.after(tree)
+                raise
+            tree = ("assign", operator, tree, value, self.last_token()) if operator in _FAILING else ("assign", operator, tree, value)
+        self.depth -= 1
+        return tree
+
+    def enter(self) -> None:
+        """One operation deeper."""
         self.depth += 1
         if self.depth > MAX_NESTING:
             raise LimitReached("depth", "the expression nests too deeply")
-        tree = self.choice()
-        if self.kind == "operator" and self.token in _ASSIGNING and tree[0] == "variable":
-            operator = self.token
-            self.advance()
-            tree = ("assign", operator[:-1], tree, self.assignment())
-        self.depth -= 1
-        return tree
 
     def choice(self) -> Tree:
         condition = self.binary(3)
         if self.kind != "operator" or self.token != "?":
             return condition
-        self.advance()
-        if self.kind == "operator" and self.token == ":":
-            raise self.error("expression expected")
-        yes = self.comma()
-        if self.kind == "bad":
-            raise self.error("syntax error: invalid arithmetic operator")
-        if self.kind != "operator" or self.token != ":":
-            raise self.error("`:' expected for conditional expression", self.last_start if self.kind == "end" else None)
-        self.advance()
-        if self.kind == "end":
-            raise self.error("expression expected", self.last_start)
-        self.depth += 1
-        if self.depth > MAX_NESTING:
-            raise LimitReached("depth", "the expression nests too deeply")
-        no = self.choice()
+        try:
+            self.advance()
+            if self.kind == "operator" and self.token == ":":
+                raise self.error("expression expected")
+            yes = self.comma()
+            if self.kind != "operator" or self.token != ":":
+                raise self.error("`:' expected for conditional expression", self.last_token(), yes)
+        except ArithmeticSyntaxError as error:
+            error.after(condition, "and")
+            raise
+        self.enter()
+        try:
+            self.advance()
+            if self.kind == "end":
+                raise self.error("expression expected", self.last_start, ("number", 0))
+            no = self.choice()
+        except ArithmeticSyntaxError as error:
+            error.before = ("choose", condition, yes, error.before or ("number", 0))
+            raise
         self.depth -= 1
         return ("choose", condition, yes, no)
 
@@ -189,22 +252,27 @@ class _Parser:
             precedence = _BINARY.get(operator, 0)
             if precedence < lowest:
                 break
-            self.advance()
-            if operator == "**":
-                self.depth += 1
-                if self.depth > MAX_NESTING:
-                    raise LimitReached("depth", "the expression nests too deeply")
-                left = ("binary", operator, left, self.binary(precedence))
-                self.depth -= 1
-                continue
-            right = self.binary(precedence + 1)
-            if operator == "&&":
-                left = ("and", left, right)
-            elif operator == "||":
-                left = ("or", left, right)
-            else:
-                left = ("binary", operator, left, right)
+            try:
+                left = self._operation(operator, precedence, left)
+            except ArithmeticSyntaxError as error:
+                error.after(left, _CONNECTIVES.get(operator, "comma"))
+                raise
         return left
+
+    def _operation(self, operator: str, precedence: int, left: Tree) -> Tree:
+        """What follows the left side of an operator, which is the token now."""
+        self.advance()
+        start = self.start
+        if operator == "**":
+            self.enter()
+            right = self.binary(precedence)
+            self.depth -= 1
+            return ("binary", operator, left, right, self.last_token())
+        right = self.binary(precedence + 1)
+        connective = _CONNECTIVES.get(operator)
+        if connective is not None:
+            return (connective, left, right)
+        return ("binary", operator, left, right, start) if operator in _FAILING else ("binary", operator, left, right)
 
     def unary(self) -> Tree:
         self.depth += 1
@@ -221,99 +289,83 @@ class _Parser:
                 self.advance()
                 return ("unary", operator, self.unary())
             if operator in ("++", "--"):
-                return self._prefix_step(operator)
+                self.advance()
+                return ("step", operator + "x", self.variable())
             if operator == "(":
-                self.advance()
-                tree = self.comma()
-                if self.kind == "bad":
-                    raise self.error("syntax error: invalid arithmetic operator")
-                if self.kind != "operator" or self.token != ")":
-                    raise self.error("missing `)'", self.last_start if self.kind == "end" else None)
-                self.advance()
-                return tree
+                return self._parenthesis()
         return self.primary()
 
-    def _prefix_step(self, operator: str) -> Tree:
+    def _parenthesis(self) -> Tree:
         self.advance()
-        return ("step", operator + "x", self.variable())
+        tree = self.comma()
+        if self.kind != "operator" or self.token != ")":
+            raise self.error("missing `)'", self.last_token(), tree)
+        try:
+            self.advance()
+        except ArithmeticSyntaxError as error:
+            error.after(tree)
+            raise
+        return tree
 
     def primary(self) -> Tree:
         if self.kind == "number":
-            value = self._number(self.token)
+            value = self.value
             self.advance()
             return ("number", value)
         if self.kind == "operand":
             index = ord(self.token[1]) - FIRST_OPERAND
             self.advance()
             return ("operand", index)
-        if self.kind == "name":
-            target = self.variable()
-            if self.kind == "operator" and self.token in ("++", "--"):
-                operator = self.token
-                self.advance()
-                return ("step", "x" + operator, target)
+        if self.kind != "name":
+            raise self.error("syntax error: operand expected", self.last_token())
+        target = self.variable()
+        if self.kind != "operator" or self.token not in ("++", "--"):
             return target
-        if self.kind == "bad":
-            raise self.error("syntax error: operand expected")
-        raise self.operand_error()
+        step = ("step", "x" + self.token, target)
+        self.kind = "number"
+        try:
+            self.advance()
+        except ArithmeticSyntaxError as error:
+            error.after(step)
+            raise
+        return step
 
     def variable(self) -> Tree:
-        name = self.token
-        if self.text[self.position : self.position + 1] == "[":
-            depth = 0
-            for at in range(self.position, len(self.text)):
-                char = self.text[at]
-                depth += (char == "[") - (char == "]")
-                if not depth:
-                    subscript = self.text[self.position + 1 : at]
-                    self.position = at + 1
-                    self.advance()
-                    return ("variable", name, subscript)
-            raise self.error("bad array subscript")
+        name, subscript = self.token, self.subscript
         self.advance()
-        return ("variable", name, None)
+        self.behind_variable = self.start
+        return ("variable", name, subscript)
 
     def _number(self, text: str) -> int:
-        if len(text) > 70:
-            raise self.number_error("value too great for base") if "#" in text else self.number_error("syntax error in expression")
-        base_text, hash_sign, digits = text.partition("#")
-        if hash_sign:
-            return self._based(base_text, digits)
-        if "_" in text:  # a digit of base 64, which Python takes for a separator
-            raise self.number_error("value too great for base")
-        try:
-            if text[0] == "0" and len(text) > 1:
-                if text[1] in "xX":
-                    return _wrap(int(text, 16)) if len(text) > 2 else 0
-                return _wrap(int(text, 8))
-            return _wrap(int(text))
-        except ValueError:
-            if text[0] == "0" and text.isdigit():
-                raise self.number_error("value too great for base") from None
-            if text[0] == "0" and text[1:2] in ("x", "X"):
-                raise self.number_error("value too great for base") from None
-            if "@" in text or not text.isdigit():
-                raise self.number_error("value too great for base") from None
-            raise self.number_error("invalid number") from None
-
-    def _based(self, base_text: str, digits: str) -> int:
-        if not base_text.isdigit() or base_text[0] == "0" or not 2 <= int(base_text) <= 64:
-            raise self.number_error("invalid arithmetic base")
-        base = int(base_text)
-        if not digits:
-            raise self.number_error("invalid integer constant")
+        """The value of a number, with or without a base."""
+        if len(text) < 19 and text.isdecimal() and text[0] != "0":
+            return int(text)
+        base, digits, has_base = 10, text, False
+        if text[0] == "0":
+            base, digits = (16, text[2:]) if text[1:2] in ("x", "X") else (8, text[1:])
+            has_base = len(text) > 1
         total = 0
-        for digit in digits:
-            if digit.isdigit():
-                value = ord(digit) - 48
-            elif digit.isalpha() and digit.isascii():
-                value = ord(digit.lower()) - 87 if base <= 36 else (ord(digit) - 87 if digit.islower() else ord(digit) - 29)
-            else:
-                value = {"@": 62, "_": 63}.get(digit, 99)
+        for at, digit in enumerate(digits):
+            if digit == "#":
+                if has_base:
+                    raise self.number_error("invalid number")
+                if not 2 <= total <= 64:
+                    raise self.number_error("invalid arithmetic base")
+                if digits[at + 1 : at + 2] in ("", "#"):
+                    raise self.number_error("invalid integer constant")
+                base, total, has_base = total, 0, True
+                continue
+            value = _DIGITS.index(digit)
+            if base <= 36 and value >= 36 and digit.isalpha():
+                value -= 26
             if value >= base:
                 raise self.number_error("value too great for base")
-            total = total * base + value
+            total = (total * base + value) & _MASK
         return _wrap(total)
+
+
+_DIGITS = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ@_"
+_MASK = (1 << 64) - 1
 
 
 def _wrap(number: int) -> int:
