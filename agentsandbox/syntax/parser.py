@@ -30,7 +30,7 @@ from agentsandbox.syntax.nodes import (
     Subshell,
     Word,
 )
-from agentsandbox.syntax.words import ARITHMETIC, SUBSCRIPT, WordReader, decode_ansi_c
+from agentsandbox.syntax.words import ARITHMETIC, BRACE, WordReader, decode_ansi_c
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -433,10 +433,21 @@ class Parser(WordReader):
             self.position += len(operator)
         value: Word | ArrayLiteral
         if self.text[self.position : self.position + 1] == "(":
-            value = self._array_literal()
+            value = self._text_or_list(self._array_literal())
         else:
             value = self.read_word() or Word((), "")
         return Assignment(name, value, subscript, operator == "+=", self.text[start : self.position])
+
+    def _text_or_list(self, literal: ArrayLiteral) -> Word | ArrayLiteral:
+        """The list; but where the word goes on behind it, as in `a=(1 2)x`, bash takes all of it as text."""
+        end = self.position
+        rest = self.read_word()
+        if rest is None:
+            return literal
+        after = self.position
+        parts = self.scan_alone(literal.source, end - len(literal.source), BRACE)
+        self.position = after
+        return Word((*parts, *rest.parts), literal.source + rest.source)
 
     def _array_literal(self) -> ArrayLiteral:
         try:
@@ -460,10 +471,8 @@ class Parser(WordReader):
                 self.position += 1
                 return ArrayLiteral(tuple(elements), self.text[opened : self.position])
             if self.text[self.position] == "[":
-                element = self._keyed_element()
-                if element is not None:
-                    elements.append(element)
-                    continue
+                elements.append(self._bracketed_element())
+                continue
             word = self.read_word()
             if word is None:
                 raise self._array_error(self.unexpected(self.token()))
@@ -475,19 +484,16 @@ class Parser(WordReader):
         error.in_array = True
         return error
 
-    def _keyed_element(self) -> ArrayElement | None:
-        start = self.position
-        self.position += 1
-        parts = self.scan(SUBSCRIPT, "]")
-        source = self.text[start + 1 : self.position]
-        operator = self.text[self.position + 1 : self.position + 3]
-        if self.text[self.position : self.position + 1] != "]" or not (operator[:1] == "=" or operator == "+="):
-            self.position = start
-            return None
+    def _bracketed_element(self) -> ArrayElement:
+        """An element that begins with a bracket: `[key]=value`, or a word in which blanks up to the other bracket are text."""
+        subscript = self.read_subscript()
+        operator = self.text[self.position : self.position + 2]
+        if operator[:1] != "=" and operator != "+=":
+            rest = self.read_word() or Word((), "")
+            return ArrayElement(Word((Literal("["), *subscript.parts, Literal("]"), *rest.parts), f"[{subscript.source}]{rest.source}"))
         append = operator == "+="
-        self.position += 3 if append else 2
-        value = self.read_word() or Word((), "")
-        return ArrayElement(value, Word(parts, source), append)
+        self.position += 2 if append else 1
+        return ArrayElement(self.read_word() or Word((), ""), subscript, append)
 
     def _redirection(self) -> Redirection | None:
         text, start = self.text, self.position

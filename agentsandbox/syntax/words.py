@@ -35,7 +35,7 @@ from agentsandbox.syntax.nodes import (
     Word,
 )
 
-__all__ = ["ARITHMETIC", "HERE", "NAME", "SUBSCRIPT", "WORD", "WordReader", "decode_ansi_c"]
+__all__ = ["ARITHMETIC", "BRACE", "HERE", "NAME", "SUBSCRIPT", "WORD", "WordReader", "decode_ansi_c"]
 
 WORD, QUOTED, BRACE, BRACE_Q, HERE, SUBSCRIPT, ARITHMETIC, INNER, BRACE_H = range(9)
 
@@ -253,7 +253,7 @@ class WordReader(Lexer):
                     self.position = end + 1
                     continue
                 flush()
-                parts.extend(self._scan_alone(inner, position, mode))
+                parts.extend(self.scan_alone(inner, position, mode))
             elif mode == WORD:
                 if char in _ENDS_WORD:
                     if char in "<>" and text[position + 1 : position + 2] == "(":
@@ -277,7 +277,7 @@ class WordReader(Lexer):
         flush()
         return tuple(parts)
 
-    def _scan_alone(self, text: str, start: int, mode: int) -> tuple[Part, ...]:
+    def scan_alone(self, text: str, start: int, mode: int) -> tuple[Part, ...]:
         """The parts of a text that stands at `start` and ends for itself; what is unfinished in it is text."""
         saved, line = (self.text, self.first_line), self.line_at(start)
         pairs, self.pairs_quotes = self.pairs_quotes, False
