@@ -7,6 +7,7 @@ import os
 import posixpath
 
 from agentsandbox.errors import CommandError
+from agentsandbox.fs.shebang import shebang_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,7 +25,10 @@ def _problem_of_file(ctx: CommandContext, path: str) -> int:
         info = ctx.fs.stat(path)
     except OSError as error:
         return error.errno or errno.ENOENT
-    return 0 if info.is_file and info.permissions & 0o111 else errno.EACCES
+    if not (info.is_file and info.permissions & 0o111):
+        return errno.EACCES
+    line = shebang_of(ctx.fs.read_bytes(path))
+    return 0 if line is None or ctx.fs.exists(posixpath.join(ctx.cwd, line[0])) else errno.ENOENT
 
 
 def find_problem(ctx: CommandContext, name: str, env: Mapping[str, str] | None = None, cwd: str | None = None) -> int:

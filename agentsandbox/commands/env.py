@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 _ESCAPES = {"f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v", "\\": "\\", '"': '"', "'": "'", "#": "#", "$": "$", "_": " "}
+_SHEBANG_HINT = "use -[v]S to pass options in shebang lines"
+_BLANK_OPTION = re.compile(r"-- '[ \t\n\v\f\r]'$")
 
 
 class _Splitter:
@@ -213,7 +215,13 @@ def _debug(args: Arguments, words: Sequence[str]) -> list[str]:
 def env(ctx: CommandContext, args: Arguments) -> int:
     words = _expand_split_string(args.operands, ctx.env)
     split = [] if words == args.operands else _split_words(args.operands, words)
-    args = env.parser().parse(words)
+    try:
+        args = env.parser().parse(words)
+    except UsageError as error:
+        if not _BLANK_OPTION.search(error.message):
+            raise
+        ctx.warn(error.message)
+        raise UsageError(_SHEBANG_HINT) from None
     if args.flag("version"):
         ctx.stdout.write(encode(release_of("env")))
         return 0
@@ -256,7 +264,7 @@ def env(ctx: CommandContext, args: Arguments) -> int:
         reason, status = problem_status(problem)
         ctx.warn(f"{quote(words[0])}: {reason}")
         if any(letter in " \t\n\v\f\r" for letter in words[0]) and status == 127:
-            ctx.warn("use -[v]S to pass options in shebang lines")
+            ctx.warn(_SHEBANG_HINT)
         return status
     if not plan.is_changed:
         return ctx.run(words, env=environment, cwd=posixpath.normpath(cwd))

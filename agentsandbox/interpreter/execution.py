@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import re
 import stat as stat_module
 
 from agentsandbox.command import CommandContext
 from agentsandbox.errors import CommandError, Exit, Interrupted, PipeClosed
 from agentsandbox.expansion.errors import ExpansionError
+from agentsandbox.fs.shebang import shebang_of
 from agentsandbox.fs.skeleton import COMMAND_MARK, command_of
 from agentsandbox.processes import SIGNALS
 from agentsandbox.quoting import ansi_quote, needs_ansi
@@ -22,9 +25,10 @@ if TYPE_CHECKING:
     from agentsandbox.processes import Process
     from agentsandbox.streams import ByteReader, ByteWriter
 
-__all__ = ["DEFAULT_PATH", "SHELL_NAMES", "find_on_path", "locate", "refusal_of", "run_external", "run_file", "skill_hint"]
+__all__ = ["DEFAULT_PATH", "POSIX_SHELLS", "SHELL_NAMES", "find_on_path", "locate", "refusal_of", "run_external", "run_file", "skill_hint"]
 
 SHELL_NAMES = frozenset(("sh", "bash", "dash", "ash", "rbash"))
+POSIX_SHELLS = ("sh", "dash")
 DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin"
 
 
@@ -366,70 +370,93 @@ def _run_for_command(child: Shell, argv: list[str], environment: Mapping[str, st
 
 def _run_script(shell: Shell, shown: str, full: str, content: bytes, argv: Sequence[str], environment: Mapping[str, str]) -> int:
     """A file that is not one of our commands: by its shebang, then by its extension, else as a shell script."""
-    from agentsandbox.interpreter.scripts import POSIX_SHELLS, expand_escapes, run_script_text
-
-    interpreter, arguments = _shebang(content)
-    if interpreter is None:
-        interpreter = _BY_EXTENSION.get(full.rpartition(".")[2] if "." in full.rpartition("/")[2] else "", "sh")
-        if b"\0" in content[:80].partition(b"\n")[0]:
-            raise CommandError(f"{shown}: cannot execute binary file: Exec format error", 126)
-    base = interpreter.rpartition("/")[2]
-    if base in SHELL_NAMES:
-        options = [argument for argument in arguments if argument.startswith("-")]
-        return run_script_text(
-            shell,
-            decode(content.replace(b"\0", b"")),
-            shown,
-            argv[1:],
-            environment,
-            full_path=full,
-            options=options,
-            errexit=shell.machine.script_errexit,
-            prepare=expand_escapes if base in POSIX_SHELLS and content.startswith(b"#!") else None,
-        )
-    words = [interpreter, *arguments, shown, *argv[1:]]
-    if locate(shell, interpreter) is None or ("/" in interpreter and not shell.fs.exists(interpreter)):
-        return _no_interpreter(shell, shown, interpreter, b"env" in content[:24])
-    return run_external(shell, words, environment)
+    line = shebang_of(content)
+    if line is not None:
+        return _run_interpreted(shell, line, shown, full, content, argv, environment)
+    if b"\0" in content[:80].partition(b"\n")[0]:
+        raise CommandError(f"{shown}: cannot execute binary file: Exec format error", 126)
+    language = _BY_EXTENSION.get(full.rpartition(".")[2] if "." in full.rpartition("/")[2] else "")
+    if language is None:
+        return _run_shell_script(shell, shown, full, content, argv, environment)
+    if locate(shell, language) is None:
+        return _no_interpreter(shell, shown, language)
+    return run_external(shell, [language, shown, *argv[1:]], environment)
 
 
-def _no_interpreter(shell: Shell, shown: str, interpreter: str, by_env: bool) -> int:
+def _run_interpreted(
+    shell: Shell, line: tuple[str, str], shown: str, full: str, content: bytes, argv: Sequence[str], environment: Mapping[str, str]
+) -> int:
+    """A script whose first line names what runs it. `env` and the shells are looked through where nothing but a name stands there."""
+    interpreter, argument = line
+    try:
+        program = _program_at(shell, interpreter)
+    except OSError as error:
+        if error.errno == errno.ENOENT:
+            return _no_interpreter(shell, shown, interpreter.rpartition("/")[2])
+        shell.write(f"{shell.error_name}: {shown}: {interpreter}: bad interpreter: {os.strerror(error.errno or errno.EIO)}\n", 2)
+        return 126
+    if program == "env" and argument in SHELL_NAMES and locate(shell, argument) is not None:
+        program, argument = argument, ""
+    if program in SHELL_NAMES and _LETTERS.fullmatch(argument):
+        posix = program in POSIX_SHELLS
+        return _run_shell_script(shell, shown, full, content, argv, environment, options=argument, posix=posix)
+    words = [interpreter, argument, shown, *argv[1:]] if argument else [interpreter, shown, *argv[1:]]
+    status = run_file(shell, interpreter, words, environment)
+    if status == 127 and program == "env" and locate(shell, argument) is None:
+        _hint_at(shell, argument)
+    return status
+
+
+def _run_shell_script(
+    shell: Shell,
+    shown: str,
+    full: str,
+    content: bytes,
+    argv: Sequence[str],
+    environment: Mapping[str, str],
+    *,
+    options: str = "",
+    posix: bool = False,
+) -> int:
+    from agentsandbox.interpreter.scripts import expand_escapes, run_script_text
+
+    return run_script_text(
+        shell,
+        decode(content.replace(b"\0", b"")),
+        shown,
+        argv[1:],
+        environment,
+        full_path=full,
+        options=[options] if options else [],
+        errexit=shell.machine.script_errexit,
+        prepare=expand_escapes if posix else None,
+    )
+
+
+def _program_at(shell: Shell, path: str) -> str:
+    """The command that a path leads to, "" for another file that can be executed."""
+    full = shell.path(path)
+    info = shell.fs.stat(full)
+    if not (stat_module.S_ISREG(info.mode) and info.mode & 0o111 and shell.fs.access(full, 1)):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+    return command_of(shell.fs.read_bytes(full)) or ""
+
+
+def _no_interpreter(shell: Shell, shown: str, name: str) -> int:
     """A script for a language that the sandbox has not."""
-    name = interpreter.rpartition("/")[2]
-    if by_env:
-        shell.write(f"/usr/bin/env: ‘{name}’: No such file or directory\n", 2)
-        if " " in name or "\t" in name:
-            shell.write("/usr/bin/env: use -[v]S to pass options in shebang lines\n", 2)
-    else:
-        shell.complain(f"{shown}: cannot execute: required file not found")
+    shell.complain(f"{shown}: cannot execute: required file not found")
+    _hint_at(shell, name)
+    return 127
+
+
+def _hint_at(shell: Shell, name: str) -> None:
     from agentsandbox.interpreter.suggestions import suggest
 
     hint = suggest(shell, name)
     if hint:
         shell.write(f"{hint}\n", 2)
-    return 127
 
 
 _BY_EXTENSION = {"py": "python3", "js": "node", "rb": "ruby", "pl": "perl", "awk": "awk", "jq": "jq", "sed": "sed"}
-
-
-def _env_words(argument: str) -> list[str]:
-    """What `env` of a #! line gets: the rest of the line in one piece, which only -S takes apart."""
-    return argument.removeprefix("-S").split() if argument.startswith("-S") else [argument]
-
-
-def _shebang(content: bytes) -> tuple[str | None, list[str]]:
-    """The interpreter of a #! line and its arguments; `env` is looked through."""
-    if not content.startswith(b"#!"):
-        return None, []
-    line = decode(content[2 : content.find(b"\n") if b"\n" in content else len(content)]).strip()
-    words = line.split(None, 1)
-    if not words:
-        return None, []
-    interpreter, rest = words[0], words[1:]
-    if interpreter.rpartition("/")[2] == "env":
-        parts = _env_words(rest[0]) if rest else []
-        while parts and "=" in parts[0]:
-            parts.pop(0)
-        return (parts[0], parts[1:]) if parts else (None, [])
-    return interpreter, rest
+_LETTERS = re.compile(r"(?:-[abefhklmnptuvxBCEHPT]+)?")
+"""What may stand behind the name of a shell: nothing, or options that are one letter each."""

@@ -9,6 +9,7 @@ import re
 from agentsandbox.errors import CommandError, Exit, ShellSyntaxError, Stopped
 from agentsandbox.expansion.errors import ExpansionError
 from agentsandbox.interpreter.dispatch import compile_command
+from agentsandbox.interpreter.execution import POSIX_SHELLS
 from agentsandbox.interpreter.shell import OPTIONS, SHOPT_DEFAULTS, Shell
 from agentsandbox.interpreter.subshells import run_in_shell
 from agentsandbox.streams import decode, encode
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
     Run = Callable[[Shell], int]
 
-__all__ = ["POSIX_SHELLS", "expand_escapes", "run_commands", "run_script_text", "run_shell_command"]
+__all__ = ["expand_escapes", "run_commands", "run_script_text", "run_shell_command"]
 
 _CHANGES_GRAMMAR = re.compile(r"\b(?:alias|unalias|extglob|expand_aliases|set -v|verbose|posix)\b|-[a-zA-Z]*v")
 MAX_CACHED = 4096
@@ -307,7 +308,6 @@ class _Invocation:
         self.arguments: list[str] = []
 
 
-POSIX_SHELLS = ("sh", "dash")
 _LONG_OPTIONS = (
     "debug debugger dump-po-strings dump-strings help init-file login noediting noprofile norc posix pretty-print rcfile restricted "
     "verbose version"
@@ -383,7 +383,8 @@ def _parse_invocation(name: str, words: Sequence[str]) -> _Invocation:
 
 def run_shell_command(shell: Shell, argv: Sequence[str], environment: Mapping[str, str]) -> int:
     """`sh` and `bash` as commands: -c TEXT, FILE, -s or standard input."""
-    name = argv[0].rpartition("/")[2]
+    name = argv[0]
+    is_posix = name.rpartition("/")[2] in POSIX_SHELLS
     words = argv[1:]
     if "--version" in words[:1]:
         shell.write("GNU bash, version 5.2.15(1)-release (x86_64-pc-linux-gnu)\n")
@@ -399,7 +400,7 @@ def run_shell_command(shell: Shell, argv: Sequence[str], environment: Mapping[st
         return error.status
 
     def prepare(child: Shell) -> None:
-        if name in POSIX_SHELLS:
+        if is_posix:
             expand_escapes(child)
         for option, on in parsed.options:
             child.set_option(option, on)
@@ -452,16 +453,18 @@ def _run_script_file(shell: Shell, name: str, parsed: _Invocation, environment: 
         content = fs.read_bytes(path)
     except OSError as error:
         message = os.strerror(error.errno or 5)
-        if name == "sh":
-            shell.write(f"{name}: {file}: {'No such file' if error.errno == 2 else message}\n", 2)
+        if name.rpartition("/")[2] in POSIX_SHELLS:
+            shell.write(f"{name}: 0: cannot open {file}: {'No such file' if error.errno == 2 else message}\n", 2)
+            status = 2
         else:
             shell.write(f"{name}: {file}: {message}\n", 2)
+            status = 127 if error.errno == 2 else 126
         _hint(shell, file, error)
-        return 127 if error.errno == 2 else 126
+        return status
     if b"\0" in content[:80].partition(b"\n")[0]:
         shell.write(f"{file}: {file}: cannot execute binary file\n", 2)
         return 126
-    errexit = name == "sh" and shell.machine.script_errexit
+    errexit = name.rpartition("/")[2] == "sh" and shell.machine.script_errexit
     return run_script_text(shell, decode(content), file, arguments, environment, full_path=path, errexit=errexit, prepare=prepare)
 
 

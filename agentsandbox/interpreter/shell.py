@@ -650,9 +650,12 @@ class Shell:
 
     def error_prefix(self, line: int | None = None) -> str:
         """ "bash: line 3: " """
-        shown = self.line if line is None else line
-        source = self.frames[-1].source if self.frames else self.invocation
-        return f"{source}: line {shown}: "
+        return f"{self.error_name}: line {self.line if line is None else line}: "
+
+    @property
+    def error_name(self) -> str:
+        """The name that errors begin with: of the file that is run, or of the shell."""
+        return self.frames[-1].source if self.frames else self.invocation
 
     def warn(self, message: str) -> None:
         """As `complain`, for warnings."""
