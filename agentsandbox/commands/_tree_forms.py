@@ -1,4 +1,4 @@
-"""How `tree` writes what it has found: as a drawing, as JSON, as XML."""
+"""How `tree` writes what it has found: as a drawing, as JSON, as XML (as HTML: `_tree_html`)."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import stat
 from agentsandbox.commands._listing import indicator
 from agentsandbox.commands._quoting import is_printable, printable
 from agentsandbox.commands._times import LocalTime, nanoseconds
+from agentsandbox.commands._tree_charsets import ANSI, lines_of
 from agentsandbox.commands._tree_colors import Palette
 from agentsandbox.languages.modes import format_mode
 from agentsandbox.languages.owners import Owners
@@ -19,24 +20,35 @@ if TYPE_CHECKING:
     from agentsandbox.fs.base import Stat
     from agentsandbox.streams import ByteWriter
 
-__all__ = ["Drawing", "Form", "Json", "Node", "Xml"]
+__all__ = ["DEVICE", "Drawing", "Form", "Json", "Node", "Xml"]
 
 _KINDS = {
     stat.S_IFDIR: "directory", stat.S_IFLNK: "link", stat.S_IFREG: "file", stat.S_IFIFO: "fifo", stat.S_IFCHR: "char",
     stat.S_IFBLK: "block", stat.S_IFSOCK: "socket",
 }  # fmt: skip
-_LINES = {
-    "utf-8": ("│\xa0\xa0 ", "├── ", "└── "), "ascii": ("|   ", "|-- ", "`-- "),
-    "ansi": ("x   ", "tqq ", "mqq "),
-    "cp437": ("\udcb3   ", "\udcc3\udcc4\udcc4 ", "\udcc0\udcc4\udcc4 "),
-}  # fmt: skip
+DEVICE = 0xFE00
+"""The number of the one device that there is: 254, 0."""
 _HALF_YEAR = 6 * 30 * 24 * 3600
 
 
 class Node:
     """A file in the tree; `children` is None for what is not entered."""
 
-    __slots__ = ("children", "comment", "free", "info", "is_dir", "name", "path", "size", "target", "target_info")
+    __slots__ = (
+        "children",
+        "comment",
+        "device",
+        "free",
+        "info",
+        "is_dir",
+        "name",
+        "notes",
+        "path",
+        "size",
+        "slash",
+        "target",
+        "target_info",
+    )
 
     def __init__(self, name: str, path: str, info: Stat) -> None:
         self.name = name
@@ -51,6 +63,16 @@ class Node:
         """Whether the patterns of -P do not matter for what is below it."""
         self.comment = ""
         """Why it was not entered."""
+        self.device = DEVICE
+        self.slash = False
+        """Whether it is a starting point that was given with a slash behind it."""
+        self.notes: tuple[str, ...] | None = None
+        """What an .info file says of it, by lines."""
+
+    @property
+    def leads_to_directory(self) -> bool:
+        """Whether it is a directory or a link to one."""
+        return self.info.is_dir or (self.target_info is not None and self.target_info.is_dir)
 
 
 class Form:
@@ -63,6 +85,7 @@ class Form:
         self.local = LocalTime(ctx)
         self.owners = Owners(ctx)
         self.palette = Palette(ctx.env)
+        self.lines = lines_of(options.charset)
 
     def write(self, text: str) -> None:
         """Write text."""
@@ -76,6 +99,15 @@ class Form:
 
     def end(self, directories: int, files: int, size: int) -> None:
         """After the last tree."""
+
+    def report(self, directories: int, files: int, size: int) -> str:
+        """What was found, in words."""
+        counted = f"{directories} director{'y' if directories == 1 else 'ies'}"
+        if not self.options.directories_only:
+            counted += f", {files} file{'' if files == 1 else 's'}"
+        if self.options.usage:
+            counted = f" {self.size_of(size)}{'' if self.options.human else ' bytes'} used in {counted}"
+        return counted
 
     def time(self, info: Stat) -> str:
         """The time in the format asked for."""
@@ -104,15 +136,14 @@ class Form:
 class Drawing(Form):
     """Lines and branches."""
 
+    blank = "    "
+
     def top(self, node: Node | None, name: str, *, last: bool) -> None:
         if node is None or node.children is None:
-            self.write(f"{self._colored_name(name, None)}  [{node.comment if node is not None else 'error opening dir'}]\n")
+            self.unread(node, name)
             return
-        self.write(f"{self._facts(node)}{self._painted(node, name)}{indicator(node.info, self._marks)}\n")
-        pipe, branch, corner = _LINES[self.options.lines]
-        if self.options.no_indent:
-            pipe = branch = corner = ""
-        blank = " " * (4 if pipe else 0)
+        self.entry("", node, self.facts(node), self.shown_top(node, name))
+        pipe, branch, corner = (ANSI if self.options.ansi else self.lines)[:3]
         stack = [(iter(node.children), "", len(node.children))]
         position = [0]
         while stack:
@@ -126,34 +157,52 @@ class Drawing(Form):
             position[-1] += 1
             is_last = position[-1] == count
             self.ctx.budget.charge(len(prefix) * 4)
-            stem = f"{prefix}{corner if is_last else branch}"
-            if self.options.lines == "ansi" and stem:
-                stem = f"\x1b(0{stem}\x1b(B"
-            facts, shown = self._facts(child), self._described(child)
-            self.write(f"{facts}{stem}{shown}\n" if self.options.facts_first else f"{stem}{facts}{shown}\n")
+            stem = "" if self.options.no_indent else self.stem(f"{prefix}{corner if is_last else branch}")
+            facts = self.facts(child)
+            below = prefix + (self.blank if is_last else pipe)
+            self.entry(stem, child, facts, self.shown(child))
+            self.comment(child, self.stem(below), " " * len(facts) if self.options.facts_first else "")
             if child.children is not None:
-                stack.append((iter(child.children), prefix + (blank if is_last else pipe), len(child.children)))
+                stack.append((iter(child.children), below, len(child.children)))
                 position.append(0)
 
     def end(self, directories: int, files: int, size: int) -> None:
-        if not self.options.report:
-            return
-        counted = f"{directories} director{'y' if directories == 1 else 'ies'}"
-        if not self.options.directories_only:
-            counted += f", {files} file{'' if files == 1 else 's'}"
-        if self.options.usage:
-            counted = f" {self.size_of(size)}{'' if self.options.human else ' bytes'} used in {counted}"
-        self.write(f"\n{counted}\n")
+        if self.options.report:
+            self.write(f"\n{self.report(directories, files, size)}\n")
+
+    def unread(self, node: Node | None, name: str) -> None:
+        """A starting point that is not entered."""
+        self.write(f"{self._colored_name(name, None)}  [{node.comment if node is not None else 'error opening dir'}]\n")
+
+    def entry(self, stem: str, node: Node, facts: str, shown: str) -> None:
+        """The line of a file."""
+        self.write(f"{facts}{stem}{shown}\n" if self.options.facts_first else f"{stem}{facts}{shown}\n")
+
+    def stem(self, lines: str) -> str:
+        """What stands before a name, as the terminal needs it."""
+        return f"\x1b(0{lines}\x1b(B" if self.options.ansi else lines
+
+    def comment(self, node: Node, stem: str, margin: str) -> None:
+        """What an .info file says of the file, below its line."""
+        notes = node.notes or ()
+        single, first, second, others, last = self.lines.braces
+        for number, line in enumerate(notes):
+            self.ctx.budget.step()
+            brace = last if number == len(notes) - 1 else (first, second)[number] if number < 2 else others
+            self.write(f"{margin}{stem} {single if len(notes) == 1 else brace} {line}\n")
 
     @property
     def _marks(self) -> str:
         return "classify" if self.options.classify else "none"
 
-    def _facts(self, node: Node) -> str:
+    def facts(self, node: Node) -> str:
+        """What is asked for, in brackets."""
         options, info = self.options, node.info
         parts = []
         if options.inodes:
             parts.append(f"{info.ino:7d}")
+        if options.device:
+            parts.append(f"{node.device:3d}")
         if options.permissions:
             parts.append(format_mode(info.mode))
         if options.user:
@@ -166,9 +215,14 @@ class Drawing(Form):
             parts.append(self.time(info))
         return f"[{' '.join(parts)}]  " if parts else ""
 
-    def _described(self, node: Node) -> str:
+    def shown_top(self, node: Node, name: str) -> str:
+        """The name of a starting point."""
+        return f"{self._colored_name(name, node)}{indicator(node.info, self._marks)}"
+
+    def shown(self, node: Node) -> str:
+        """The name of a file, what it leads to, and why it is not entered."""
         name = node.path if self.options.full_path else node.name
-        text = self._painted(node, name)
+        text = self._colored_name(name, node)
         if node.target is None:
             text += indicator(node.info, self._marks)
         else:
@@ -179,9 +233,6 @@ class Drawing(Form):
             if node.target_info is not None:
                 text += indicator(node.target_info, self._marks)
         return f"{text}  [{node.comment}]" if node.comment else text
-
-    def _painted(self, node: Node, name: str) -> str:
-        return self._colored_name(name, node)
 
     def _colored_name(self, name: str, node: Node | None) -> str:
         shown = self._name(name)
@@ -204,12 +255,15 @@ class Drawing(Form):
 class _Markup(Form):
     """What JSON and XML share: an item for each file, with its facts as pairs."""
 
-    def facts(self, node: Node) -> list[tuple[str, str | int]]:
-        """(name, value) of what is known, as asked for."""
+    def facts(self, node: Node, level: int) -> list[tuple[str, str | int]]:
+        """(name, value) of what is known, as asked for. Of a starting point neither inode nor device are."""
         options, info = self.options, node.info
+        found = node.target_info if node.target is not None else info if level > 1 else None
         facts: list[tuple[str, str | int]] = []
         if options.inodes:
-            facts.append(("inode", info.ino))
+            facts.append(("inode", found.ino if found is not None else 0))
+        if options.device:
+            facts.append(("dev", node.device if found is not None else 0))
         if options.permissions:
             facts += [("mode", f"{info.permissions:04o}"), ("prot", format_mode(info.mode))]
         if options.user:
@@ -225,6 +279,8 @@ class _Markup(Form):
     def names(self, node: Node, name: str) -> list[tuple[str, str | int]]:
         """The name, and what a link points to."""
         named: list[tuple[str, str | int]] = [("name", name)]
+        if node.notes is not None:
+            named.append(("info", "\n".join(node.notes)))
         if node.target is not None:
             named.append(("target", node.target))
         return named
@@ -262,19 +318,22 @@ class _Markup(Form):
 
 
 class Json(_Markup):
-    """`-J`."""
+    """`-J`. What cannot be read is told as `tree` tells it, which is not always JSON."""
 
     def begin(self) -> None:
+        self._refused = False
+        """Whether a directory below a starting point was not entered: files behind it have contents then, as `tree` tells it."""
         self.line(0, "[")
 
     def top(self, node: Node | None, name: str, *, last: bool) -> None:
-        if node is None or node.children is None:
-            self.line(1, f'{{"type":"directory","name":{_json(name)},"contents":[{{"error": "opening dir"}}')
-            self.write("  ]}" if not self.options.no_indent else "]}")
-            if not self.options.no_indent:
-                self.write("\n")
-        else:
+        comma = "" if last else ","
+        if node is not None and node.children:
             self.walk(node, name, 1, last=last)
+        elif node is not None and node.children is not None:
+            self.line(1, f"{self._item(node, name, 1)}}}")
+        else:
+            item = f"{self._margin(1)}{self._item(node, name, 1)}" if node is not None else f',"name":{_json(name)}'
+            self.write(f'{item},"contents":[{_error(node)}{self._newline}{comma}{self._newline}{self._margin(1)}]}}{comma}{self._newline}')
 
     def end(self, directories: int, files: int, size: int) -> None:
         if self.options.report:
@@ -289,19 +348,46 @@ class Json(_Markup):
             self.write("\n")
 
     def open(self, node: Node, name: str, level: int, *, last: bool) -> None:
-        kind = _KINDS.get(stat.S_IFMT(node.info.mode), "unknown")
-        pairs = [("type", kind), *self.names(node, name), *self.facts(node)]
-        text = "{" + ",".join([f"{_json(key)}:{value if isinstance(value, int) else _json(value)}" for key, value in pairs])
-        if node.children is not None and node.children:
-            self.line(level, f'{text},"contents":[')
-            return
-        if node.comment:
-            text += f',"error": {_json(node.comment)}'
-        self.line(level, f"{text}}}{'' if last else ','}")
+        comma = "" if last else ","
+        item = self._item(node, name, level)
+        if node.children:
+            self.line(level, f'{item},"contents":[')
+        elif not node.comment and self._refused and not node.leads_to_directory:
+            self.line(level, f'{item},"contents":[{self._margin(1)}]}}{comma}')
+        elif not node.comment:
+            self.line(level, f"{item}}}{comma}")
+        elif node.target is not None:
+            self.line(level, f"{item}}}{_error(node)}{self._newline}{comma}")
+        else:
+            self._refused = True
+            self.line(level, f'{item},"contents":[{_error(node)}{self._newline}{self._margin(1)}]}}{comma}')
+
+    def _item(self, node: Node, name: str, level: int) -> str:
+        pairs = [("type", _kind(node)), *self.names(node, name), *self.facts(node, level)]
+        return "{" + ",".join([f"{_json(key)}:{value if isinstance(value, int) else _json(value)}" for key, value in pairs])
+
+    def _margin(self, level: int) -> str:
+        return "" if self.options.no_indent else "  " * level
+
+    @property
+    def _newline(self) -> str:
+        return "" if self.options.no_indent else "\n"
 
     def close(self, node: Node, level: int, *, last: bool) -> None:
         if node.children:
             self.line(level, f"]}}{'' if last else ','}")
+
+
+def _kind(node: Node) -> str:
+    return _KINDS.get(stat.S_IFMT(node.info.mode), "unknown")
+
+
+def _error(node: Node | None) -> str:
+    return f'{{"error": {_json(_comment(node))}}}'
+
+
+def _comment(node: Node | None) -> str:
+    return "error opening dir" if node is None else node.comment
 
 
 def _json(text: str | int) -> str:
@@ -314,14 +400,20 @@ class Xml(_Markup):
     """`-X`."""
 
     def begin(self) -> None:
-        self.line(0, f'<?xml version="1.0" encoding="{"US-ASCII" if self.options.lines == "ascii" else "UTF-8"}"?>')
+        charset = self.options.charset
+        self.line(0, '<?xml version="1.0"' + (f' encoding="{charset}"?>' if charset is not None else "?>"))
         self.line(0, "<tree>")
 
     def top(self, node: Node | None, name: str, *, last: bool) -> None:
-        if node is None or node.children is None:
-            self.line(1, f'<directory name="{_xml(name)}"><error>opening dir</error></directory>')
-        else:
+        if node is None:
+            self.write(f' name="{_xml(name)}"><error>{_comment(node)}</error>\n')
+            self.line(1, "</unknown>")
+        elif node.children:
             self.walk(node, name, 1, last=last)
+        else:
+            error = f"<error>{node.comment}</error>" if node.comment else ""
+            self._opened(1, f"{self._item(node, name, 1)}{error}")
+            self.line(1, f"</{_kind(node)}>")
 
     def end(self, directories: int, files: int, size: int) -> None:
         if self.options.report:
@@ -337,14 +429,23 @@ class Xml(_Markup):
             self.write("\n")
 
     def open(self, node: Node, name: str, level: int, *, last: bool) -> None:
-        kind = _KINDS.get(stat.S_IFMT(node.info.mode), "unknown")
-        pairs = [*self.names(node, name), *self.facts(node)]
-        text = f"<{kind}" + "".join([f' {key}="{_xml(value)}"' for key, value in pairs]) + ">"
-        self.line(level, text if node.children else f"{text}</{kind}>")
+        item = self._item(node, name, level)
+        if node.children:
+            self._opened(level, item)
+        else:
+            error = f"<error>{node.comment}</error>" if node.comment else ""
+            self.line(level, f"{item}{error}</{_kind(node)}>")
 
     def close(self, node: Node, level: int, *, last: bool) -> None:
         if node.children:
-            self.line(level, f"</{_KINDS.get(stat.S_IFMT(node.info.mode), 'unknown')}>")
+            self.line(level, f"</{_kind(node)}>")
+
+    def _item(self, node: Node, name: str, level: int) -> str:
+        pairs = [*self.names(node, name), *self.facts(node, level)]
+        return f"<{_kind(node)}" + "".join([f' {key}="{_xml(value)}"' for key, value in pairs]) + ">"
+
+    def _opened(self, level: int, text: str) -> None:
+        self.write(f"{'' if self.options.no_indent else '  ' * level}{text}\n")
 
 
 def _xml(text: str | int) -> str:

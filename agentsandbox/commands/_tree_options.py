@@ -17,14 +17,16 @@ _USAGE_LINE = "usage: tree [OPTION]... [DIRECTORY]...; see tree --help"
 _FLAGS = {
     "a": "all", "d": "directories_only", "f": "full_path", "l": "follow", "i": "no_indent", "p": "permissions", "u": "user",
     "g": "group", "s": "sizes", "D": "times", "F": "classify", "q": "question_marks", "N": "raw_names", "Q": "quotes",
-    "C": "colors", "r": "reverse", "J": "json", "X": "xml",
+    "C": "colors", "r": "reverse",
 }  # fmt: skip
+_FORMS = {"J": "json", "X": "xml", "H": "html"}
 _SORTS = {"v": "version", "U": "none"}
 _LONG_FLAGS = {
     "noreport": "no_report", "dirsfirst": "directories_first", "filesfirst": "files_first", "matchdirs": "match_directories",
     "ignore-case": "ignore_case", "prune": "prune", "inodes": "inodes", "metafirst": "facts_first", "du": "usage",
-    "gitignore": "git_ignore", "fromfile": "from_file",
+    "gitignore": "git_ignore", "fromfile": "from_file", "info": "info", "device": "device", "nolinks": "no_links", "fflinks": "link_lines",
 }  # fmt: skip
+_LONG_VALUES = ("sort", "timefmt", "charset", "gitfile", "infofile", "filelimit", "hintro", "houtro")
 _SORT_NAMES = ("name", "version", "mtime", "ctime", "size", "none")
 
 
@@ -40,7 +42,16 @@ class TreeOptions:
         self.output: str | None = None
         self.sort = "name"
         self.human = self.si = self.use_ctime = False
-        self.lines = ""
+        self.charset: str | None = None
+        self.ansi = False
+        self.form = ""
+        """"json", "xml" or "html"; a drawing if empty."""
+        self.base = ""
+        """What the addresses in HTML begin with."""
+        self.title = "Directory Tree"
+        self.intro: str | None = None
+        self.outro: str | None = None
+        self.info_files: list[str] = []
         self.plain = False
         self.ignore_files: list[str] = []
         self._patterns: list[str] = []
@@ -67,8 +78,10 @@ class TreeOptions:
         self.quotes = "quotes" in self.given
         self.colors = "colors" in self.given
         self.reverse = "reverse" in self.given
-        self.json = "json" in self.given
-        self.xml = "xml" in self.given
+        self.info = "info" in self.given or bool(self.info_files)
+        self.device = "device" in self.given
+        self.links = "no_links" not in self.given
+        self.link_lines = "link_lines" in self.given
         self.report = "no_report" not in self.given
         self.directories_first = "directories_first" in self.given
         self.files_first = "files_first" in self.given
@@ -78,9 +91,9 @@ class TreeOptions:
         self.facts_first = "facts_first" in self.given
         self.git_ignore = "git_ignore" in self.given or bool(self.ignore_files)
         self.from_file = "from_file" in self.given
-        ignore_case = "ignore_case" in self.given
-        self.patterns = _compile(self._patterns, ignore_case=ignore_case)
-        self.ignored = _compile(self._ignored, ignore_case=ignore_case)
+        self.ignore_case = "ignore_case" in self.given
+        self.patterns = _compile(self._patterns, ignore_case=self.ignore_case)
+        self.ignored = _compile(self._ignored, ignore_case=self.ignore_case)
 
     def _parse(self) -> None:
         options = True
@@ -122,8 +135,17 @@ class TreeOptions:
             elif letter == "n":
                 self.given.discard("colors")
                 self.plain = True
-            elif letter in "AS":
-                self.lines = "ansi" if letter == "A" else "cp437"
+            elif letter == "A":
+                self.ansi = True
+            elif letter == "S":
+                self.charset = "IBM437"
+            elif letter in _FORMS:
+                self.form = _FORMS[letter]
+                if letter == "H":
+                    base = self._next("-H")
+                    self.base = base[:-1] if len(base) > 1 and base.endswith("/") else base
+            elif letter == "T":
+                self.title = self._next("-T")
             elif letter == "R":
                 self.given.add("again")
             elif letter != "x":  # there is one filesystem
@@ -141,24 +163,32 @@ class TreeOptions:
             self.given.add(_LONG_FLAGS[name])
         elif name == "si":
             self.human = self.si = True
-        elif name == "sort":
-            self.sort = value if equals else self._next("--sort")
+        elif name in _LONG_VALUES:
+            if equals and not value:
+                raise CommandError(f"Missing argument to --{name}=")
+            self._long_value(name, value if equals else self._next(f"--{name}"))
+        else:
+            raise CommandError(f"Invalid argument `--{text}'.\n{_USAGE_LINE}")
+
+    def _long_value(self, name: str, value: str) -> None:
+        if name == "sort":
+            self.sort = value
             if self.sort not in _SORT_NAMES:
                 listed = ",".join(_SORT_NAMES)
                 raise CommandError(f"Sort type '{self.sort}' not valid, should be one of: {listed}")
+        elif name in ("gitfile", "infofile"):
+            (self.ignore_files if name == "gitfile" else self.info_files).append(value)
+        elif name == "filelimit":
+            self.file_limit = int(value) if value.isascii() and value.isdecimal() and len(value) < 10 else 0
         elif name == "timefmt":
-            self.time_format = value if equals else self._next("--timefmt")
+            self.time_format = value
             self.given.add("times")
         elif name == "charset":
-            charset = (value if equals else self._next("--charset")).lower()
-            self.lines = "utf-8" if charset.startswith("utf-8") else "ascii"
-        elif name == "gitfile":
-            self.ignore_files.append(value if equals else self._next("--gitfile"))
-        elif name == "filelimit":
-            limit = value if equals else self._next("--filelimit")
-            self.file_limit = int(limit) if limit.isascii() and limit.isdecimal() and len(limit) < 10 else 0
+            self.charset = value
+        elif name == "hintro":
+            self.intro = value
         else:
-            raise CommandError(f"Invalid argument `--{text}'.\n{_USAGE_LINE}")
+            self.outro = value
 
 
 def _compile(patterns: list[str], *, ignore_case: bool) -> list[tuple[GlobMatcher, bool]]:
