@@ -16,6 +16,10 @@ from agentsandbox.languages.strftime import NANO, format_date, longest_width
 from agentsandbox.languages.timezones import find_zone
 from agentsandbox.streams import decode
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from agentsandbox.languages.date_observer import DateObserver
+
 _DEFAULT = "%a %b %e %H:%M:%S %Z %Y"
 _RFC_EMAIL = "%a, %d %b %Y %H:%M:%S %z"
 _POSIX = re.compile(r"(\d\d)(\d\d)(\d\d)(\d\d)(?:(\d\d)?(\d\d))?(?:\.(\d\d))?", re.ASCII)
@@ -69,54 +73,76 @@ def _format_of(args: Arguments) -> tuple[str, list[str]]:
     return (formats[0] if formats else _DEFAULT), operands
 
 
-def _parse(ctx: CommandContext, text: str, zone: str) -> int:
-    try:
-        return parse_date(text, ctx.host.clock(), zone)
-    except DateError:
-        raise CommandError(f"invalid date {quote(text)}") from None
+class _Dates:
+    """Reads and shows dates as the options say; with `--debug` each step is told on stderr."""
 
+    def __init__(self, ctx: CommandContext, args: Arguments, format: str) -> None:
+        self.ctx = ctx
+        self.format = format
+        self.variable = "UTC0" if args.flag("utc") else ctx.env.get("TZ")
+        self.zone = self.variable or ""
+        self.debug = args.flag("debug")
 
-def _parse_posix(ctx: CommandContext, text: str, zone: str) -> int:
-    """The moment that the operand `MMDDhhmm[[CC]YY][.ss]` names, in nanoseconds."""
-    found = _POSIX.fullmatch(text)
-    if found is None:
-        raise CommandError(f"invalid date {quote(text)}")
-    month, day, hour, minute, century, year, second = found.groups()
-    if year is None:
-        full = format_date(nanoseconds(ctx.host.clock()), "%Y", zone)
-    else:
-        full = (century or ("19" if int(year) > 68 else "20")) + year
-    try:
-        return parse_date(f"{full}-{month}-{day} {hour}:{minute}:{second or '00'}", ctx.host.clock(), zone)
-    except DateError:
-        raise CommandError(f"invalid date {quote(text)}") from None
+    def observer(self) -> DateObserver | None:
+        if not self.debug:
+            return None
+        from agentsandbox.languages.date_debugging import DateDebugging  # few ask for it
 
+        return DateDebugging(self.tell, self.variable)
 
-def _show(ctx: CommandContext, moment: int, format: str, zone: str) -> None:
-    seconds = moment // NANO
-    if not _EARLIEST <= seconds + find_zone(zone).at(seconds)[0] <= _LATEST:
-        raise CommandError(f"time {quote(str(seconds))} is out of range")
-    ctx.budget.charge(longest_width(format) + 64 * len(format))
-    ctx.print(format_date(moment, format, zone))
+    def tell(self, line: str) -> None:
+        self.ctx.warn(line, self.ctx.status)
 
-
-def _show_lines(ctx: CommandContext, name: str, format: str, zone: str) -> int:
-    if name == "-" and ctx.stdin.unreadable == errno.EISDIR:
-        return 0
-    try:
-        source = ctx.open_input(name)
-    except IsADirectoryError:
-        return 0
-    except OSError as error:
-        raise CommandError(describe_os_error(error, shown_name(name))) from None
-    for line in source.lines():
-        ctx.budget.step()
-        text = decode(line.rstrip(b"\n").partition(b"\0")[0])
+    def parse(self, text: str, end: str = "") -> int:
+        """The moment that a text means; `end` stands behind it and is not shown."""
         try:
-            _show(ctx, _parse(ctx, text, zone), format, zone)
-        except CommandError as error:
-            ctx.warn(error.message)
-    return ctx.status
+            return parse_date(text + end, self.ctx.host.clock(), self.zone, self.observer())
+        except DateError:
+            raise CommandError(f"invalid date {quote(text)}") from None
+
+    def parse_posix(self, text: str) -> int:
+        """The moment that the operand `MMDDhhmm[[CC]YY][.ss]` names, in nanoseconds."""
+        found = _POSIX.fullmatch(text)
+        if found is None:
+            raise CommandError(f"invalid date {quote(text)}")
+        month, day, hour, minute, century, year, second = found.groups()
+        if year is None:
+            full = format_date(nanoseconds(self.ctx.host.clock()), "%Y", self.zone)
+        else:
+            full = (century or ("19" if int(year) > 68 else "20")) + year
+        try:
+            return parse_date(f"{full}-{month}-{day} {hour}:{minute}:{second or '00'}", self.ctx.host.clock(), self.zone)
+        except DateError:
+            raise CommandError(f"invalid date {quote(text)}") from None
+
+    def show(self, moment: int) -> None:
+        if self.debug:
+            self.tell(f"output format: {quote(self.format)}")
+        seconds = moment // NANO
+        if not _EARLIEST <= seconds + find_zone(self.zone).at(seconds)[0] <= _LATEST:
+            raise CommandError(f"time {quote(str(seconds))} is out of range")
+        self.ctx.budget.charge(longest_width(self.format) + 64 * len(self.format))
+        self.ctx.print(format_date(moment, self.format, self.zone))
+
+    def show_lines(self, name: str) -> int:
+        ctx = self.ctx
+        if name == "-" and ctx.stdin.unreadable == errno.EISDIR:
+            return 0
+        try:
+            source = ctx.open_input(name)
+        except IsADirectoryError:
+            return 0
+        except OSError as error:
+            raise CommandError(describe_os_error(error, shown_name(name))) from None
+        for line in source.lines():
+            ctx.budget.step()
+            said, _, hidden = line.partition(b"\0")
+            text = decode(said.removesuffix(b"\n"))
+            try:
+                self.show(self.parse(text, "\n" if said.endswith(b"\n") and not hidden else ""))
+            except CommandError as error:
+                ctx.warn(error.message)
+        return ctx.status
 
 
 @command(
@@ -127,6 +153,7 @@ def _show_lines(ctx: CommandContext, name: str, format: str, zone: str) -> int:
     Show the current time in the given FORMAT. The clock cannot be set.
 
       -d, --date=STRING          show the time that STRING means: 'next friday', '2 days ago', '@86400'
+          --debug                tell on standard error how dates are read
       -f, --file=DATEFILE        like --date, once for each line of DATEFILE
       -I[FMT], --iso-8601[=FMT]  ISO 8601 format; FMT is date (default), hours, minutes, seconds or ns
           --resolution           show the resolution of the clock: 0.000000001
@@ -152,24 +179,23 @@ def _show_lines(ctx: CommandContext, name: str, format: str, zone: str) -> int:
 )
 def date(ctx: CommandContext, args: Arguments) -> int:
     format, operands = _format_of(args)
-    zone = "UTC0" if args.flag("utc") else ctx.env.get("TZ", "")
+    dates = _Dates(ctx, args, format)
     kinds = {key for key, _ in args.given if key in ("date", "file", "reference", "resolution")}
     if len(kinds) > 1:
         raise UsageError("the options to specify dates for printing are mutually exclusive")
-    if args.flag("resolution"):
-        ctx.print("0.000000001")
-        return 0
     lines = args.value("file")
     if lines is not None:
-        return _show_lines(ctx, lines, format, zone)
+        return dates.show_lines(lines)
     text = args.value("date")
     reference = args.value("reference")
     setting = args.value("set")
     if setting is not None or operands:
-        moment = _parse_posix(ctx, operands[0], zone) if setting is None else _parse(ctx, setting, zone)
+        moment = dates.parse_posix(operands[0]) if setting is None else dates.parse(setting)
         ctx.warn("cannot set date: Operation not permitted")
     elif text is not None:
-        moment = _parse(ctx, text, zone)
+        moment = dates.parse(text)
+    elif args.flag("resolution"):
+        moment = 1
     elif reference is not None:
         try:
             moment = nanoseconds(ctx.fs.stat(ctx.path(reference)).mtime)
@@ -177,5 +203,5 @@ def date(ctx: CommandContext, args: Arguments) -> int:
             raise CommandError(describe_os_error(error, shown_name(reference))) from None
     else:
         moment = nanoseconds(ctx.host.clock())
-    _show(ctx, moment, format, zone)
+    dates.show(moment)
     return ctx.status

@@ -6,6 +6,12 @@ import re
 
 from agentsandbox.languages.strftime import MONTHS, NANO, WEEKDAYS
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from agentsandbox.languages.date_observer import DateObserver
+
 __all__ = [
     "AGO",
     "CHARACTER",
@@ -24,6 +30,7 @@ __all__ = [
     "SIGNED_DECIMAL",
     "UNIT",
     "WEEKDAY",
+    "WRONG",
     "ZONE",
     "DateError",
     "Lexer",
@@ -39,7 +46,8 @@ class DateError(ValueError):
 
 NUMBER, SIGNED, DECIMAL, SIGNED_DECIMAL = "number", "signed", "decimal", "signed decimal"
 MONTH, WEEKDAY, MERIDIAN, UNIT, ORDINAL, SHIFT, AGO = "month", "weekday", "meridian", "unit", "ordinal", "shift", "ago"
-ZONE, DAYLIGHT_ZONE, LOCAL_ZONE, DST, CHARACTER, END = "zone", "daylight zone", "local zone", "dst", "character", "end"
+ZONE, DAYLIGHT_ZONE, LOCAL_ZONE, DST = "zone", "daylight zone", "local zone", "dst"
+CHARACTER, WRONG, END = "character", "wrong", "end"
 
 _UNITS = {
     "YEAR": ("year", 1),
@@ -84,6 +92,9 @@ _THREE = {name[:3]: (MONTH, number) for name, number in _MONTH_NAMES.items()} | 
     name[:3]: (WEEKDAY, number) for name, number in _WEEKDAY_NAMES.items()
 }
 
+_MOST = 2**63
+_SPACE = " \t\n\v\f\r"
+_SPACES = tuple(_SPACE)
 _DIGITS = re.compile(r"[0-9]+")
 _FRACTION = re.compile(r"[.,]([0-9]+)")
 _WORD = re.compile(r"[A-Za-z][A-Za-z.]*")
@@ -104,34 +115,39 @@ class Token:
 
 
 class Lexer:
-    """Splits a date into tokens; knows the abbreviations of the zone in force."""
+    """Hands out the tokens of a date, one at a time; `local_names` are the abbreviations of the zone in force.
 
-    def __init__(self, text: str, local: dict[str, bool]) -> None:
+    `at` is where the next one is looked for. What is no token is one of the kind `WRONG`.
+    """
+
+    def __init__(self, text: str, local_names: Callable[[], dict[str, bool | None]], observer: DateObserver) -> None:
         self.text = text
-        self.local = local
+        self.local_names = local_names
+        self.observer = observer
+        self.at = 0
 
-    def tokens(self) -> list[Token]:
-        text, at, found = self.text, 0, []
-        while at < len(text):
-            character = text[at]
-            if character in " \t\n\v\f\r":
-                at += 1
+    def token(self) -> Token:
+        """The next token; `END` behind the last."""
+        text = self.text
+        while self.at < len(text):
+            character = text[self.at]
+            if character in _SPACE:
+                self.at += 1
             elif character in "+-0123456789":
-                token, at = self._number(at)
+                token = self._number()
                 if token is not None:
-                    found.append(token)
+                    return token
             elif character.isascii() and character.isalpha():
-                word = _WORD.match(text, at)
+                word = _WORD.match(text, self.at)
                 assert word is not None
-                found.append(self._word(word[0].upper()))
-                at = word.end()
+                self.at = word.end()
+                return self._word(word[0][:19].upper())
             elif character == "(":
-                at = self._comment(at)
+                self.at = self._comment(self.at)
             else:
-                found.append(Token(CHARACTER, unit=character))
-                at += 1
-        found.append(Token(END))
-        return found
+                self.at += 1
+                return Token(CHARACTER, unit=character)
+        return Token(END)
 
     def _comment(self, at: int) -> int:
         depth = 0
@@ -142,31 +158,33 @@ class Lexer:
                 return at
         return at
 
-    def _number(self, at: int) -> tuple[Token | None, int]:
-        text = self.text
+    def _number(self) -> Token | None:
+        """None for a sign that no number follows."""
+        text, at = self.text, self.at
         sign = 0
         if text[at] in "+-":
             sign = -1 if text[at] == "-" else 1
             at += 1
-            while text[at : at + 1] in tuple(" \t\n\v\f\r"):
+            while text[at : at + 1] in _SPACES:
                 at += 1
-            if not text[at : at + 1].isdigit() or not text[at].isascii():
-                return None, at
+            self.at = at
         digits = _DIGITS.match(text, at)
-        assert digits is not None
-        if len(digits[0].lstrip("0")) > 19:
-            raise DateError
-        value = int(digits[0][-20:]) * (sign or 1)
-        at = digits.end()
-        fraction = _FRACTION.match(text, at)
+        if digits is None:
+            return None
+        value = int(digits[0].lstrip("0")[:20] or "0") * (sign or 1)
+        if not -_MOST <= value < _MOST:
+            return Token(WRONG)
+        self.at = digits.end()
+        fraction = _FRACTION.match(text, self.at)
         if fraction is None:
-            return Token(SIGNED if sign else NUMBER, value, digits=len(digits[0]), negative=sign < 0), at
+            return Token(SIGNED if sign else NUMBER, value, digits=len(digits[0]), negative=sign < 0)
+        self.at = fraction.end()
         nanosecond = int(fraction[1][:9].ljust(9, "0"))
         if sign < 0 and (nanosecond or fraction[1][9:].strip("0")):
             nanosecond += bool(fraction[1][9:].strip("0"))
             value, nanosecond = (value - 1, NANO - nanosecond) if nanosecond else (value, 0)
             value, nanosecond = value + nanosecond // NANO, nanosecond % NANO
-        return Token(SIGNED_DECIMAL if sign else DECIMAL, value, nanosecond=nanosecond), fraction.end()
+        return Token(SIGNED_DECIMAL if sign else DECIMAL, value, nanosecond=nanosecond)
 
     def _word(self, word: str) -> Token:
         if word in _MERIDIANS:
@@ -184,8 +202,10 @@ class Lexer:
     def _zone(self, word: str) -> Token | None:
         if word in ("GMT", "UT", "UTC"):
             return Token(ZONE, 0)
-        if word in self.local:
-            return Token(LOCAL_ZONE, int(self.local[word]))
+        local = self.local_names()
+        if word in local:
+            daylight = local[word]
+            return Token(LOCAL_ZONE, -1 if daylight is None else int(daylight))
         if word in _ZONES:
             return Token(ZONE, round(_ZONES[word]))
         if word in _DAYLIGHT_ZONES:
@@ -213,5 +233,6 @@ class Lexer:
         bare = word.replace(".", "")
         zone = self._zone(bare) if bare != word else None
         if zone is None:
-            raise DateError
+            self.observer.unknown_word(bare)
+            return Token(WRONG)
         return zone

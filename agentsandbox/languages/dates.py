@@ -1,13 +1,16 @@
 """Dates as people write them: the grammar of GNU's `date -d`, `touch -d` and `find -newermt`.
 
 Items (a date, a time, a zone, a weekday, displacements) stand in any order; see the "Date input formats" of the GNU
-manuals. Moments are whole nanoseconds since the epoch.
+manuals. Moments are whole nanoseconds since the epoch. As with GNU's parser, a token is only looked at where it can change
+what stands before it: an observer is told of each item, and of words that mean nothing, in that order.
 """
 
 from __future__ import annotations
 
+import functools
 import re
 
+from agentsandbox.languages.date_observer import DateObserver, DateParts, clock_of
 from agentsandbox.languages.date_words import (
     AGO,
     CHARACTER,
@@ -32,170 +35,171 @@ from agentsandbox.languages.date_words import (
     Token,
 )
 from agentsandbox.languages.strftime import NANO, Moment
-from agentsandbox.languages.timezones import civil_from_days, days_from_civil, find_zone
+from agentsandbox.languages.timezones import days_from_civil, find_zone
+from agentsandbox.streams import decode, encode
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from agentsandbox.languages.date_observer import Clock
 
 __all__ = ["DateError", "parse_date"]
 
 _MOST = 2**63
+_MOST_INT = 2**31
 _TZ_PREFIX = re.compile(r'[ \t\n\v\f\r]*TZ="((?:[^"\\]|\\["\\])*)"')
+_SILENT = DateObserver()
 
 
-class _Parser:
-    """Collects what the items say. `seen` counts the kinds that may occur once."""
+class _Parser(DateParts):
+    """Collects what the items say. A reader of an item gives the name of its kind."""
 
-    def __init__(self, tokens: list[Token]) -> None:
-        self.tokens = tokens
-        self.at = 0
-        self.dates = self.times = self.zones = self.locals = self.days = self.relatives = self.dsts = 0
-        self.year: Token | None = None
-        self.month = self.day = 0
-        self.hour = self.minute = self.second = self.nanosecond = 0
-        self.meridian: int | None = None
-        self.zone = 0
-        self.local_daylight = False
-        self.ordinal = self.weekday = 0
-        self.relative = dict.fromkeys(("year", "month", "day", "hour", "minute", "second", "nanosecond"), 0)
+    def __init__(self, lexer: Lexer, now: Moment, observer: DateObserver) -> None:
+        super().__init__(now)
+        self.lexer = lexer
+        self.observer = observer
+        self.ahead: Token | None = None
 
     # reading
 
-    def peek(self, ahead: int = 0) -> Token:
-        return self.tokens[min(self.at + ahead, len(self.tokens) - 1)]
-
-    def take(self) -> Token:
-        token = self.peek()
-        self.at += 1
+    def peek(self) -> Token:
+        token = self.ahead
+        if token is None:
+            token = self.ahead = self.lexer.token()
         return token
 
-    def expect(self, kind: str) -> Token:
-        if self.peek().kind != kind:
+    def take(self) -> Token:
+        token = self.ahead
+        if token is None:
+            return self.lexer.token()
+        self.ahead = None
+        return token
+
+    def expect(self, *kinds: str) -> Token:
+        if self.peek().kind not in kinds:
             raise DateError
         return self.take()
 
-    def is_character(self, character: str, ahead: int = 0) -> bool:
-        token = self.peek(ahead)
+    def is_character(self, character: str) -> bool:
+        token = self.peek()
         return token.kind == CHARACTER and token.unit == character
 
     # items
 
-    def items(self) -> None:
-        """Read all items."""
-        readers = {
-            NUMBER: self.number_item,
-            SIGNED: self.signed_item,
-            DECIMAL: self.decimal_item,
-            SIGNED_DECIMAL: self.decimal_item,
-            MONTH: self.month_item,
-            WEEKDAY: self.weekday_item,
-            UNIT: self.unit_item,
-            ORDINAL: self.ordinal_item,
-            SHIFT: self.shift_item,
-            ZONE: self.zone_item,
-            DAYLIGHT_ZONE: self.daylight_zone_item,
-            LOCAL_ZONE: self.local_zone_item,
-            DST: self.dst_item,
-            CHARACTER: self.character_item,
-        }
-        while self.peek().kind != END:
-            reader = readers.get(self.peek().kind)
+    def items(self) -> int | None:
+        """Read all items; the nanoseconds of a timestamp, which stands alone."""
+        if self.is_character("@"):
+            return self.timestamp()
+        while (kind := self.peek().kind) != END:
+            reader = _READERS.get(kind)
             if reader is None:
                 raise DateError
-            reader()
-        if any(count > 1 for count in (self.times, self.dates, self.days, self.dsts, self.zones + self.locals)):
-            raise DateError
+            self.observer.item(reader(self), self)
+        return None
 
-    def number_item(self) -> None:
+    def timestamp(self) -> int:
+        self.take()
+        token = self.expect(NUMBER, SIGNED, DECIMAL, SIGNED_DECIMAL)
+        self.observer.timestamp(token.value)
+        self.expect(END)
+        return token.value * NANO + token.nanosecond
+
+    def number_item(self) -> str:
         number = self.take()
         following = self.peek()
-        if following.kind == MERIDIAN:
+        kind = following.kind
+        if kind == MERIDIAN:
             self.set_time(number.value, 0, 0, 0, self.take().value)
-        elif self.is_character(":"):
-            self.clock_time(number)
-        elif self.is_character("/"):
-            self.slash_date(number)
-        elif following.kind == MONTH:
-            self.day_month(number)
-        elif following.kind == WEEKDAY:
-            self.set_weekday(number.value, self.take().value)
-        elif following.kind == UNIT:
-            self.relate(self.take(), number.value)
-        elif following.kind == SIGNED:
-            self.number_and_signed(number)
-        else:
-            self.plain_number(number)
+            return "time"
+        if kind == SIGNED:
+            return self.number_and_signed(number)
+        if kind == UNIT:
+            return self.relative_item(number.value)
+        if kind == MONTH:
+            return self.day_month(number)
+        if kind == WEEKDAY:
+            return self.set_weekday(number.value, self.take().value)
+        if self.is_character(":"):
+            return self.clock_time(number)
+        if self.is_character("/"):
+            return self.slash_date(number)
+        return self.plain_number(number)
 
-    def number_and_signed(self, number: Token) -> None:
-        following = self.peek(1)
-        if following.kind == SIGNED:
-            month, day = self.take(), self.take()
-            self.set_date(number, -month.value, -day.value)
-            if self.is_character("T"):
-                self.take()
-                hour = self.expect(NUMBER)
-                if self.is_character(":"):
-                    self.clock_time(hour, meridian=False)
-                elif self.peek().kind == SIGNED:
-                    self.set_time(hour.value, 0, 0, 0)
-                    self.zone_offset()
-                else:
-                    raise DateError
-        elif following.kind == UNIT:
+    def number_and_signed(self, number: Token) -> str:
+        amount = self.take()
+        if self.peek().kind == UNIT:
             self.plain_number(number)
-            amount = self.take()
             self.relate(self.take(), amount.value)
-        else:
+            return "hybrid"
+        if self.peek().kind != SIGNED:
             self.set_time(number.value, 0, 0, 0)
-            self.zone_offset()
+            return self.zone_offset(amount)
+        self.set_date(number, -amount.value, -self.take().value)
+        if not self.is_character("T"):
+            return "date"
+        self.take()
+        hour = self.expect(NUMBER)
+        if self.is_character(":"):
+            self.clock_time(hour, meridian=False)
+        else:
+            amount = self.expect(SIGNED)
+            self.set_time(hour.value, 0, 0, 0)
+            self.zone_offset(amount)
+        return "datetime"
 
-    def clock_time(self, hour: Token, meridian: bool = True) -> None:
+    def clock_time(self, hour: Token, meridian: bool = True) -> str:
         self.take()
         minute = self.expect(NUMBER)
         second = nanosecond = 0
         if self.is_character(":"):
             self.take()
-            token = self.take()
-            if token.kind not in (NUMBER, DECIMAL):
-                raise DateError
+            token = self.expect(NUMBER, DECIMAL)
             second, nanosecond = token.value, token.nanosecond
         if self.peek().kind == MERIDIAN and meridian:
             self.set_time(hour.value, minute.value, second, nanosecond, self.take().value)
-            return
+            return "time"
         self.set_time(hour.value, minute.value, second, nanosecond)
         if self.peek().kind == SIGNED:
-            self.zone_offset()
+            self.zone_offset(self.take())
+        return "time"
 
-    def zone_offset(self) -> None:
+    def zone_offset(self, amount: Token) -> str:
+        """A zone behind a time."""
         self.zones += 1
-        self.zone = self.read_offset()
+        self.zone = self.read_offset(amount)
+        return "time"
 
-    def read_offset(self) -> int:
+    def read_offset(self, amount: Token) -> int:
         """Seconds of +hh, +hhmm or +hh:mm."""
-        token = self.expect(SIGNED)
         if self.is_character(":"):
             self.take()
             minute = self.expect(NUMBER).value
-            minutes = token.value * 60 + (-minute if token.negative else minute)
+            minutes = amount.value * 60 + (-minute if amount.negative else minute)
         else:
-            value = token.value * 100 if token.digits <= 2 else token.value
+            value = amount.value * 100 if amount.digits <= 2 else amount.value
             hours, rest = divmod(abs(value), 100)
             minutes = (hours * 60 + rest) * (-1 if value < 0 else 1)
         if abs(minutes) > 24 * 60:
             raise DateError
         return minutes * 60
 
-    def slash_date(self, first: Token) -> None:
+    def slash_date(self, first: Token) -> str:
         self.take()
         second = self.expect(NUMBER)
-        if not (self.is_character("/") and self.peek(1).kind == NUMBER):
+        if not self.is_character("/"):
             self.set_date(None, first.value, second.value)
-            return
+            return "date"
         self.take()
-        third = self.take()
+        third = self.expect(NUMBER)
+        self.observer.slashes(first.value, first.digits)
         if first.digits >= 4:
             self.set_date(first, second.value, third.value)
         else:
             self.set_date(third, first.value, second.value)
+        return "date"
 
-    def day_month(self, day: Token) -> None:
+    def day_month(self, day: Token) -> str:
         month = self.take().value
         year = None
         if self.peek().kind == NUMBER:
@@ -203,94 +207,96 @@ class _Parser:
         elif self.peek().kind == SIGNED:
             year = self.negated(self.take())
         self.set_date(year, month, day.value)
+        return "date"
 
-    def month_item(self) -> None:
+    def month_item(self) -> str:
         month = self.take().value
-        day = self.take()
+        day = self.expect(NUMBER, SIGNED)
         if day.kind == SIGNED:
             self.set_date(self.negated(self.expect(SIGNED)), month, -day.value)
-        elif day.kind != NUMBER:
-            raise DateError
         elif self.is_character(","):
             self.take()
             self.set_date(self.expect(NUMBER), month, day.value)
         else:
             self.set_date(None, month, day.value)
+        return "date"
 
     def negated(self, token: Token) -> Token:
         """A year written as in 17-JUN-1992."""
         return Token(NUMBER, -token.value, digits=token.digits)
 
-    def weekday_item(self) -> None:
-        self.set_weekday(0, self.take().value)
+    def weekday_item(self) -> str:
+        self.set_weekday(None, self.take().value)
         if self.is_character(","):
             self.take()
+        return "day"
 
-    def ordinal_item(self) -> None:
+    def ordinal_item(self) -> str:
         ordinal = self.take().value
         if self.peek().kind == WEEKDAY:
-            self.set_weekday(ordinal, self.take().value)
-        else:
-            self.relate(self.expect(UNIT), ordinal)
+            return self.set_weekday(ordinal, self.take().value)
+        return self.relative_item(ordinal)
 
-    def unit_item(self) -> None:
-        self.relate(self.take(), 1)
+    def unit_item(self) -> str:
+        return self.relative_item(1)
 
-    def signed_item(self) -> None:
-        amount = self.take().value
-        self.relate(self.expect(UNIT), amount)
+    def signed_item(self) -> str:
+        return self.relative_item(self.take().value)
 
-    def decimal_item(self) -> None:
+    def relative_item(self, amount: int) -> str:
+        """A displacement, negated by "ago" after it."""
+        self.relate(self.expect(UNIT), amount, ago=True)
+        return "relative"
+
+    def decimal_item(self) -> str:
         amount = self.take()
         unit = self.expect(UNIT)
         if unit.unit != "second":
             raise DateError
-        self.relate(unit, amount.value, amount.nanosecond)
+        self.relate(unit, amount.value, amount.nanosecond, ago=True)
+        return "relative"
 
-    def shift_item(self) -> None:
-        shift = self.take().value
+    def shift_item(self) -> str:
         self.relatives += 1
-        self.relative["day"] += shift
+        self.relative["day"] += self.take().value
+        return "relative"
 
-    def zone_item(self) -> None:
-        self.zones += 1
-        self.zone = self.take().value
-        self.after_zone()
-
-    def after_zone(self) -> None:
-        if self.peek().kind == SIGNED:
-            if self.peek(1).kind == UNIT:
-                amount = self.take().value
-                self.relate(self.take(), amount)
+    def zone_item(self) -> str:
+        zone = self.take().value
+        following = self.peek().kind
+        if following == SIGNED:
+            amount = self.take()
+            if self.peek().kind == UNIT:
+                self.relate(self.take(), amount.value)
+                self.observer.item("relative", self)
             else:
-                self.zone += self.read_offset()
-        elif self.peek().kind == DST:
+                zone += self.read_offset(amount)
+        elif following == DST:
             self.take()
-            self.zone += HOUR
+            zone += HOUR
+        return self.set_zone(zone)
 
-    def daylight_zone_item(self) -> None:
-        self.zones += 1
-        self.zone = self.take().value + HOUR
+    def daylight_zone_item(self) -> str:
+        return self.set_zone(self.take().value + HOUR)
 
-    def local_zone_item(self) -> None:
-        self.locals += 1
-        self.local_daylight = bool(self.take().value)
+    def local_zone_item(self) -> str:
+        daylight = self.take().value
+        self.local_daylight = None if daylight < 0 else bool(daylight)
         if self.peek().kind == DST:
             self.take()
             self.local_daylight = True
             self.dsts += 1
+        self.locals += 1
+        return "local_zone"
 
-    def dst_item(self) -> None:
-        raise DateError
-
-    def character_item(self) -> None:
-        token = self.take()
-        if token.unit == "T":
-            self.zones += 1
-            self.zone = -7 * HOUR
-            self.after_zone()
-        else:
+    def character_item(self) -> str:
+        if self.take().unit != "T":
             raise DateError
+        if self.peek().kind == SIGNED:
+            amount = self.take()
+            self.relate(self.expect(UNIT), amount.value)
+            self.observer.item("relative", self)
+        return self.set_zone(-7 * HOUR)
 
     # what they say
 
@@ -302,26 +308,37 @@ class _Parser:
     def set_date(self, year: Token | None, month: int, day: int) -> None:
         self.dates += 1
         if year is not None:
-            self.year = year
+            self.year, self.year_digits = year.value, year.digits
         self.month, self.day = month, day
 
-    def set_weekday(self, ordinal: int, weekday: int) -> None:
+    def set_weekday(self, ordinal: int | None, weekday: int) -> str:
         self.days += 1
         self.ordinal, self.weekday = ordinal, weekday
+        return "day"
 
-    def relate(self, unit: Token, amount: int, nanosecond: int = 0) -> None:
-        """Add a displacement, negated by "ago" after it."""
-        sign = self.take().value if self.peek().kind == AGO else 1
-        self.relatives += 1
-        self.relative[unit.unit] += sign * amount * unit.value
-        self.relative["nanosecond"] += sign * nanosecond
-        if any(abs(value) >= _MOST for value in self.relative.values()):
+    def set_zone(self, zone: int) -> str:
+        self.zones += 1
+        self.zone = zone
+        return "zone"
+
+    def relate(self, unit: Token, amount: int, nanosecond: int = 0, *, ago: bool = False) -> None:
+        """Add a displacement; "ago" may follow some."""
+        amount *= unit.value
+        if not -_MOST <= amount < _MOST:
             raise DateError
+        sign = self.take().value if ago and self.peek().kind == AGO else 1
+        self.relatives += 1
+        for name, value in ((unit.unit, amount), ("nanosecond", nanosecond)):
+            total = self.relative[name] + sign * value
+            if not -_MOST <= total < _MOST:
+                raise DateError
+            self.relative[name] = total
 
-    def plain_number(self, number: Token) -> None:
+    def plain_number(self, number: Token) -> str:
         """A number alone: YYYYMMDD, HHMM, HH, or the year of a date that lacks it."""
-        if self.dates and not (self.year and self.year.digits) and not self.relatives and (self.times or number.digits > 2):
-            self.year = number
+        if self.dates and not self.year_digits and not self.relatives and (self.times or number.digits > 2):
+            self.year, self.year_digits = number.value, number.digits
+            self.year_alone = True
         elif number.digits > 4:
             value = number.value
             self.set_date(Token(NUMBER, value // 10000, digits=number.digits - 4), value // 100 % 100, value % 100)
@@ -329,117 +346,195 @@ class _Parser:
             self.set_time(number.value, 0, 0, 0)
         else:
             self.set_time(number.value // 100, number.value % 100, 0, 0)
+        return "number"
 
     # the moment
 
-    def full_year(self, now: Moment) -> int:
-        if self.year is None:
-            return now.year
-        if self.year.digits == 2:
-            return self.year.value + (2000 if self.year.value < 69 else 1900)
-        return abs(self.year.value)
+    def full_date(self) -> tuple[int, int, int]:
+        """Year, month and day; years of two digits are those around 2000."""
+        year = self.year
+        if self.year_digits == 2 and year >= 0:
+            year += 2000 if year < 69 else 1900
+            self.observer.two_digits(self.year, year)
+        year = abs(year)
+        if year - 1900 >= _MOST_INT:
+            self.observer.out_of_range(self.year if self.year < 0 else year)
+        elif not (-_MOST_INT <= self.month - 1 < _MOST_INT and -_MOST_INT <= self.day < _MOST_INT):
+            self.observer.out_of_range(None)
+        else:
+            return year, self.month, self.day
+        raise DateError
 
-    def full_hour(self) -> int:
+    def full_hour(self) -> int | None:
         if self.meridian is None:
-            return self.hour
-        if not 1 <= self.hour <= 12:
-            raise DateError
-        return self.hour % 12 + self.meridian
+            return self.hour if 0 <= self.hour < 24 else None
+        return self.hour % 12 + self.meridian if 1 <= self.hour <= 12 else None
 
-    def time_of_day(self, now: Moment) -> tuple[int, int, int, int]:
-        """Hour, minute, second, nanosecond: those of now where only displacements are given."""
-        if self.times:
-            return self.full_hour(), self.minute, self.second, self.nanosecond
-        if self.relatives and not self.dates and not self.days:
-            return now.hour, now.minute, now.second, now.nanosecond
-        return 0, 0, 0, 0
+    def start_clock(self) -> Clock:
+        """The date and time that are said, or those of now where only displacements are."""
+        year, month, day = self.full_date()
+        hour, minute, second = 0, 0, 0
+        if self.times or (self.relatives and not self.dates and not self.days):
+            full = self.full_hour()
+            if full is None:
+                self.observer.start_time(self, None)
+                raise DateError
+            hour, minute, second = full, _as_int(self.minute), _as_int(self.second)
+        else:
+            self.nanosecond = 0
+        clock = year, month, day, hour, minute, second
+        self.observer.start_time(self, clock)
+        return clock
 
     def moment(self, now: Moment, zone_name: str) -> int:
         """The nanoseconds since the epoch that the items mean."""
-        zone = find_zone(zone_name)
-        year = self.full_year(now)
-        month, day = (self.month, self.day) if self.dates else (now.month, now.mday)
-        hour, minute, second, nanosecond = self.time_of_day(now)
-        absolute = self.dates or self.days or self.times
-        daylight = self.local_daylight if self.locals else None if absolute else now.daylight
-        if not (1 <= month <= 12 and 0 <= hour < 24 and 0 <= minute < 60 and 0 <= second < 60):
+        if self.times > 1 or self.dates > 1 or self.days > 1 or self.dsts > 1 or self.zones + self.locals > 1:
             raise DateError
-        clock = hour * HOUR + minute * 60 + second
-        start = _seconds_of(zone_name, year, month, day, clock, daylight)
-        shown = Moment(start * NANO, zone_name)
-        if self.zones:  # an explicit zone may name a time that the local one skips
-            given = civil_from_days(days_from_civil(year, month, day)) == (year, month, day)
-        else:
-            given = (shown.year, shown.month, shown.mday, shown.hour, shown.minute) == (year, month, day, hour, minute)
-        if not given:
-            raise DateError
+        clock = self.start_clock()
+        said_daylight = now.daylight if not (self.dates or self.days or self.times) else None
+        if self.locals:
+            said_daylight = self.local_daylight
+        start = self.start(clock, zone_name, said_daylight)
         if self.days and not self.dates:
-            ordinal = self.ordinal - (self.ordinal > 0 and shown.wday != self.weekday)
-            day += 7 * ordinal + (self.weekday - shown.wday) % 7
-            daylight = None
-            start = _seconds_of(zone_name, year, month, day, clock, daylight)
+            start = self.weekday_start(start, clock, zone_name)
+        found = clock_of(start)
+        self.observer.start(self, found)
         if self.relative["year"] or self.relative["month"] or self.relative["day"]:
-            base = Moment(start * NANO, zone_name)
-            start = _seconds_of(
-                zone_name,
-                base.year + self.relative["year"],
-                base.month + self.relative["month"],
-                base.mday + self.relative["day"],
-                clock,
-                daylight,
-            )
+            start = self.moved_start(found[:3] + clock[3:], zone_name, said_daylight)
+        seconds = start.seconds
         if self.zones:
-            start += zone.at(start)[0] - self.zone
-        start += self.relative["hour"] * HOUR + self.relative["minute"] * 60 + self.relative["second"]
-        return start * NANO + nanosecond + self.relative["nanosecond"]
+            seconds += start.offset - self.zone
+        self.observer.counted(self, clock_of(start), seconds)
+        return self.later(seconds, zone_name, start.daylight)
 
-
-def _seconds_of(zone_name: str, year: int, month: int, day: int, clock: int, daylight: bool | None) -> int:
-    """As `mktime`: months and days may lie outside their range."""
-    if not -(2**31) <= year <= 2**31 + 1899 or abs(month) >= 2**31 or abs(day) >= 2**31:
+    def start(self, clock: Clock, zone_name: str, daylight: bool | None) -> Moment:
+        """The moment of a date and time, which has to be there: in the zone, or in none where the text names another."""
+        start = _moment_of(zone_name, clock, daylight)
+        normalized = clock if start is None else clock_of(start)
+        if start is not None and normalized == clock:
+            return start
+        if self.zones:
+            elsewhere = _moment_of("UTC0", clock, None)
+            if elsewhere is not None and clock_of(elsewhere) == clock:
+                return elsewhere
+            normalized = clock if elsewhere is None else clock_of(elsewhere)
+        self.observer.not_there(self, clock, normalized)
         raise DateError
+
+    def weekday_start(self, start: Moment, clock: Clock, zone_name: str) -> Moment:
+        ordinal = self.ordinal or 0
+        ordinal -= ordinal > 0 and start.wday != self.weekday
+        day = start.mday + 7 * ordinal + (self.weekday - start.wday) % 7
+        wanted = (start.year, start.month, day, *clock[3:])
+        found = _moment_of(zone_name, wanted, None) if -_MOST_INT <= day < _MOST_INT else None
+        self.observer.start_day(self, clock if found is None else clock_of(found), found is not None)
+        if found is None:
+            raise DateError
+        return found
+
+    def moved_start(self, clock: Clock, zone_name: str, daylight: bool | None) -> Moment:
+        year, month, day = (value + self.relative[unit] for value, unit in zip(clock, ("year", "month", "day"), strict=False))
+        if not all(-_MOST_INT <= value < _MOST_INT for value in (year - 1900, month - 1, day)):
+            self.observer.lost(self, None)
+            raise DateError
+        asked = (year, month, day, *clock[3:])
+        found = _moment_of(zone_name, asked, daylight)
+        if found is None:
+            self.observer.lost(self, asked)
+            raise DateError
+        self.observer.moved(self, asked, clock_of(found), daylight is not None and found.daylight != daylight)
+        return found
+
+    def later(self, seconds: int, zone_name: str, daylight: bool) -> int:
+        """The moment with hours, minutes and seconds added."""
+        more, nanosecond = divmod(self.nanosecond + self.relative["nanosecond"], NANO)
+        hours, minutes = self.relative["hour"] * HOUR, self.relative["minute"] * 60
+        total = seconds
+        for added in (hours, minutes, self.relative["second"], more):
+            total += added
+            if not (-_MOST <= added < _MOST and -_MOST <= total < _MOST):
+                self.observer.added(self, None, False)
+                raise DateError
+        if hours or minutes or self.relative["second"] or self.relative["nanosecond"]:
+            self.observer.added(self, total, find_zone(zone_name).at(total)[2] != daylight)
+        return total * NANO + nanosecond
+
+
+_READERS: dict[str, Callable[[_Parser], str]] = {
+    NUMBER: _Parser.number_item,
+    SIGNED: _Parser.signed_item,
+    DECIMAL: _Parser.decimal_item,
+    SIGNED_DECIMAL: _Parser.decimal_item,
+    MONTH: _Parser.month_item,
+    WEEKDAY: _Parser.weekday_item,
+    UNIT: _Parser.unit_item,
+    ORDINAL: _Parser.ordinal_item,
+    SHIFT: _Parser.shift_item,
+    ZONE: _Parser.zone_item,
+    DAYLIGHT_ZONE: _Parser.daylight_zone_item,
+    LOCAL_ZONE: _Parser.local_zone_item,
+    CHARACTER: _Parser.character_item,
+}
+
+
+def _as_int(value: int) -> int:
+    """What is left of a number in 32 bits, where GNU's keeps minutes and seconds."""
+    return (value + _MOST_INT) % (2 * _MOST_INT) - _MOST_INT
+
+
+def _local_seconds(clock: Clock) -> int:
+    """Seconds since the epoch as if UTC; parts may lie outside their range."""
+    year, month, day, hour, minute, second = clock
     year, month = year + (month - 1) // 12, (month - 1) % 12 + 1
-    return find_zone(zone_name).to_utc(days_from_civil(year, month, day) * 86400 + clock, daylight)
+    return days_from_civil(year, month, day) * 86400 + hour * HOUR + minute * 60 + second
 
 
-def _local_names(now: Moment, zone_name: str) -> dict[str, bool]:
-    """The abbreviations that the zone uses around now, and whether each means daylight saving."""
+def _moment_of(zone_name: str, clock: Clock, daylight: bool | None) -> Moment | None:
+    """As `mktime`: None where the year is too great."""
+    moment = Moment(find_zone(zone_name).to_utc(_local_seconds(clock), daylight) * NANO, zone_name)
+    return moment if -_MOST_INT <= moment.year - 1900 < _MOST_INT else None
+
+
+def _local_names(now: Moment, zone_name: str) -> dict[str, bool | None]:
+    """The abbreviations that the zone uses around now, and whether each means daylight saving; None for both."""
     zone = find_zone(zone_name)
-    names: dict[str, bool] = {}
-    for quarter in range(4):
-        _, name, daylight = zone.at(now.seconds + quarter * 91 * 86400)
-        names[name.upper()] = daylight
-    return names
+    for quarter in range(1, 4):
+        _, name, daylight = zone.at(now.seconds + quarter * 90 * 86400)
+        if daylight != now.daylight:
+            if name == now.abbreviation:
+                return {name: None}
+            return {now.abbreviation: now.daylight, name: daylight}
+    return {now.abbreviation: now.daylight}
 
 
-def parse_date(text: str, now: float, zone: str) -> int:
+def parse_date(text: str, now: float, zone: str, observer: DateObserver | None = None) -> int:
     """The moment that a date string means, in nanoseconds since the epoch; `DateError` if it means none.
 
-    `now` is the clock, in seconds; `zone` is the value of $TZ ("" for UTC), overridden by a leading TZ="…".
+    `now` is the clock, in seconds; `zone` is the value of $TZ ("" for UTC), overridden by a leading TZ="…". The observer is
+    told of each step.
     """
-    if len(text) > 4096 or not text.isascii():
+    observer = observer or _SILENT
+    if len(text) > 4096:
         raise DateError
     prefix = _TZ_PREFIX.match(text)
+    said_zone = None
     if prefix is not None:
-        zone = re.sub(r"\\(.)", r"\1", prefix[1])
+        zone = said_zone = re.sub(r"\\(.)", r"\1", prefix[1])
         text = text[prefix.end() :]
+    if not text.strip(" \t\n\v\f\r"):
+        text = "0"
+    if not text.isascii():
+        text = "".join(map(chr, encode(text)))
     moment = Moment(round(now * 1_000_000) * 1000, zone)
-    stripped = text.strip(" \t\n\v\f\r")
-    if stripped.startswith("@"):
-        return _timestamp(stripped[1:])
-    tokens = Lexer(text, _local_names(moment, zone)).tokens()
-    parser = _Parser(tokens)
-    parser.items()
-    result = parser.moment(moment, zone)
-    if not -_MOST <= result // NANO < _MOST:
-        raise DateError
+    lexer = Lexer(text, functools.partial(_local_names, moment, zone), observer)
+    parser = _Parser(lexer, moment, observer)
+    try:
+        result = parser.items()
+    except DateError:
+        observer.stopped(decode(bytes(map(ord, text[lexer.at :]))))
+        raise
+    observer.finished(parser, said_zone)
+    if result is None:
+        result = parser.moment(moment, zone)
+    observer.result(result, said_zone)
     return result
-
-
-def _timestamp(text: str) -> int:
-    tokens = Lexer(text, {}).tokens()
-    if len(tokens) != 2 or tokens[0].kind not in (NUMBER, SIGNED, DECIMAL, SIGNED_DECIMAL):
-        raise DateError
-    if not -_MOST <= tokens[0].value < _MOST:
-        raise DateError
-    return tokens[0].value * NANO + tokens[0].nanosecond
