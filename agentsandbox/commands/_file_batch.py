@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from itertools import accumulate
+from operator import itemgetter
 
 from agentsandbox.streams import decode, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from agentsandbox.command import CommandContext
     from agentsandbox.commands._line_report import Report
@@ -20,6 +21,8 @@ __all__ = ["SMALL", "FileBatch"]
 SMALL = 8192
 """Bytes of a file that is worth to be gathered."""
 _FULL = 131072
+_GROUP = 256
+_LAST = itemgetter(-1)
 
 
 class FileBatch:
@@ -42,32 +45,42 @@ class FileBatch:
         """Told how many lines of each file were selected, where no line is written."""
         self.names: list[str] = []
         self.contents: list[bytes] = []
-        self.size = 0
+        self.sizes: list[int] = []
+        self.weight = 0
         self.found = False
 
     def add(self, name: str, data: bytes) -> None:
-        """One more file."""
-        self.names.append(name)
-        self.contents.append(data)
-        self.size += len(data) + 64
-        if self.size > _FULL:
-            self.flush()
+        """One more file, a small one."""
+        self._append([name], [data], [len(data)])
 
-    def extend(self, names: list[str], contents: list[bytes]) -> None:
-        """More files, all of them small."""
+    def extend(self, names: list[str], contents: Sequence[bytes | None]) -> bool:
+        """More files, if the contents of all of them are known and small; whether they are."""
+        try:
+            sizes = list(map(len, contents))  # type: ignore[arg-type]
+        except TypeError:
+            return False
+        if max(sizes, default=0) > SMALL:
+            return False
+        for start in range(0, len(names), _GROUP):
+            stop = start + _GROUP
+            self._append(names[start:stop], contents[start:stop], sizes[start:stop])  # type: ignore[arg-type]
+        return True
+
+    def _append(self, names: list[str], contents: Sequence[bytes], sizes: list[int]) -> None:
         self.names += names
         self.contents += contents
-        self.size += sum(map(len, contents)) + 64 * len(contents)
-        if self.size > _FULL:
+        self.sizes += sizes
+        self.weight += sum(sizes) + 64 * len(sizes)
+        if self.weight > _FULL:
             self.flush()
 
     def flush(self) -> bool:
         """Search what was gathered; whether a line of any file so far was selected."""
-        names, contents = self.names, self.contents
+        names, contents, sizes = self.names, self.contents, self.sizes
         if names:
-            self.ctx.budget.step(len(names) + (self.size >> 10))
-            self.names, self.contents, self.size = [], [], 0
-            joined = _joined(contents)
+            self.ctx.budget.step(len(names) + (self.weight >> 10))
+            self.names, self.contents, self.sizes, self.weight = [], [], [], 0
+            joined = _joined(contents, sizes)
             if joined is not None:
                 self._search(names, *joined)
             else:
@@ -76,7 +89,16 @@ class FileBatch:
         return self.found
 
     def _search(self, names: list[str], whole: str, ends: list[int]) -> None:
-        places = self.search.places(whole[:-1]) if whole else []
+        report = self.report
+        text = whole[:-1]
+        if report.list_files is not None:
+            found = self.search.pieces(text, ends) if whole else []
+            self.found |= bool(found)
+            chosen = found if report.list_files else sorted({*range(len(names))}.difference(found))
+            if chosen:
+                self.ctx.stdout.write(encode("".join([report.name_suffix(names[at]) for at in chosen])))
+            return
+        places = self.search.places(text) if whole else []
         if self.account is not None:
             starts = [start for start, _ in places]
             before = 0
@@ -110,13 +132,13 @@ class FileBatch:
         self.ctx.stdout.write(encode("".join(out)))
 
 
-def _joined(contents: list[bytes]) -> tuple[str, list[int]] | None:
+def _joined(contents: list[bytes], sizes: list[int]) -> tuple[str, list[int]] | None:
     """All as one text, each ending with a newline unless it is empty, and where each ends; None when one is not plain text."""
     whole = b"".join(contents)
     if 0 in whole:
         return None
-    if whole.isascii() and not [data for data in contents if data and data[-1] != 10]:
-        return decode(whole), list(accumulate(map(len, contents)))
+    if whole.isascii() and set(map(_LAST, filter(None, contents))) <= {10}:
+        return decode(whole), list(accumulate(sizes))
     try:
         texts = [str(data, "utf-8") for data in contents]
     except UnicodeDecodeError:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import stat
+from itertools import compress
 
 from agentsandbox.command import Arguments, Command, CommandContext, command, describe_os_error
 from agentsandbox.commands._choices import choose
@@ -96,6 +97,7 @@ _MATCHERS = {"extended-regexp": "E", "fixed-strings": "F", "basic-regexp": "G", 
 _HUGE = 1 << 40
 _SMALL_FILE = 1 << 18
 _GROUP = 256
+_GATHERED = {stat.S_IFREG, stat.S_IFDIR, stat.S_IFLNK}
 
 
 def run_grep(ctx: CommandContext, words: list[str], matcher: str | None = None) -> int:
@@ -310,9 +312,9 @@ class _Grep:
             report.with_filename = False
         self._quick = self._quick_file(many=recurse or len(operands) > 1)
         for names, contents in self._groups(operands):
-            if self._batch is not None and contents and None not in contents and max(map(len, contents)) <= SMALL:  # type: ignore[arg-type]
-                self._batch.extend(names, contents)  # type: ignore[arg-type]
-            elif self._search_group(names, contents, implicit=not args.operands):
+            if self._batch is not None and self._batch.extend(names, contents):
+                continue
+            if self._search_group(names, contents, implicit=not args.operands):
                 break
         self._flush()
         if self.failed and not (report.quiet and self.found):
@@ -398,13 +400,16 @@ class _Grep:
                     continue
                 above = above | {number}
             try:
-                entries = fs.contents(here)
+                names, kinds, contents = fs.contents(here)
             except OSError as error:
                 self._complain(error, shown.rstrip("/") or ".")
                 continue
-            deeper = []
             base = "" if here == "/" else here
-            for name, kind, data in self._worth_reading(entries, needle):
+            if (entered := self._gather(shown, names, kinds, contents)) is not None:
+                pending.extend([(f"{shown}{name}/", f"{base}/{name}", above) for name in reversed(entered)])
+                continue
+            deeper = []
+            for name, kind, data in self._worth_reading(names, kinds, contents, needle):
                 full, child = shown + name, f"{base}/{name}"
                 if kind == stat.S_IFLNK:
                     if not self.follow:
@@ -430,14 +435,30 @@ class _Grep:
             pending.extend(reversed(deeper))
         return found
 
-    def _worth_reading(self, entries: list[_Entry], needle: bytes) -> Iterator[_Entry]:
+    def _gather(self, shown: str, names: list[str], kinds: list[int], contents: list[bytes | None]) -> list[str] | None:
+        """Leave the files of a directory to the batch, and give its directories; None if something must be looked at by itself."""
+        found = set(kinds)
+        if self._batch is None or not found <= _GATHERED or (self.follow and stat.S_IFLNK in found):
+            return None
+        self.ctx.budget.step(len(names))
+        full = [shown + name for name in names]
+        entered: list[str] = []
+        if found != {stat.S_IFREG} or not self.filter.is_empty():
+            admits, enters = self.filter.admits, self.filter.enters
+            entered = [name for name, kind in zip(names, kinds, strict=True) if kind == stat.S_IFDIR and enters(shown + name)]
+            wanted = [kind == stat.S_IFREG and admits(name) for name, kind in zip(full, kinds, strict=True)]
+            full, contents = list(compress(full, wanted)), list(compress(contents, wanted))
+        return entered if self._batch.extend(full, contents) else None
+
+    def _worth_reading(self, names: list[str], kinds: list[int], contents: list[bytes | None], needle: bytes) -> Iterator[_Entry]:
         """Those of a directory's entries that may hold what every match holds."""
-        for start in range(0, len(entries), _GROUP):
-            group = entries[start : start + _GROUP]
+        for start in range(0, len(names), _GROUP):
+            group = range(start, min(start + _GROUP, len(names)))
             self.ctx.budget.step(len(group))
-            if needle:
-                group = [entry for entry in group if entry[2] is None or len(entry[2]) > SMALL or needle in entry[2]]
-            yield from group
+            for at in group:
+                data = contents[at]
+                if not needle or data is None or len(data) > SMALL or data.find(needle) >= 0:
+                    yield names[at], kinds[at], data
 
     def _file(self, name: str, path: str) -> bool:
         """Open and search one file. Raises `OSError`."""
@@ -490,7 +511,8 @@ class _Grep:
             return self._account(FileSearch(ctx, search, report, name).run_data(data), name)
 
         counted = report.count and not (report.invert or report.only_first or report.max_count is not None)
-        if not many or report.bytewise or not (counted or (report.lines_only and report.colors is None)):
+        listed = report.list_files is not None and not (report.invert or report.quiet)
+        if not many or report.bytewise or not (counted or listed or (report.lines_only and report.colors is None)):
             return run
         batch = self._batch = FileBatch(ctx, search, report, run, self._account if counted else None)
 

@@ -266,9 +266,10 @@ class FileSystem(ABC):
         prefix = path if path.endswith("/") else f"{path}/"
         return [(name, stat_module.S_IFMT(self.stat(prefix + name, follow=False).mode)) for name in self.listdir(path)]
 
-    def contents(self, path: str) -> list[tuple[str, int, bytes | None]]:
-        """As `scan`, each with the bytes of a regular file where they are at hand: else, or if it may not be read, None."""
-        return [(name, kind, None) for name, kind in self.scan(path)]
+    def contents(self, path: str) -> tuple[list[str], list[int], list[bytes | None]]:
+        """As `scan`, in columns: names, types, and the bytes of regular files that are at hand; else, or if it may not be read, None."""
+        found = self.scan(path)
+        return [name for name, _ in found], [kind for _, kind in found], [None] * len(found)
 
     def at_hand(self, paths: Sequence[str]) -> list[bytes | None]:
         """The bytes of those that are regular files and at hand; None tells nothing."""

@@ -30,6 +30,7 @@ from agentsandbox.fs.nodes import (
     Inner,
     InnerLink,
     number_of,
+    regular_mode,
 )
 from agentsandbox.fs.nodes import File as FileNode
 from agentsandbox.fs.resolution import SPECIAL, is_ordinary
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
 
     from agentsandbox.fs.base import Mode
     from agentsandbox.fs.changes import Change
-    from agentsandbox.fs.nodes import Own, Plain
+    from agentsandbox.fs.nodes import Entry, Own, Plain
     from agentsandbox.fs.resolution import Place
     from agentsandbox.fs.trees import FrozenTree
     from agentsandbox.streams import Stream
@@ -246,21 +247,24 @@ class MemoryFileSystem(Grafts):
                     found[index] = (name, _TYPES[self._hard[entry.number].kind])
         return found
 
-    def contents(self, path: str) -> list[tuple[str, int, bytes | None]]:
+    def contents(self, path: str) -> tuple[list[str], list[int], list[bytes | None]]:
         node = self._listed(path)
         if type(node) is not Dir or not self._may(node, 1):
             return super().contents(path)
-        entries, types = node.entries, _TYPES
-        found: list[tuple[str, int, bytes | None]] = []
-        for name in sorted(entries):
-            entry = entries[name]
-            if entry.kind == FILE:
-                content = entry.data if type(entry.data) is bytes else None
-                readable = entry.mode & 0o404 == 0o404 or self._may(entry, 4)
-                found.append((name, 0o100000, content if readable else None))
-            else:
-                found.append((name, types[self._hard[entry.number].kind if entry.kind == HARD else entry.kind], None))
-        return found
+        names = sorted(node.entries)
+        entries = [node.entries[name] for name in names]
+        if not [mode for mode in {entry.mode for entry in entries} if mode & 0o170404 != 0o100404]:
+            content: list[bytes | None] = [entry.data for entry in entries]  # type: ignore[union-attr, misc]  # all are files
+            if set(map(type, content)) <= {bytes}:
+                return names, [_TYPES[FILE]] * len(names), content
+        kinds = [_TYPES[self._hard[entry.number].kind if entry.kind == HARD else entry.kind] for entry in entries]
+        return names, kinds, [self._at_hand(entry) for entry in entries]
+
+    def _at_hand(self, entry: Entry) -> bytes | None:
+        """The content of a regular file that may be read and isn't being appended to."""
+        if entry.kind == FILE and type(entry.data) is bytes and (entry.mode & 0o404 == 0o404 or self._may(entry, 4)):
+            return entry.data
+        return None
 
     # attributes
 
@@ -331,7 +335,7 @@ class MemoryFileSystem(Grafts):
     def _make(self, directory: Dir, name: str, permissions: int, data: bytes) -> FileNode:
         """A new file in our own directory."""
         now = self.clock()
-        node = directory.entries[name] = FileNode(self.token, 0o100000 | permissions & 0o7777, now, self.maker, data)
+        node = directory.entries[name] = FileNode(self.token, regular_mode(permissions), now, self.maker, data)
         directory.mtime = directory.ctime = now
         directory.atime = None
         self.nodes += 1
@@ -394,7 +398,7 @@ class MemoryFileSystem(Grafts):
             return inside(path, here.filesystem.open, here.child(place.name), mode, permissions=permissions)
         self.check_writable(place, path)
         self.own(place)
-        node = FileNode(self.token, 0o100000 | permissions & 0o7777, self.clock(), self.maker)
+        node = FileNode(self.token, regular_mode(permissions), self.clock(), self.maker)
         self.put(place, node, path)
         self._remember(path)
         return MemoryFile(self, node, path, readable=False, writable=True, append=mode == "a")

@@ -7,6 +7,7 @@ There are no parent pointers, hence no reference cycles: a dropped sandbox is fr
 
 from __future__ import annotations
 
+import functools
 import itertools
 
 TYPE_CHECKING = False
@@ -36,6 +37,7 @@ __all__ = [
     "Link",
     "Mount",
     "number_of",
+    "regular_mode",
 ]
 
 FILE: Final = 0
@@ -166,6 +168,7 @@ class Hard:
 
     __slots__ = ("number",)
     kind: Literal[3] = HARD
+    mode: Literal[0] = 0
 
     def __init__(self, number: int) -> None:
         self.number = number
@@ -176,6 +179,7 @@ class Graft:
 
     __slots__ = ("root",)
     kind: Literal[6] = GRAFT
+    mode: Literal[0] = 0
 
     def __init__(self, root: Dir) -> None:
         self.root = root
@@ -186,6 +190,7 @@ class Mount:
 
     __slots__ = ("filesystem",)
     kind: Literal[7] = MOUNT
+    mode: Literal[0] = 0
 
     def __init__(self, filesystem: FileSystem) -> None:
         self.filesystem = filesystem
@@ -237,3 +242,9 @@ def number_of(node: Own) -> int:
     if not node.ino:
         node.ino = next(_numbers)
     return node.ino
+
+
+@functools.lru_cache(maxsize=256)
+def regular_mode(permissions: int) -> int:
+    """The mode of a regular file: one object for all files that have the same, which makes them smaller and a walk quicker."""
+    return 0o100000 | permissions & 0o7777

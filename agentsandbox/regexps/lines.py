@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from itertools import islice
 from operator import eq
 
@@ -233,6 +234,18 @@ class LineSearch:
             return self._jump(text, regex.for_text(text).search)
         budget = self.budget
         return self._jump(text, lambda whole, position: regex.search(whole, position, budget))
+
+    def pieces(self, text: str, ends: Sequence[int]) -> list[int]:
+        """Which pieces of a text hold a line that matches: each is empty or whole lines, and ends before the place in `ends`."""
+        if len(self.plain) == 1 and self.plain[0]:
+            found: list[int] = []
+            start = text.find(self.plain[0])
+            while start >= 0:
+                found.append(bisect_right(ends, start))
+                start = text.find(self.plain[0], ends[found[-1]])
+            self.budget.step(len(found) // 8 + 1)
+            return found
+        return list(dict.fromkeys([bisect_right(ends, start) for start, _ in self.places(text)]))
 
     def _jump_all(self, text: str) -> list[tuple[int, int]]:
         if len(self.plain) == 1:
