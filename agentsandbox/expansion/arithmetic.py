@@ -170,8 +170,8 @@ def read_element(host: ExpansionHost, name: str, subscript: str, *, expanded: bo
         element = value.items.get(subscript)
     elif value is None and host.attributes.get(name, 0) & ASSOCIATIVE:
         element = None
-    elif not subscript.strip():
-        host.fault(f"{name}[]: bad array subscript")
+    elif not subscript.strip() or subscript in ("@", "*"):
+        host.fault(f"{name}[{subscript.strip()}]: bad array subscript")
         return 0
     else:
         index = host.variables.evaluate(subscript)
@@ -204,6 +204,9 @@ def write_element(host: ExpansionHost, name: str, subscript: str, value: int, *,
         return
     array = host.variables.lookup(name)
     if not isinstance(array, AssociativeArray) and not host.attributes.get(name, 0) & ASSOCIATIVE:
+        if key in ("@", "*"):
+            host.complain(f"{name}[{key}]: bad array subscript")
+            return
         index = host.variables.evaluate(key)
         if index < -(array.end() if isinstance(array, IndexedArray) else 1 if array is not None else 0):
             host.fault(f"{name}[{subscript}]: bad array subscript")

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-__all__ = ["ExpansionError", "unbound"]
+__all__ = ["BAD_SUBSCRIPT", "ExpansionError", "unbound"]
+
+BAD_SUBSCRIPT = ": bad array subscript"
+"""How the message ends for an element that an array cannot have."""
 
 
 class ExpansionError(Exception):

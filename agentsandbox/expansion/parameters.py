@@ -407,8 +407,10 @@ def _transformed(node: Parameter, reader: ParameterReader, letter: str) -> Param
                 if star and quoted:
                     return [f"set -- {join(host, quoted, star)}"]
                 return ["set", "--", *quoted] if quoted else []
-            whole = transform(host, name, None, "A", whole=True)
-            return whole.split(" ", 2) if whole and whole.startswith("declare ") else [whole] if whole else []
+            whole = transform(host, name, host.variables.text_of(name, value), "A", whole=True)
+            if not whole:
+                return []
+            return whole.split(" ", 2) if whole.startswith(("declare -a", "declare -A")) else [whole]
         if letter in ("K", "k") and isinstance(value, (IndexedArray, AssociativeArray)):
             pairs = value.pairs()
             if letter == "k":
@@ -421,7 +423,11 @@ def _transformed(node: Parameter, reader: ParameterReader, letter: str) -> Param
                 " ".join(f"{quote_key(key) if associative else key} {declare_quote_double(text)}" for key, text in pairs)
                 + (" " if associative and pairs else "")
             ]
-        return [transform(host, name, text, letter) or "" for text in many(host)]
+        items = many(host)
+        if letter == "a" and value is None and not items:
+            letters = transform(host, name, None, "a")
+            return [letters] if letters else []
+        return [transform(host, name, text, letter) or "" for text in items]
 
     return ParameterReader(shown, lambda host: join(host, every(host), star), every, star)
 

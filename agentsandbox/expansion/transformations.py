@@ -256,7 +256,8 @@ def transform(host: ExpansionHost, name: str, text: str | None, letter: str, *, 
     if letter == "A":
         return _assignment(host, name, text, whole)
     if letter == "a":
-        return attribute_letters(host.attributes.get(host.variables.resolve(name) or name, 0))
+        resolved = host.variables.resolve(name) or name
+        return "" if isinstance(host.values.get(resolved), NameReference) else attribute_letters(host.attributes.get(resolved, 0))
     if text is None:
         return None
     if len(text) > 65536:
@@ -288,8 +289,8 @@ def _assignment(host: ExpansionHost, name: str, text: str | None, whole: bool) -
     value = host.values.get(resolved)
     if whole and isinstance(value, (IndexedArray, AssociativeArray)):
         return f"declare -{letters} {resolved}={format_array(value)}"
-    if isinstance(value, NameReference):
-        text = value.shown
+    if isinstance(value, NameReference):  # it leads nowhere
+        return None
     if text is None:
         return f"declare -{letters} {resolved}" if letters else None
     return (f"declare -{letters} " if letters else "") + f"{resolved}={shell_quote_single(text)}"

@@ -468,6 +468,11 @@ class Variables:
             return _upper(text)
         return _upper(text[:1]) + _lower(text[1:])
 
+    def converted(self, name: str, text: str) -> str:
+        """The text as an element of the array of that name, whose attributes may change it."""
+        flags = self.attributes.get(name, 0)
+        return str(self._convert(text, flags)) if flags & (INTEGER | LOWER | UPPER | CAPITALIZE) else text
+
     def append(self, name: str, value: str | int) -> None:
         """name+=value"""
         name = self.resolve(name) or name
@@ -527,9 +532,7 @@ class Variables:
         """name[subscript]=value; the subscript is expanded, but not yet evaluated."""
         name = self.resolve(name) or name
         array = self.array_for_writing(name)
-        flags = self.attributes.get(name, 0)
-        if flags & (INTEGER | LOWER | UPPER | CAPITALIZE):
-            value = str(self._convert(value, flags))
+        value = self.converted(name, value)
         if isinstance(array, AssociativeArray):
             array.set(subscript, value)
         else:
@@ -557,6 +560,8 @@ class Variables:
 
     def index(self, name: str, array: IndexedArray, subscript: str) -> int:
         """A subscript as an index, negative ones from the end."""
+        if subscript in ("@", "*"):
+            raise ExpansionError(f"{name}[{subscript}]: bad array subscript")
         index = self.evaluate(subscript)
         if index < 0:
             index += array.end()

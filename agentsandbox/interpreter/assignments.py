@@ -115,6 +115,9 @@ def assign_array(shell: Shell, name: str, elements: list[Element], append: bool)
         if key == "":
             shell.fault(f"[]={text}: bad array subscript")
             continue
+        if key in ("@", "*"):
+            shell.complain(f"[{key}]={text}: cannot assign to non-numeric index")
+            continue
         if key is not None:
             wanted = variables.evaluate(shell.subscript(key))
             if wanted < -array.end():
@@ -148,7 +151,7 @@ def _assign_associative(shell: Shell, name: str, elements: list[Element], append
             if not texts[position]:
                 shell.fault("'': bad array subscript")
                 continue
-            array.set(texts[position], texts[position + 1] if position + 1 < len(texts) else "")
+            array.set(texts[position], variables.converted(name, texts[position + 1] if position + 1 < len(texts) else ""))
         return
     for key, adds, text in elements:
         if key is None:
@@ -238,7 +241,8 @@ def bind_assignment(node: Assignment, *, argument: bool = False) -> Binder:
 
     def bind(shell: Shell, associative: bool = False) -> BoundAssignment:
         value = text(shell)
-        key = (subscript if argument or shell.variables.is_associative(name) else index)(shell)
+        as_text = argument or raw in ("@", "*") or shell.variables.is_associative(name)
+        key = (subscript if as_text else index)(shell)
         if not key and (not raw or shell.variables.is_associative(name)):
             raise ExpansionError(f"{name}[{raw}]: bad array subscript")
         return BoundAssignment(name, value, key, append, source, raw)

@@ -42,6 +42,8 @@ RESERVED = frozenset("if then else elif fi do done case esac while until for sel
 _BODIES = frozenset("{ if while until for select case [[".split())
 _CLOSERS = frozenset("then else elif fi do done esac }".split())
 _ASSIGNING = frozenset("declare typeset local export readonly".split())
+_TAKING_LISTS = frozenset(("let", "eval"))
+"""Commands whose arguments may have the form of an array's assignment, which stays text."""
 
 _CLOSING_BRACKETS = re.compile(r"\]\](?=[ \t\n|&;()<>]|\Z)")
 _RESERVED_WORD = re.compile(r"(?:[a-z]+|[{}!]|\[\[)(?=[ \t\n|&;()<>]|\Z|\\\n)")
@@ -360,7 +362,7 @@ class Parser(WordReader):
         assignments: list[Assignment] = []
         words: list[Word | Assignment] = []
         redirections: list[Redirection] = []
-        declaring = False
+        declaring = taking = False
         second = -1  # where the second element ends, or a redirection in its place begins
         while True:
             if second < 0 and len(words) + len(assignments) == 2:
@@ -385,11 +387,11 @@ class Parser(WordReader):
                     continue
             if not words and position != start and self._expand_alias():
                 continue
-            word = self.read_word()
+            word = (self._list_as_text() if taking else None) or self.read_word()
             if word is None:
                 break
             if not words:
-                declaring = word.source in _ASSIGNING
+                declaring, taking = word.source in _ASSIGNING, word.source in _TAKING_LISTS
             words.append(word)
             if self._alias_ends and self._after_blank_alias():
                 self._expand_alias()
@@ -437,6 +439,15 @@ class Parser(WordReader):
         else:
             value = self.read_word() or Word((), "")
         return Assignment(name, value, subscript, operator == "+=", self.text[start : self.position])
+
+    def _list_as_text(self) -> Word | None:
+        """A word like `x=(1 + 2)*3`, or None (and nothing read)."""
+        start = self.position
+        assignment = self._assignment(first=False)
+        if assignment is not None and assignment.value.source.startswith("("):
+            return Word(self.scan_alone(self.text[start : self.position], start, BRACE), assignment.source)
+        self.position = start
+        return None
 
     def _text_or_list(self, literal: ArrayLiteral) -> Word | ArrayLiteral:
         """The list; but where the word goes on behind it, as in `a=(1 2)x`, bash takes all of it as text."""

@@ -215,6 +215,9 @@ def declare_one(
         flags = shell.attributes.get(name, 0)
     if off & READONLY and flags & READONLY:
         raise CommandError(f"{name}: readonly variable")
+    if off & ARRAY and assignment is not None and isinstance(assignment.value, list):
+        assignment.apply(shell)
+        flags = shell.attributes.get(name, 0)
     if off & (ARRAY | ASSOCIATIVE) and flags & off & (ARRAY | ASSOCIATIVE):
         raise CommandError(f"{name}: cannot destroy array variables in this way")
     if on & ASSOCIATIVE and flags & ARRAY:

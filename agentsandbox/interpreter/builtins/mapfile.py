@@ -31,7 +31,8 @@ def _mapfile(shell: Shell, words: list[str]) -> int:
     if stream is None:
         raise CommandError(f"{number}: invalid file descriptor: Bad file descriptor", 1)
     end = b"\n" if "d" not in options else (encode(options["d"][:1]) or b"\0")[:1]
-    if shell.attributes.get(shell.variables.resolve(name) or name, 0) & READONLY:
+    name = shell.variables.resolve(name) or name
+    if shell.attributes.get(name, 0) & READONLY:
         shell.complain(f"{name}: readonly variable")
         return 1
     if "O" in options:
@@ -42,7 +43,7 @@ def _mapfile(shell: Shell, words: list[str]) -> int:
         if shell.attributes.get(name, 0) & ASSOCIATIVE:
             raise CommandError(f"{name}: not an indexed array", 1)
         array = IndexedArray()
-        shell.variables.replace(shell.variables.resolve(name) or name, array)
+        shell.variables.replace(name, array)
     strip = "t" in options
     callback = options.get("C")
     index = origin
@@ -68,7 +69,7 @@ def _mapfile(shell: Shell, words: list[str]) -> int:
             from agentsandbox.quoting import shell_quote_single
 
             run_commands(shell, f"{callback} {index} {shell_quote_single(text)}")
-        array.set(index, text)
+        array.set(index, shell.variables.converted(name, text))
         index += 1
         if read % 1024 == 0:
             budget.charge(16 * read)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from agentsandbox.errors import CommandError
-from agentsandbox.expansion.errors import ExpansionError
+from agentsandbox.expansion.errors import BAD_SUBSCRIPT, ExpansionError
 from agentsandbox.expansion.variables import is_name
 from agentsandbox.interpreter.builtins import UsageFailure, define
 from agentsandbox.languages.printf import Rendering, compile_format
@@ -28,6 +28,7 @@ def printf(shell: Shell, words: list[str]) -> int:
                 raise UsageFailure("-v: option requires an argument")
             variable = words[position]
             position += 1
+        _check(variable)
     if position < len(words) and words[position] == "--":
         position += 1
     elif position < len(words) and words[position].startswith("-") and len(words[position]) > 1:
@@ -71,10 +72,24 @@ def printf(shell: Shell, words: list[str]) -> int:
     return status
 
 
+def _check(variable: str) -> None:
+    base, bracket, subscript = variable.partition("[")
+    if not is_name(base) or (bracket and not _is_subscript(subscript)):
+        raise CommandError(f"`{variable}': not a valid identifier", 2)
+
+
+def _is_subscript(text: str) -> bool:
+    """Whether the text behind a bracket ends with the one that closes it, and not before."""
+    depth = 1
+    for at, char in enumerate(text):
+        depth += (char == "[") - (char == "]")
+        if not depth:
+            return 0 < at == len(text) - 1
+    return False
+
+
 def _assign(shell: Shell, variable: str, text: str) -> None:
     base, bracket, subscript = variable.partition("[")
-    if not is_name(base) or (bracket and (subscript == "]" or not subscript.endswith("]"))):
-        raise CommandError(f"`{variable}': not a valid identifier", 2)
     try:
         if bracket:
             key = subscript[:-1]
@@ -82,6 +97,6 @@ def _assign(shell: Shell, variable: str, text: str) -> None:
         else:
             shell.variables.assign(base, text)
     except ExpansionError as error:
-        if error.readonly:
+        if error.readonly or error.message.endswith(BAD_SUBSCRIPT):
             raise ExpansionError(error.message, fatal=False, readonly=error.readonly) from None
         raise

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from agentsandbox.errors import CommandError
-from agentsandbox.expansion.errors import ExpansionError
+from agentsandbox.expansion.errors import BAD_SUBSCRIPT, ExpansionError
 from agentsandbox.expansion.splitting import split_read
 from agentsandbox.expansion.variables import IndexedArray, is_name
 from agentsandbox.interpreter.builtins import define, parse_letters
@@ -195,7 +195,12 @@ def _set(shell: Shell, name: str, value: str) -> None:
         key = subscript[:-1]
         if not key:
             raise CommandError(f"`{name}': not a valid identifier", 1)
-        shell.variables.assign_element(base, shell.expand_text(key) if "$" in key else key, value)
+        try:
+            shell.variables.assign_element(base, shell.expand_text(key) if "$" in key else key, value)
+        except ExpansionError as error:
+            if error.message.endswith(BAD_SUBSCRIPT):
+                raise ExpansionError(error.message, fatal=False) from None
+            raise
     else:
         try:
             shell.variables.assign(name, value)
@@ -217,8 +222,10 @@ def _assign(shell: Shell, options: dict[str, str], names: list[str], text: str, 
         shell.budget.step(delimiters >> 2)
         fields = split_read(text, ifs, -1, escaped) if ifs else ([text] if text else [])
         name = shell.variables.resolve(options["a"]) or options["a"]
+        if shell.variables.is_associative(name):
+            raise CommandError(f"{name}: not an indexed array", 1)
         try:
-            shell.variables.replace(name, IndexedArray.of(fields))
+            shell.variables.replace(name, IndexedArray.of([shell.variables.converted(name, field) for field in fields]))
         except ExpansionError as error:
             raise ExpansionError(error.message, fatal=False, readonly=error.readonly) from None
         return
