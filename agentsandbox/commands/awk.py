@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from agentsandbox.command import Arguments, CommandContext, command
-from agentsandbox.errors import UsageError
+from agentsandbox.errors import CommandError, UsageError
 from agentsandbox.streams import encode
 from agentsandbox.usage import OptionParser
 
@@ -18,12 +18,16 @@ Run an awk program over each FILE, or over standard input.
   -F, --field-separator=FS    the field separator
   -v, --assign=VAR=VALUE      assign VAR before BEGIN
   -b, --characters-as-bytes   take each byte for a character
+  -c, --traditional           for programs without the additions of gawk; others are refused
   -e, --source=TEXT           program text, also beside -f
   -E, --exec=FILE             as -f, and no options after it
   -i, --include=FILE          program text to include first; "inplace" edits each FILE in place
+  -N, --use-lc-numeric        take the decimal point of the locale, which is a point here
   -O, --optimize              (the default)
+  -P, --posix                 for programs without anything that POSIX lacks; others are refused
   -s, --no-optimize           (nothing changes)
   -r, --re-interval           allow {n,m} in regular expressions (the default)
+  -S, --sandbox               no commands, no files but the operands
   -V, --version               print the version and exit
   -h, --help                  display this help and exit
 """
@@ -80,7 +84,21 @@ def _run_words(ctx: CommandContext, args: Arguments) -> int:
         if not operands:
             raise UsageError("")
         sources.append((False, operands.pop(0)))
-    return run_program(ctx, sources, variables, operands, inplace=inplace, by_bytes=args.flag("characters-as-bytes"))
+    posix = args.flag("posix") or "POSIXLY_CORRECT" in ctx.env
+    if args.flag("posix") and args.flag("traditional"):
+        ctx.warn("warning: `--posix' overrides `--traditional'", 0)
+    if inplace and args.flag("sandbox"):
+        raise CommandError("fatal: extensions are not allowed in sandbox mode", 2)
+    return run_program(
+        ctx,
+        sources,
+        variables,
+        operands,
+        inplace=inplace,
+        by_bytes=args.flag("characters-as-bytes"),
+        mode="posix" if posix else "traditional" if args.flag("traditional") else "",
+        sandboxed=args.flag("sandbox"),
+    )
 
 
 awk = command("awk", _USAGE, raw=True)(_run)

@@ -145,11 +145,15 @@ def run_program(
     *,
     inplace: bool = False,
     by_bytes: bool = False,
+    mode: str = "",
+    sandboxed: bool = False,
 ) -> int:
     """Run a program. `sources` are (whether it is a file's name, text or name); the status comes back.
 
     inplace   whether each file is replaced by what is printed for it
     by_bytes  whether a byte is a character, as it is in the locale C
+    mode      "posix" or "traditional": the program may use nothing that they change
+    sandboxed whether commands and files other than the operands are forbidden
     """
     by_bytes = by_bytes or ctx.is_bytewise()
     read = [_read_source(ctx, text) if is_file else Source("cmd. line", text) for is_file, text in sources]
@@ -170,7 +174,30 @@ def run_program(
         return failure.status
     for line in warnings:
         _report(ctx, line)
-    return _Run(ctx, compiled, read[0].name, by_bytes=by_bytes).run(pairs, operands, inplace)
+    if mode and (refusal := _refusal(read, pairs, operands, mode, ctx.budget)):
+        _report(ctx, refusal)
+        return 2 if ": fatal: " in refusal else 1
+    running = _Run(ctx, compiled, read[0].name, by_bytes=by_bytes)
+    if sandboxed:
+        from agentsandbox.languages.awk.dialects import Arguments, SandboxedChannels
+
+        running.rt.channels = SandboxedChannels(running.rt)
+        running.rt.arrays["ARGV"] = Arguments([ctx.name, *operands])
+    return running.run(pairs, operands, inplace)
+
+
+def _refusal(read: list[Source], pairs: list[tuple[str, str]], operands: list[str], mode: str, budget: Budget) -> str:
+    """Why a program cannot run as an older awk would have run it; "" if it can."""
+    from agentsandbox.languages.awk.dialects import extension_in, is_extended_value
+
+    for source in read:
+        if message := extension_in(source, posix=mode == "posix", budget=budget):
+            return message
+    given = pairs + [(found[1], word[found.end() :]) for word in operands if (found := _ASSIGNMENT.match(word))]
+    for name, value in given:
+        if is_extended_value(name, value) or (mode == "traditional" and (name, value) == ("FS", "t")):
+            return f"error: {name}={value} is read otherwise with --{mode}, which is not available for it"
+    return ""
 
 
 def _split_assignment(word: str) -> tuple[str, str]:
