@@ -9,7 +9,7 @@ from __future__ import annotations
 import errno
 import os
 
-from agentsandbox.streams import InputError, OutputError, Stream, encode
+from agentsandbox.streams import InputError, OutputError, Stream, WriteOnlyError, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -64,6 +64,7 @@ _INPUT: dict[str, tuple[str, int]] = {
     "hexdump": ("hexdump: {}", 0),
     "iconv": ("error while reading the input: {}", 1),
     "join": ("read error: {}", 1),
+    "jq": ("error: {}", 2),
     "mv": ("error closing file", 1),
     "numfmt": ("error reading input: {}", 0),
     "od": ("'standard input': {}", 1),
@@ -254,7 +255,7 @@ def told_input(name: str, number: int) -> ToldInput | None:
 def input_failure(name: str, error: InputError) -> tuple[str, int]:
     """The message, without the name, and the status of the tool `name` when its standard input can't be read."""
     reason = os.strerror(error.errno or 0)
-    if error.errno == errno.EBADF and name in _CLOSED_INPUT:
+    if error.errno == errno.EBADF and name in _CLOSED_INPUT and not isinstance(error, WriteOnlyError):
         return _CLOSED_INPUT[name], _INPUT.get(name, ("", 1))[1]
     text, status = _INPUT.get(name, ("-: {}", 1))
     return text.replace("{}", reason), status

@@ -36,6 +36,7 @@ __all__ = [
     "Pipe",
     "PipeReader",
     "Stream",
+    "WriteOnlyError",
     "bytewise",
     "decode",
     "decode_bytewise",
@@ -85,6 +86,13 @@ class InputError(OSError):
 
 class DirectoryInputError(InputError, IsADirectoryError):
     """It is a directory."""
+
+
+class WriteOnlyError(InputError):
+    """It is a file that was opened for writing only."""
+
+    def __init__(self) -> None:
+        super().__init__(errno.EBADF, os.strerror(errno.EBADF), "-")
 
 
 class OutputError(OSError):

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import errno
+import os
 
 from agentsandbox.fs.base import PositionedFile, Stat, os_error
+from agentsandbox.streams import OutputError, WriteOnlyError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,7 +38,7 @@ class MemoryFile(PositionedFile):
 
     def read(self, size: int = -1) -> bytes:
         if not self.readable:
-            raise os_error(errno.EBADF, self.path)
+            raise WriteOnlyError
         node = self.node
         data = node.data
         start = self.offset
@@ -51,7 +53,7 @@ class MemoryFile(PositionedFile):
 
     def readline(self, end: bytes = b"\n") -> bytes:
         if not self.readable:
-            raise os_error(errno.EBADF, self.path)
+            raise WriteOnlyError
         data = self.node.data
         start = self.offset
         stop = data.find(end, start) + 1 or max(start, len(data))
@@ -61,7 +63,7 @@ class MemoryFile(PositionedFile):
 
     def write(self, data: bytes) -> None:
         if not self.writable:
-            raise os_error(errno.EBADF, self.path)
+            raise OutputError(errno.EBADF, os.strerror(errno.EBADF))
         if not data:
             return
         fs = self.fs

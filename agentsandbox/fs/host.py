@@ -15,7 +15,7 @@ import stat as stat_module
 from agentsandbox.fs.base import File, PositionedFile, Stat, os_error
 from agentsandbox.fs.canonical import CanonicalFileSystem
 from agentsandbox.limits import DEFAULT_LIMITS, Limits
-from agentsandbox.streams import decode, encode
+from agentsandbox.streams import OutputError, WriteOnlyError, decode, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -299,7 +299,7 @@ class HostFile(PositionedFile):
 
     def read(self, size: int = -1) -> bytes:
         if not self.readable:
-            raise os_error(errno.EBADF, self.path)
+            raise WriteOnlyError
         length = os.fstat(self.number).st_size
         if size < 0:
             size = max(0, length - self.offset)
@@ -309,7 +309,7 @@ class HostFile(PositionedFile):
 
     def readline(self, end: bytes = b"\n") -> bytes:
         if not self.readable:
-            raise os_error(errno.EBADF, self.path)
+            raise WriteOnlyError
         parts: list[bytes] = []
         start = self.offset
         while block := os.pread(self.number, _LINE, self.offset):
@@ -324,7 +324,7 @@ class HostFile(PositionedFile):
 
     def write(self, data: bytes) -> None:
         if not self.writable:
-            raise os_error(errno.EBADF, self.path)
+            raise OutputError(errno.EBADF, os.strerror(errno.EBADF))
         if not data:
             return
         size = os.fstat(self.number).st_size

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import functools
 import os
 import re
@@ -516,8 +517,8 @@ def _run_stream(shell: Shell) -> int:
         stream = shell.fds.get(0)
         try:
             data = stream.readline() if stream is not None else b""
-        except IsADirectoryError:
-            shell.write(f"{shell.invocation}: error reading input file: {os.strerror(21)}\n", 2)
+        except OSError as error:
+            shell.write(f"{shell.invocation}: error reading input file: {os.strerror(error.errno or errno.EIO)}\n", 2)
             return 2
         if not data:
             break

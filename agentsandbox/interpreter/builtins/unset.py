@@ -43,7 +43,8 @@ def _unset(shell: Shell, name: str, options: dict[str, str]) -> None:
             return
         raise CommandError(f"`{name}': not a valid identifier")
     if bracket:
-        _unset_element(shell, base, subscript[:-1])
+        if "n" not in options:
+            _unset_element(shell, base, subscript[:-1])
         return
     if "n" in options:
         if isinstance(shell.values.get(name), NameReference):
@@ -104,7 +105,7 @@ def _unset_element(shell: Shell, name: str, subscript: str) -> None:
                 raise CommandError(f"[{subscript}]: bad array subscript")
         value.remove(index)
         return
-    if shell.variables.evaluate(shell.key(name, subscript)) == 0:
+    if subscript not in ("@", "*") and shell.variables.evaluate(shell.key(name, subscript)) == 0:
         shell.variables.unset(name)
         return
     raise CommandError(f"{name}: not an array variable")
