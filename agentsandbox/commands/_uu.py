@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from agentsandbox.commands._uu_presets import PresetError, load_presets, save_presets
 from agentsandbox.errors import UsageError
 from agentsandbox.releases import release_of
 from agentsandbox.streams import encode
@@ -11,6 +12,9 @@ if TYPE_CHECKING:
     from agentsandbox.command import Arguments, Command, CommandContext
 
 __all__ = ["FatalError", "parse_words", "reason"]
+
+
+_LETTERS = {"o": "output-file", "r": "load-opts"}
 
 
 class FatalError(Exception):
@@ -36,7 +40,7 @@ def _wording(name: str, message: str) -> str:
     """What the option parser has to say, as sharutils says it."""
     option = message.partition("'")[2].partition("'")[0].lstrip("-").partition("=")[0]
     if "requires an argument" in message:
-        return f"/usr/bin/{name}: The '{option if len(option) > 1 else 'output-file'}' option requires an argument."
+        return f"/usr/bin/{name}: The '{_LETTERS.get(option, option)}' option requires an argument."
     if "doesn't allow" in message:
         return f"/usr/bin/{name}: The '{option}' option cannot have an argument."
     return f"/usr/bin/{name}: illegal option -- {option}"
@@ -49,10 +53,18 @@ def parse_words(ctx: CommandContext, of: Command, heading: str) -> Arguments | i
     except UsageError as error:
         ctx.stderr.write(encode(f"{_wording(ctx.name, error.message)}\n{heading}"))
         return 1
-    if args.flag("help"):
+    try:
+        load_presets(ctx, args)
+    except PresetError as error:
+        ctx.stderr.write(encode(str(error)))
+        return 1
+    if args.flag("help") or args.flag("more-help"):
         ctx.print(of.usage, end="")
         return 0
     if args.flag("version"):
         ctx.print(release_of(ctx.name), end="")
+        return 0
+    if args.flag("save-opts"):
+        save_presets(ctx, args, heading.partition("\n")[0])
         return 0
     return args

@@ -152,6 +152,10 @@ def _decode(ctx: CommandContext, source: ByteReader, shown: str, output: str | N
 
       -o, --output-file=OUTFILE  write to OUTFILE, not to the name in the text
       -c, --ignore-chmod         an output whose mode cannot be set is no error (it always can)
+      -R, --save-opts[=FILE]  write the options to FILE (~/.sharrc)
+      -r, --load-opts=FILE    read options from FILE too; names of options, each on a line, with `= VALUE` behind them
+          --no-load-opts      do not read ~/.sharrc
+          --more-help         as --help
       -h, --help                 display this help and exit
     """,
 )

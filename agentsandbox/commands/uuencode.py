@@ -47,6 +47,10 @@ def _pieces(ctx: CommandContext, source: ByteReader) -> Iterator[bytes]:
 
       -m, --base64            encode in base64
       -e, --encode-file-name  the name in base64 too
+      -R, --save-opts[=FILE]  write the options to FILE (~/.sharrc)
+      -r, --load-opts=FILE    read options from FILE too; names of options, each on a line, with `= VALUE` behind them
+          --no-load-opts      do not read ~/.sharrc
+          --more-help         as --help
       -h, --help              display this help and exit
     """,
 )
