@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import stat
 
 from agentsandbox.errors import CommandError
 
@@ -26,11 +27,10 @@ _BLOCK = re.compile(r"\s*\+?(0[xX][0-9a-fA-F]+|0[0-7]*|[1-9][0-9]*)?(?:([EGgkKMm
 
 def disk_usage(info: Stat) -> int:
     """The bytes that a file takes on the disk: whole blocks; one for a directory, none for a link or a special file."""
-    if info.is_dir:
-        return BLOCK_SIZE
-    if not info.is_file:
-        return 0
-    return -(-info.size // BLOCK_SIZE) * BLOCK_SIZE
+    kind = stat.S_IFMT(info.mode)
+    if kind == stat.S_IFREG:
+        return -(-info.size // BLOCK_SIZE) * BLOCK_SIZE
+    return BLOCK_SIZE if kind == stat.S_IFDIR else 0
 
 
 def parse_scaled(text: str, suffixes: str = "bcwkKMGTPEZY") -> int | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
+
 from agentsandbox.commands._block_sizes import SizeFormat, block_size_from, parse_block_size
 from agentsandbox.commands._choices import choose
 from agentsandbox.commands._listing import Colors, knows_colors
@@ -11,6 +13,8 @@ from agentsandbox.patterns import compile_glob
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from agentsandbox.command import Arguments, CommandContext
     from agentsandbox.fs.base import Stat
 
@@ -64,6 +68,8 @@ class Options:
         self.hide_control = control == "hide-control-chars" and self.quoting == "literal"
         self.indicators = self._choose_indicators(args)
         self.time = self._choose_time(args)
+        self.time_of: Callable[[Stat], float] = attrgetter(self.time if self.time in ("atime", "ctime") else "mtime")
+        """The time that is sorted by and shown."""
         self.sort = self._choose_sort(args)
         self.sizes, self.block_sizes = self._choose_sizes(ctx, args)
         self.formats = self._choose_time_style(ctx, args)
@@ -110,17 +116,16 @@ class Options:
         """Whether to look where links lead."""
         return self.form == "long" or self.colors is not None or self.directories_first
 
+    @property
+    def leaves_out_some(self) -> bool:
+        """Whether `leaves_out` is true of any name."""
+        return not self._hidden or bool(self._patterns)
+
     def leaves_out(self, name: str) -> bool:
         """Whether a name in a directory is not listed."""
         if name.startswith(".") and not self._hidden:
             return True
         return bool(self._patterns) and any(pattern.match(name) for pattern in self._patterns)
-
-    def time_of(self, info: Stat) -> float:
-        """The time that is sorted by and shown."""
-        if self.time == "atime":
-            return info.atime
-        return info.ctime if self.time == "ctime" else info.mtime
 
     def time_format(self, when: float) -> str:
         """The format for a time: another one for recent times."""

@@ -6,6 +6,7 @@ import posixpath
 import re
 import stat
 from contextlib import suppress
+from itertools import islice
 
 from agentsandbox.commands._block_sizes import disk_usage
 from agentsandbox.commands._columns import lay_out, separate
@@ -43,6 +44,11 @@ class Printer:
         self._owners: Owners | None = None
         self._times: dict[tuple[str, float], str] = {}
         self._some_quoted = False
+        self._bare = (
+            options.colors is None and options.indicators == "none" and options.quoting == "literal"
+            and not (options.hyperlink or options.hide_control or self.bytewise)
+        )  # fmt: skip
+        """Whether names are shown as they are."""
         self._at = 0
         """With --dired, how many bytes are written; those of colours do not count."""
         self._names_at: list[int] = []
@@ -126,16 +132,12 @@ class Printer:
             else:
                 by_columns = options.form == "vertical"
                 lines = lay_out(cells, widths, line=options.line, tab=options.tab, by_columns=by_columns, budget=self.ctx.budget)
-        block: list[str] = []
         colors = options.colors
-        for line in lines:
-            self.ctx.budget.step()
-            block.append((line if colors is None else colors.begin(line)) + end)
-            if len(block) >= _LINES:
-                self.ctx.stdout.write(encode("".join(block)))
-                block.clear()
-        if block:
-            self.ctx.stdout.write(encode("".join(block)))
+        while block := list(islice(lines, _LINES)):
+            self.ctx.budget.step(len(block))
+            if colors is not None:
+                block = [colors.begin(line) for line in block]
+            self.ctx.stdout.write(encode(end.join(block) + end))
 
     def _print_names(self, entries: Sequence[Entry]) -> None:
         """Names alone, one a line: what nearly every script asks for."""
@@ -188,19 +190,50 @@ class Printer:
         return " " if self._some_quoted and shown == entry.name else ""
 
     def _long_lines(self, entries: Sequence[Entry], beside: Sequence[Entry]) -> Iterator[str]:
-        rows = [self._long_row(entry) for entry in [*entries, *beside]]
-        if not rows:
+        if not entries and not beside:
             return
-        columns: list[list[str]] = []
-        for number, column in enumerate(zip(*rows, strict=True)):
-            if any(column) or number == _TIME:
-                columns.append(self._aligned(number, column))
-        for entry, cells in zip(entries, zip(*columns, strict=True), strict=False):
-            start = f"{' '.join(cells)} "
-            if self.options.dired:
+        colors, dired = self.options.colors, self.options.dired
+        starts = map(" ".join, zip(*self._columns([*entries, *beside]), strict=True))
+        for entry, start in zip(entries, starts, strict=False):
+            if dired:
                 start = f"  {start}"
-                self._place(start, entry)
-            yield start + self._long_name(entry, self.options.colors)
+                self._place(f"{start} ", entry)
+            yield f"{start} {entry.name if self._bare and entry.target is None else self._long_name(entry, colors)}"
+
+    def _columns(self, entries: Sequence[Entry]) -> list[list[str]]:
+        """What stands before the names: a list for each column that is shown, its cells aligned."""
+        columns: dict[int, list[str]] = {}
+        for start in range(0, len(entries), _LINES):
+            group = entries[start : start + _LINES]
+            self.ctx.budget.step(len(group))
+            infos = [entry.info for entry in group if entry.info is not None]
+            for number, cells in self._cells_before(infos):
+                if len(infos) < len(group):
+                    known = iter(cells)
+                    cells = [next(known) if entry.info is not None else _unknown(number, entry) for entry in group]
+                columns.setdefault(number, []).extend(cells)
+        return [self._aligned(number, cells) for number, cells in columns.items()]
+
+    def _cells_before(self, infos: Sequence[Stat]) -> Iterator[tuple[int, list[str]]]:
+        """Each column before the names that is shown: its number and its cells."""
+        options = self.options
+        if options.inode:
+            yield _INODE, [str(info.ino) for info in infos]
+        if options.blocks:
+            yield _BLOCKS, [options.block_sizes.show(disk_usage(info)) for info in infos]
+        yield _MODE, [format_mode(info.mode) for info in infos]
+        yield _LINKS, [str(info.nlink) for info in infos]
+        if options.owner:
+            yield _OWNER, self._owner_names([info.uid for info in infos], "user")
+        if options.group:
+            yield _GROUP, self._owner_names([info.gid for info in infos], "group")
+        if options.author:
+            yield _AUTHOR, self._owner_names([info.uid for info in infos], "user")
+        if options.context:
+            yield _CONTEXT, ["?"] * len(infos)
+        show = options.sizes.show
+        yield _SIZE, [show(info.size) if stat.S_IFMT(info.mode) not in _DEVICES else _device_numbers(info) for info in infos]
+        yield _TIME, self._times_of(list(map(options.time_of, infos)))
 
     def _place(self, start: str, entry: Entry) -> None:
         """Remember where in the line of an entry its name is."""
@@ -218,34 +251,13 @@ class Printer:
             width = max(map(text_width, column))
             paddings = [" " * (width - text_width(text)) for text in column]
             return [text + padding if left else padding + text for text, padding in zip(column, paddings, strict=True)]
-        width = max(map(len, column))
+        widths = set(map(len, column))
+        width = max(widths)
+        if len(widths) == 1:
+            return list(column)
         if number == _TIME:
             return [text if text != "?" else text.rjust(width) for text in column]
         return [text.ljust(width) for text in column] if left else [text.rjust(width) for text in column]
-
-    def _long_row(self, entry: Entry) -> tuple[str, ...]:
-        """The columns before the name; "" in all rows for a column that is not shown."""
-        self.ctx.budget.step()
-        options, info = self.options, entry.info
-        context = "?" if options.context else ""
-        if info is None:
-            unknown = "?"
-            return (
-                "?" if options.inode else "", "?" if options.blocks else "", entry.kind + "?" * 9, unknown, "?" if options.owner else "",
-                "?" if options.group else "", "?" if options.author else "", context, unknown, unknown,
-            )  # fmt: skip
-        return (
-            str(info.ino) if options.inode else "",
-            options.block_sizes.show(disk_usage(info)) if options.blocks else "",
-            format_mode(info.mode),
-            str(info.nlink),
-            self._user(info.uid) if options.owner else "",
-            self._group(info.gid) if options.group else "",
-            self._user(info.uid) if options.author else "",
-            context,
-            self._size(info),
-            self._time(options.time_of(info)),
-        )
 
     def _long_name(self, entry: Entry, colors: Colors | None) -> str:
         name, _ = self._name(entry, colors)
@@ -257,30 +269,37 @@ class Printer:
             target = colors.paint(target, colors.code(entry, entry.target_info, entry.target))
         return f"{name} -> {target}{mark}"
 
-    def _size(self, info: Stat) -> str:
-        if stat.S_ISCHR(info.mode) or stat.S_ISBLK(info.mode):
-            return f"{info.rdev >> 8}, {info.rdev & 255:3d}"
-        return self.options.sizes.show(info.size)
+    def _times_of(self, whens: Sequence[float]) -> list[str]:
+        """Times as text: each second is worded once."""
+        options, known = self.options, self._times
+        exact = "N" in "".join(options.formats)
+        keys = [(options.time_format(when), when if exact else when // 1) for when in whens]
+        for format, when in set(keys).difference(known):
+            known[format, when] = self.local.show(format, nanoseconds(when))
+        return [known[key] for key in keys]
 
-    def _time(self, when: float) -> str:
-        format = self.options.time_format(when)
-        key = (format, when if "N" in format else when // 1)
-        shown = self._times.get(key)
-        if shown is None:
-            shown = self._times[key] = self.local.show(format, nanoseconds(when))
-        return shown
-
-    def _user(self, number: int) -> str:
-        return str(number) if self.options.numeric else self._names().user(number)
-
-    def _group(self, number: int) -> str:
-        return str(number) if self.options.numeric else self._names().group(number)
-
-    def _names(self) -> Owners:
+    def _owner_names(self, numbers: Sequence[int], kind: str) -> list[str]:
+        """The name of each user or group, or its number."""
+        if self.options.numeric:
+            return [str(number) for number in numbers]
         if self._owners is None:
             self._owners = Owners(self.ctx)
-        return self._owners
+        show = self._owners.user if kind == "user" else self._owners.group
+        names = {number: show(number) for number in set(numbers)}
+        return [names[number] for number in numbers]
 
 
-_MODE, _CONTEXT, _TIME = 2, 7, 9
-_NAMES = (4, 5, 6)
+_INODE, _BLOCKS, _MODE, _LINKS, _OWNER, _GROUP, _AUTHOR, _CONTEXT, _SIZE, _TIME = range(10)
+_NAMES = (_OWNER, _GROUP, _AUTHOR)
+
+
+_DEVICES = frozenset((stat.S_IFCHR, stat.S_IFBLK))
+
+
+def _device_numbers(info: Stat) -> str:
+    return f"{info.rdev >> 8}, {info.rdev & 255:3d}"
+
+
+def _unknown(number: int, entry: Entry) -> str:
+    """The cell of a column for a file of which nothing is known."""
+    return entry.kind + "?" * 9 if number == _MODE else "?"

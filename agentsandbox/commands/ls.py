@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
+
 from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
 from agentsandbox.commands._listing import Entry
 from agentsandbox.commands._ls_options import Options
@@ -91,6 +93,9 @@ Status 1 for a minor problem (a subdirectory cannot be read), 2 for a serious on
 """
 
 
+_GROUP = 256
+
+
 class _Lister:
     """One run of `ls`."""
 
@@ -160,17 +165,24 @@ class _Lister:
         return [e.path for e in entries if e.info is not None and e.info.is_dir and e.name not in (".", "..")]
 
     def _entries(self, directory: str, names: list[str]) -> list[Entry]:
-        options = self.options
-        chosen = [name for name in names if not options.leaves_out(name)]
-        self.ctx.budget.step(len(names) // 16 + 1)
+        options, step = self.options, self.ctx.budget.step
+        step(len(names) // 16 + 1)
+        if options.leaves_out_some:
+            names = [name for name in names if not options.leaves_out(name)]
         if options.all:
-            chosen = [".", "..", *chosen]
+            names = [".", "..", *names]
         prefix = directory if directory.endswith("/") else f"{directory}/"
-        entries = [Entry(name, prefix + name) for name in chosen]
+        entries = [Entry(name, prefix + name) for name in names]
         if options.needs_stat:
-            for entry in entries:
-                self.ctx.budget.step()
-                self._examine(entry, follow=options.dereference)
+            path = self.ctx.path(directory)
+            for start in range(0, len(names), _GROUP):
+                group = names[start : start + _GROUP]
+                step(len(group))
+                for entry, info in zip(entries[start : start + _GROUP], self.ctx.fs.examine(path, group), strict=True):
+                    if info is None or info.is_link:
+                        self._examine(entry, follow=options.dereference)
+                    else:
+                        entry.info = info
         return self._sorted(entries)
 
     def _examine(self, entry: Entry, *, follow: bool) -> None:
@@ -225,7 +237,7 @@ class _Lister:
 
     def _sorted(self, entries: list[Entry]) -> list[Entry]:
         if self._key is not None:
-            entries.sort(key=lambda entry: entry.name)
+            entries.sort(key=_by_name)
             if self._key is not _by_name:
                 entries.sort(key=self._key)
             if self._reverse:
@@ -238,8 +250,7 @@ class _Lister:
         self.ctx.warn(f"{message}: {describe_os_error(error, '')}", max(status, self.ctx.status))
 
 
-def _by_name(entry: Entry) -> str:
-    return entry.name
+_by_name = attrgetter("name")
 
 
 def _is_not_directory(entry: Entry) -> bool:

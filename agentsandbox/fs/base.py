@@ -266,6 +266,11 @@ class FileSystem(ABC):
         prefix = path if path.endswith("/") else f"{path}/"
         return [(name, stat_module.S_IFMT(self.stat(prefix + name, follow=False).mode)) for name in self.listdir(path)]
 
+    def examine(self, path: str, names: Sequence[str]) -> list[Stat | None]:
+        """The `Stat` of names in a directory, links not followed; None where it takes a `stat` to know."""
+        del path
+        return [None] * len(names)
+
     def contents(self, path: str) -> tuple[list[str], list[int], list[bytes | None]]:
         """As `scan`, in columns: names, types, and the bytes of regular files that are at hand; else, or if it may not be read, None."""
         found = self.scan(path)

@@ -52,6 +52,7 @@ __all__ = ["MemoryFileSystem", "Snapshot"]
 
 _TYPES = {FILE: 0o100000, DIR: 0o040000, LINK: 0o120000, DEVICE: 0o020000, FIFO: 0o010000, GRAFT: 0o040000, MOUNT: 0o040000, HARD: 0}
 _DESCRIPTORS = ("/dev/fd/", "/dev/std", "/proc/self/fd/")
+_SHOWING_DESCRIPTORS = ("/dev", "/proc")
 _WANTED = {"r": 4, "r+": 6, "w": 2, "a": 2, "x": 2}
 
 
@@ -245,6 +246,21 @@ class MemoryFileSystem(Grafts):
                 entry = entries[name]
                 if not kind and entry.kind == HARD:
                     found[index] = (name, _TYPES[self._hard[entry.number].kind])
+        return found
+
+    def examine(self, path: str, names: Sequence[str]) -> list[Stat | None]:
+        try:
+            node = self._find(path)
+        except OSError:
+            return super().examine(path, names)
+        if type(node) is not Dir or not self._may(node, 1) or path.startswith(_SHOWING_DESCRIPTORS):
+            return super().examine(path, names)
+        found: list[Stat | None] = []
+        for name in names:
+            entry = node.entries.get(name)
+            if entry is not None and entry.kind == HARD:
+                entry = self._hard[entry.number]
+            found.append(None if entry is None or entry.kind == GRAFT or entry.kind == MOUNT else self.stat_of(entry))
         return found
 
     def contents(self, path: str) -> tuple[list[str], list[int], list[bytes | None]]:
