@@ -4,91 +4,23 @@ from __future__ import annotations
 
 import errno
 import posixpath
-import re
 
 from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
 from agentsandbox.commands._diff_usage import with_hint
-from agentsandbox.commands._patch_backups import Originals
 from agentsandbox.commands._patch_names import choose_name, header_name, is_nothing
+from agentsandbox.commands._patch_options import PatchOptions
 from agentsandbox.commands._patch_times import header_time
-from agentsandbox.commands._quoting import STYLES, quote_as
+from agentsandbox.commands._quoting import quote_as
 from agentsandbox.commands._times import nanoseconds
 from agentsandbox.errors import CommandError, UsageError
 from agentsandbox.fs.base import Timestamp
 from agentsandbox.languages.diff.applying import Application, EdError, apply_ed_script, print_reject
 from agentsandbox.languages.diff.lines import split_lines
+from agentsandbox.languages.diff.merging import Merge
 from agentsandbox.languages.diff.patches import FilePatch, Hunk, read_patches
 from agentsandbox.streams import InputError, decode, encode
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-_FUZZ = 2
 _TROUBLE = 2
-
-
-class _Options:
-    """What the command line asks for."""
-
-    def __init__(self, args: Arguments, env: Mapping[str, str]) -> None:
-        self.originals = Originals(args, env)
-        self.quoting = _quoting_style(args, env)
-        self.posix = args.flag("posix") or "POSIXLY_CORRECT" in env
-        self.read_only = args.value("read-only", "warn")
-        if self.read_only not in ("ignore", "warn", "fail"):
-            raise CommandError("Try 'patch --help' for more information.", _TROUBLE)
-        _number_of_get(args, env)
-        self.strip = _number(args, "strip", -1, "strip count")
-        self.fuzz = _number(args, "fuzz", _FUZZ, "fuzz factor")
-        self.reverse = args.flag("reverse")
-        self.forward = args.flag("forward")
-        self.force = args.flag("force")
-        self.batch = args.flag("batch")
-        self.silent = args.flag("quiet")
-        self.verbose = args.flag("verbose")
-        self.dry_run = args.flag("dry-run")
-        self.backup = args.flag("backup")
-        choice = args.last("backup-if-mismatch", "no-backup-if-mismatch")
-        self.backup_if_mismatch = choice == "backup-if-mismatch" or (choice is None and "POSIXLY_CORRECT" not in env)
-        self.output = args.value("output")
-        self.reject = args.value("reject-file")
-        self.reject_format = args.value("reject-format")
-        self.remove_empty = args.flag("remove-empty-files")
-        self.ignore_blanks = args.flag("ignore-whitespace")
-        self.symbol = encode(args.value("ifdef") or "") if args.flag("ifdef") else None
-        self.sets_time = args.flag("set-utc") or args.flag("set-time")
-        self.utc = args.flag("set-utc")
-        self.kind = args.last("context", "ed", "normal", "unified")
-
-
-_STYLES = frozenset({*STYLES, "c-maybe"})
-
-
-def _quoting_style(args: Arguments, env: Mapping[str, str]) -> str:
-    style = args.value("quoting-style")
-    if style is not None and style not in _STYLES:
-        raise UsageError(f"invalid argument '{style}' for 'quoting style'", _TROUBLE)
-    return style or (env["QUOTING_STYLE"] if env.get("QUOTING_STYLE") in _STYLES else "shell")
-
-
-_GET = re.compile(r"[+-]?[0-9]+")
-
-
-def _number_of_get(args: Arguments, env: Mapping[str, str]) -> None:
-    """Check what -g says: there is no revision control to get files from, so nothing is got."""
-    for what, text in (("get option", args.value("get")), ("PATCH_GET", env.get("PATCH_GET"))):
-        if text is not None and _GET.fullmatch(text) is None:
-            raise CommandError(f"**** {what} value {text} is not a number", _TROUBLE)
-
-
-def _number(args: Arguments, key: str, default: int, what: str) -> int:
-    text = args.value(key)
-    if text is None:
-        return default
-    if not (text.isascii() and text.isdecimal()):
-        raise CommandError(f"**** {what} {text} is not a number", _TROUBLE)
-    return int(text[:9])
 
 
 @command(
@@ -112,6 +44,8 @@ def _number(args: Arguments, key: str, default: int, what: str) -> int:
       -o, --output=FILE          write the result to FILE
       -r, --reject-file=FILE     write rejects to FILE
           --reject-format=FORMAT   rejects as 'context' or 'unified'
+          --merge[=STYLE]        keep both versions of what is changed in the file too, between marks; with the old
+                                 one if STYLE is diff3
       -D, --ifdef=NAME           keep both versions, with '#ifdef NAME'
       -Z, --set-utc              set times of files as the patch says; they are in UTC
       -T, --set-time             the same; they are local time
@@ -150,7 +84,7 @@ def _patch(ctx: CommandContext, args: Arguments) -> int:
         return 0
     if len(args.operands) > 2:
         raise CommandError(f"{args.operands[2]}: extra operand\n{ctx.name}: Try '{ctx.name} --help' for more information.", _TROUBLE)
-    options = _Options(args, ctx.env)
+    options = PatchOptions(args, ctx.env)
     if options.reject_format not in (None, "context", "unified"):
         raise UsageError(f"invalid argument '{options.reject_format}' for '--reject-format'", _TROUBLE)
     directory = args.value("directory")
@@ -189,7 +123,7 @@ def _read_patch(ctx: CommandContext, source: str | None) -> bytes:
 class _Job:
     """The patch for one file."""
 
-    def __init__(self, ctx: CommandContext, options: _Options, file_patch: FilePatch, given: str | None) -> None:
+    def __init__(self, ctx: CommandContext, options: PatchOptions, file_patch: FilePatch, given: str | None) -> None:
         self.ctx = ctx
         self.options = options
         self.patch = file_patch
@@ -198,6 +132,7 @@ class _Job:
         self.apply_anyway = False
         self.skipping = False
         self.mismatch = False
+        self.conflicts = False
         self.failed: list[tuple[Hunk, int]] = []
 
     def shown(self, name: str) -> str:
@@ -365,7 +300,12 @@ class _Job:
             while True:
                 where = application.locate(hunk, fuzz)
                 self.mismatch = self.mismatch or not where
-                if number == 1 and not where and not (options.force or self.apply_anyway) and self.reverse == options.reverse:
+                if (
+                    number == 1
+                    and not where
+                    and not (options.merge or options.force or self.apply_anyway)
+                    and self.reverse == options.reverse
+                ):
                     turned = hunk.reversed()
                     if application.locate(turned, fuzz) and not self._created_twice(turned):
                         what = "Unreversed" if self.reverse else "Reversed (or previously applied)"
@@ -380,6 +320,9 @@ class _Job:
                     break
                 fuzz += 1
         self.mismatch = self.mismatch or not where or bool(fuzz) or bool(application.offset)
+        if options.merge and not self.skipping:
+            self._merge(application, hunk, 0 if fuzz else where, number)
+            return
         shown = (where or hunk.old_start) + application.growth
         if self.skipping or not where:
             self.failed.append((hunk, application.growth))
@@ -389,6 +332,20 @@ class _Job:
         application.apply(hunk, where)
         if options.verbose or fuzz or application.offset:
             self._say_succeeded(number, shown, fuzz, application.offset)
+
+    def _merge(self, application: Application, hunk: Hunk, where: int, number: int) -> None:
+        merge = Merge(application, hunk, where, with_old=self.options.merge == "diff3")
+        merge.run()
+        self.conflicts = self.conflicts or merge.failed
+        quiet = self.options.silent or (where and not self.options.verbose)
+        shown = [result for result in merge.results if result[0] != "merged" or not quiet]
+        if not shown:
+            return
+        text = ""
+        for what, first, end in shown:  # GNU's names what differs from the first
+            start = f"Hunk #{number} {what} at " if not text else "," if what == shown[0][0] else f", {what} at "
+            text += start + (str(first) if end <= first else f"{first}-{end}")
+        self.tell(text + ".\n")
 
     def _created_twice(self, turned: Hunk) -> bool:
         """A hunk that inserts into nothing fits anywhere the other way round: that says nothing."""
@@ -408,7 +365,7 @@ class _Job:
         options = self.options
         result = application.result()
         reject = options.reject or target + ".rej"
-        status = 0
+        status = int(self.conflicts)
         if len(self.failed) == len(self.patch.hunks) and not exists and not options.dry_run:
             if options.backup or options.backup_if_mismatch:
                 self._keep_original(target, original)

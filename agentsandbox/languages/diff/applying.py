@@ -10,7 +10,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agentsandbox.limits import Budget
 
-__all__ = ["Application", "EdError", "apply_ed_script", "print_reject"]
+__all__ = ["Application", "EdError", "apply_ed_script", "print_reject", "squeezed"]
 
 _BLANKS = re.compile(rb"[ \t]+")
 
@@ -24,7 +24,7 @@ class Application:
         self.ignore_blanks = ignore_blanks
         self.symbol = symbol
         """What the C preprocessor is to know for the changed lines; None for a mere change."""
-        self.compared = [_squeezed(line) for line in lines] if ignore_blanks else lines
+        self.compared = [squeezed(line) for line in lines] if ignore_blanks else lines
         self.output: list[bytes] = []
         self.taken = 0
         """Lines of the input that are copied or replaced already."""
@@ -49,7 +49,7 @@ class Application:
         if not pattern:
             return guess
         if self.ignore_blanks:
-            pattern = [_squeezed(line) for line in pattern]
+            pattern = [squeezed(line) for line in pattern]
         leading, trailing = hunk.leading(), hunk.trailing()
         context = max(leading, trailing)
         prefix, suffix = fuzz + leading - context, fuzz + trailing - context
@@ -88,7 +88,7 @@ class Application:
             if mark == b" ":
                 at += 1
                 continue
-            self._copy_up_to(at)
+            self.copy_up_to(at)
             if mark == b"-":
                 at += 1
                 self.taken = at
@@ -109,7 +109,7 @@ class Application:
                 added.append(line)
             else:
                 if removed or added:
-                    self._copy_up_to(at)
+                    self.copy_up_to(at)
                     self.output += [(b"#ifndef " if removed else b"#ifdef ") + symbol + b"\n", *removed]
                     if removed and added:
                         self.output.append(b"#else\n" if removed[-1].endswith(b"\n") else b"#else\n\n")  # the newline comes late
@@ -120,7 +120,8 @@ class Application:
                     removed, added = [], []
                 at += 1
 
-    def _copy_up_to(self, end: int) -> None:
+    def copy_up_to(self, end: int) -> None:
+        """Copy lines of the input to the output."""
         if end > self.taken:
             self.output.extend(self.lines[self.taken : end])
             self.taken = end
@@ -134,7 +135,8 @@ class Application:
         return b"".join(lines)
 
 
-def _squeezed(line: bytes) -> bytes:
+def squeezed(line: bytes) -> bytes:
+    """The line with what counts where amounts of blanks do not."""
     return _BLANKS.sub(b" ", line.rstrip(b" \t\r\n"))
 
 
