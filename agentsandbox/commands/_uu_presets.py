@@ -36,16 +36,18 @@ class PresetError(Exception):
 
 
 def load_presets(ctx: CommandContext, args: Arguments) -> None:
-    """Put what `~/.sharrc` says before what was given, what other files say behind it."""
+    """Put what the files say before what was given."""
+    presets: list[tuple[str, str | None]] = []
     home = _home(ctx)
     if home is not None and not args.flag("no-load-opts"):
-        args.given[:0] = _read(ctx, home)
+        presets += _read(ctx, home)
     for name in args.values("load-opts"):
         path = ctx.path(name)
         if not ctx.fs.is_file(path):
             number = errno.EINVAL if ctx.fs.exists(path) else errno.ENOENT
             raise PresetError(f"{ctx.name} error {number} ({os.strerror(number)}) calling stat for '{name}'\n")
-        args.given += _read(ctx, path)
+        presets += _read(ctx, path)
+    args.given[:0] = presets
 
 
 def _home(ctx: CommandContext) -> str | None:

@@ -163,7 +163,14 @@ def uudecode(ctx: CommandContext, args: Arguments) -> int:
     found = parse_words(ctx, uudecode, _HEADING)
     if isinstance(found, int):
         return found
-    output = found.value("output-file")
+    outputs = [each for each in found.values("output-file") if each != "-"]
+    for each in outputs[:-1]:  # each one is opened, the last is written to
+        try:
+            if (opened := _open(ctx, each, "freopen-ing for stdout")) is not None:
+                opened.release()
+        except FatalError as error:
+            return error.show(ctx)
+    output = outputs[-1] if outputs else found.value("output-file")
     if output is not None and len(found.operands) > 1:
         if (opened := _open(ctx, output, "freopen-ing for stdout")) is not None:
             opened.release()
