@@ -10,7 +10,6 @@ from agentsandbox.commands._durations import parse_duration
 from agentsandbox.commands._programs import find_problem
 from agentsandbox.errors import CommandError, UsageError
 from agentsandbox.fs.base import File
-from agentsandbox.fs.devices import Borrowed
 from agentsandbox.streams import Stream
 
 TYPE_CHECKING = False
@@ -159,11 +158,9 @@ def _descriptor(ctx: CommandContext, text: str) -> tuple[int, Stream]:
         raise CommandError(f"bad file descriptor: '{text}'", _USAGE_STATUS)
     if len(text) > 10 or int(text) > 2**31 - 1:
         raise CommandError(f"bad file descriptor: '{text}': Numerical result out of range", _USAGE_STATUS)
-    try:
-        opened = ctx.fs.open(f"/dev/fd/{int(text)}", "r")
-    except OSError:
-        raise CommandError(f"{int(text)}: Bad file descriptor", _DATA_ERROR) from None
-    stream = opened.stream if isinstance(opened, Borrowed) else opened
+    stream = (ctx.host.scheduler.current.descriptors or {}).get(int(text))
+    if stream is None:
+        raise CommandError(f"{int(text)}: Bad file descriptor", _DATA_ERROR)
     return (stream.stat().ino if isinstance(stream, File) else 0), stream
 
 

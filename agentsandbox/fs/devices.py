@@ -43,6 +43,9 @@ class Borrowed(File):
     def stat(self) -> Stat:
         return self.stream.stat() if isinstance(self.stream, File) else Stat(stat_module.S_IFIFO | 0o600, 0, 0.0)
 
+    def reopened(self, mode: str) -> Stream:
+        return self.stream.reopened(mode) if isinstance(self.stream, File) and self.stream.stat().is_file else self
+
     def truncate(self, size: int) -> None:
         if not isinstance(self.stream, File):
             raise os_error(errno.EINVAL)

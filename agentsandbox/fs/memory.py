@@ -96,7 +96,7 @@ class MemoryFileSystem(Grafts):
         self.open_fifo: Callable[[int, str, Mode], Stream] | None = None
         """Opens a named pipe, by its inode number, the path and the mode; EPERM without it."""
         self.token = self._hard_token = object()
-        self.descriptors: Callable[[str], Stream | None] | None = None
+        self.descriptors: Callable[[str], File | None] | None = None
         """Opens /dev/fd/N and its kin, by the path; None for a path that is no descriptor's."""
         self._uid = self.maker = uid
         self._dirs = {}
@@ -144,8 +144,10 @@ class MemoryFileSystem(Grafts):
             if entry is not None and (entry.kind == FILE or entry.kind == DIR):
                 return self.stat_of(entry)
         if self.descriptors is not None and path.startswith(_DESCRIPTORS) and (stream := self.descriptors(path)) is not None:
-            stream.release()
-            return Stat(0o010600, 0, self.clock()) if follow else Stat(0o120500, 64, self.clock())
+            if not follow:
+                return Stat(0o120500, 64, self.clock())
+            info = stream.stat()
+            return info if info.ino else Stat(0o010600, 0, self.clock())
         node = self._find(path, follow=follow)
         return node.info if isinstance(node, (Inner, InnerLink)) else self.stat_of(node)
 
@@ -372,7 +374,7 @@ class MemoryFileSystem(Grafts):
         if self.descriptors is not None and path.startswith(_DESCRIPTORS):
             stream = self.descriptors(path)
             if stream is not None:
-                return stream  # type: ignore[return-value]  # of the shell: it stands where a file stands
+                return stream.reopened(mode)  # type: ignore[return-value]  # of the shell: it stands where a file stands
         creates = mode in ("w", "a", "x")
         if creates and path.endswith("/"):
             self._walk(path.rstrip("/") or "/", path, follow=False)

@@ -89,7 +89,7 @@ class Machine:
 
         return find_command(name)
 
-    def open_descriptor(self, path: str) -> Stream | None:
+    def open_descriptor(self, path: str) -> Borrowed | None:
         """/dev/fd/N, /dev/stdin … of the process that runs; None for another path. ENOENT for one that is closed."""
         name = path.rpartition("/")[2]
         number = _STANDARD.get(name)

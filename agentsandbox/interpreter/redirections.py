@@ -59,7 +59,7 @@ def release_all(streams: list[Stream]) -> None:
 
 def open_file(shell: Shell, name: str, operator: str) -> Stream:
     """Open a file for a redirection operator; /dev/fd/N and the standard streams are descriptors of the shell."""
-    if name.startswith("/dev/"):
+    if name.startswith(("/dev/", "/proc/self/fd/")):
         special = _open_device(shell, name, operator)
         if special is not None:
             return special
@@ -85,7 +85,7 @@ def _dangles(fs: FileSystem, path: str) -> bool:
 
 
 def _open_device(shell: Shell, name: str, operator: str) -> Stream | None:
-    rest = name[5:]
+    rest = name[5:] if name.startswith("/dev/") else name[11:]
     if rest == "null":
         return Null()
     if rest in ("stdin", "stdout", "stderr"):
