@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 
 from agentsandbox.command import CommandContext, describe_os_error
+from agentsandbox.fs.base import File
 from agentsandbox.languages.sed.nodes import Script, SedError
 from agentsandbox.languages.sed.runtime import Editor, Output, Program, Settings
 from agentsandbox.streams import Buffer, BytesReader, LateWriter, decode, encode
@@ -13,7 +14,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from agentsandbox.fs.base import File
     from agentsandbox.streams import ByteReader
 
 __all__ = ["Files"]
@@ -50,7 +50,7 @@ class Files:
             return
         ctx = self.ctx
         if name == "/dev/stdout":
-            self.outputs[name] = self.standard_output
+            self.outputs[name] = Output(self.standard_output.writer, self.end, self.standard_output)
         elif name == "/dev/stderr":
             self.outputs[name] = Output(ctx.stderr, self.end)
         else:
@@ -120,13 +120,21 @@ class Files:
         if output is not None:
             output.flush()
         try:
-            if name in ("/dev/stdin", "-"):
-                return b"".join(list(self.ctx.stdin.blocks())) if name != "-" else self.ctx.fs.read_bytes(self.ctx.path(name))
+            if name == "/dev/stdin":
+                stdin = self.ctx.stdin
+                again = stdin.reopened("r") if isinstance(stdin, File) else stdin  # a file is read from its beginning
+                return b"".join(list(again.blocks()))
             path = self.ctx.path(name)
             self.ctx.budget.charge(self.ctx.fs.stat(path).size)
             return self.ctx.fs.read_bytes(path)
         except OSError:
             return b""
+
+    def rewind_readers(self) -> None:
+        """Let R begin again with the first line of each file."""
+        for reader in self._readers.values():
+            if isinstance(reader, File) and reader is not self.ctx.stdin:
+                reader.seek(0)
 
     def _read_line(self, name: str) -> str:
         """The next line of a file for R, its end included; "" at the file's end."""

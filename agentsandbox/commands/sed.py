@@ -115,7 +115,7 @@ def _parse(ctx: CommandContext, args: Arguments) -> Script:
             parser.feed(as_is(value or ""))
         elif key == "file":
             text = as_is(_read_script(ctx, value or ""))
-            parser.feed(text.removesuffix("\n"), value, ended=text.endswith("\n"))
+            parser.feed(text, value)
     return parser.finish()
 
 
@@ -180,9 +180,8 @@ def _edit(ctx: CommandContext, args: Arguments, script: Script, settings: Settin
     editor = _editor(args, script, settings, files)
     groups = [[name] for name in operands] if args.flag("separate") else [operands]
     for group in groups:
-        editor.input = Input(files.sources(group), settings, files.flush, ctx.budget)
-        editor.output = output
-        editor.number = 0
+        editor.begin(Input(files.sources(group), settings, files.flush, ctx.budget), output)
+        files.rewind_readers()
         if editor.run():
             editor.input.give_back()
             break
@@ -214,9 +213,8 @@ def _edit_in_place(ctx: CommandContext, args: Arguments, script: Script, setting
                 done = False
             else:
                 editor = editor or _editor(args, script, settings, files)
-                editor.input = Input(_one(name, reader), settings, files.flush, ctx.budget)
-                editor.output = result
-                editor.number = 0
+                editor.begin(Input(_one(name, reader), settings, files.flush, ctx.budget), result)
+                files.rewind_readers()
                 done = editor.run()
         finally:
             reader.release()

@@ -393,7 +393,7 @@ class _Parser:
         if named is not None:
             self._literal(named)
             return True
-        found = _coded_escape(self.pattern, self.position - 1, awk)
+        found = _coded_escape(self.pattern, self.position - 1) if awk else None
         if found is None:
             return False
         text, self.position = found
@@ -477,34 +477,24 @@ class _Parser:
             named = _AWK_ESCAPES.get(character)
             if named is not None:
                 return ord(named), position + 2
-            found = _coded_escape(self.pattern, position + 1, awk=True)
+            found = _coded_escape(self.pattern, position + 1)
             if found is not None:
                 return ord(found[0]), found[1]
             return ord(character), position + 2
         named = _SED_ESCAPES.get(character)
         if named is not None:
             return ord(named), position + 2
-        found = _coded_escape(self.pattern, position + 1, awk=False)
-        if found is not None:
-            return ord(found[0]), found[1]
         return 92, position + 1
 
 
-_HEX = re.compile(r"x([0-9A-Fa-f]{1,2})")
-_SED_CODES = ((re.compile(r"d(\d{1,3})"), 10), (re.compile(r"o([0-7]{1,3})"), 8), (_HEX, 16))
-_AWK_CODES = ((re.compile(r"([0-7]{1,3})"), 8), (_HEX, 16))
-_CONTROL = re.compile(r"c([ -~])")
+_CODES = ((re.compile(r"([0-7]{1,3})"), 8), (re.compile(r"x([0-9A-Fa-f]{1,2})"), 16))
 
 
-def _coded_escape(pattern: str, position: int, awk: bool) -> tuple[str, int] | None:
-    r"""The character that \xHH, \dNNN, \oNNN, \cX (sed) or \NNN, \xHH (awk) means, and the position after it."""
-    for form, base in _AWK_CODES if awk else _SED_CODES:
+def _coded_escape(pattern: str, position: int) -> tuple[str, int] | None:
+    r"""The character that awk's \NNN or \xHH means, and the position after it."""
+    for form, base in _CODES:
         found = form.match(pattern, position)
         if found is not None:
             code = int(found[1], base) & 255
             return chr(code) if code < 128 else chr(0xDC00 + code), found.end()
-    if not awk:
-        found = _CONTROL.match(pattern, position)
-        if found is not None:
-            return chr(ord(found[1].upper()) ^ 64), found.end()
     return None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentsandbox.languages.sed.nodes import Address, Command, Script
+from agentsandbox.languages.sed.nodes import Address, Command, Script, SedError
 from agentsandbox.languages.sed.runtime import DELETE, DELETE_LINE, END, QUIT, QUIT_SILENTLY, Editor, Program, Settings
 from agentsandbox.languages.sed.substitution import build_replacer, replace
 from agentsandbox.streams import encode
@@ -15,17 +15,20 @@ if TYPE_CHECKING:
 
     Test = Callable[[Editor], bool]
 
-__all__ = ["compile_command", "compile_script"]
+__all__ = ["Range", "compile_command", "compile_script"]
+
+_NO_LINE = 1 << 60
 
 
 def compile_script(script: Script, settings: Settings) -> Program:
     """The program of a script; each operation returns where to go on, None for the next one."""
-    operations = [compile_command(command, settings) for command in script.commands]
+    ranges: list[Range] = []
+    operations = [compile_command(command, settings, ranges) for command in script.commands]
     for at, command in enumerate(script.commands):
         if command.name == "N" and command.first is None and _repeats_to_end(script.commands, at):
             operations[at] = _gather(settings)
     busy, last = _busy_lines(script)
-    return Program(operations, busy, last=last)
+    return Program(operations, busy, last=last, ranges=ranges, where=script.where)
 
 
 def _repeats_to_end(commands: list[Command], at: int) -> bool:
@@ -62,6 +65,7 @@ def _busy_lines(script: Script) -> tuple[list[tuple[int, int]] | None, bool]:
     """The ranges of lines at which a command applies, None if they are not known by number; and whether the last does."""
     busy: list[tuple[int, int]] = []
     last = False
+    skips = any(command.name in "nN" for command in script.commands)
     index = 0
     while index < len(script.commands):
         command = script.commands[index]
@@ -78,19 +82,24 @@ def _busy_lines(script: Script) -> tuple[list[tuple[int, int]] | None, bool]:
         elif second is None:
             busy.append((first.number, first.number))
         elif second.kind in ("line", "plus"):
-            end = second.number if second.kind == "line" else first.number + second.number
+            end = second.number if second.kind == "line" else _NO_LINE if skips else first.number + second.number
             busy.append((first.number, max(first.number, end)))
         else:
-            busy.append((first.number, 1 << 60))
+            busy.append((first.number, _NO_LINE))
     return busy, last
 
 
-def compile_command(command: Command, settings: Settings, wrap: Callable[[Command, Operation], Operation] | None = None) -> Operation:
-    """What a command does where its addresses apply; `wrap` makes something of the operation itself."""
-    range_test = _Range(command.first, command.second) if command.first is not None and command.second is not None else None
+def compile_command(
+    command: Command, settings: Settings, ranges: list[Range], wrap: Callable[[Command, Operation], Operation] | None = None
+) -> Operation:
+    """What a command does where its addresses apply; two of them join `ranges`. `wrap` makes something of the operation itself."""
+    range_test: Range | None = None
+    if command.first is not None and command.second is not None:
+        range_test = Range(command.first, command.second)
+        ranges.append(range_test)
     skip = command.target if command.name == "{" else None
     if command.name == "c":
-        operation = _change(command, range_test)
+        operation = _change(command, settings, range_test)
     else:
         operation = _PLAIN.get(command.name) or _MADE[command.name](command, settings)
     if wrap is not None:
@@ -131,7 +140,7 @@ def _address_test(address: Address | None) -> Test | None:
     return lambda editor: editor.number == number
 
 
-class _Range:
+class Range:
     """Two addresses: true from the first to the second."""
 
     __slots__ = ("_closed", "_end", "_first", "_second", "_starts", "_stops", "active")
@@ -141,9 +150,13 @@ class _Range:
         self._second = second
         self._starts = _address_test(first)
         self._stops = _address_test(second) if second.kind in ("regex", "last", "step") else None
-        self.active = first.kind == "zero"
-        self._closed = False
         self._end = 0
+        self.reset()
+
+    def reset(self) -> None:
+        """Begin anew, as at the first line."""
+        self.active = self._first.kind == "zero"
+        self._closed = False
 
     def test(self, editor: Editor) -> bool:
         """Whether the current line is in the range."""
@@ -156,7 +169,7 @@ class _Range:
             return True
         if number >= self._end:
             self._close()
-        return number <= self._end
+        return number <= self._end or self._second.kind != "line"
 
     def _close(self) -> None:
         self.active = False
@@ -172,7 +185,7 @@ class _Range:
         if second.kind == "line":
             if number >= second.number:
                 self._closed = True
-                return first.kind != "line" or number == first.number
+                return first.kind != "line" or number in (first.number, second.number)
             self._end = second.number
         elif second.kind == "plus":
             self._end = number + second.number
@@ -185,6 +198,9 @@ class _Range:
                 self._closed = True
                 return True
             self._end = (number // step + 1) * step
+        elif second.kind == "last" and editor.input.is_last():
+            self._closed = True
+            return True
         self.active = True
         return True
 
@@ -201,8 +217,13 @@ def _append(command: Command, _: Settings) -> Operation:
     return append
 
 
-def _insert(command: Command, _: Settings) -> Operation:
-    text = command.text
+def _with_end(text: str, settings: Settings) -> str:
+    """The text of i or c, which ends as lines do."""
+    return f"{text[:-1]}\0" if settings.null_lines and text else text
+
+
+def _insert(command: Command, settings: Settings) -> Operation:
+    text = _with_end(command.text, settings)
 
     def insert(editor: Editor) -> None:
         editor.output.text(text)
@@ -210,11 +231,11 @@ def _insert(command: Command, _: Settings) -> Operation:
     return insert
 
 
-def _change(command: Command, range_test: _Range | None) -> Operation:
-    text = command.text
+def _change(command: Command, settings: Settings, range_test: Range | None) -> Operation:
+    text = _with_end(command.text, settings)
 
     def change(editor: Editor) -> int:
-        if range_test is None or not range_test.active or command.negated:
+        if text and (range_test is None or not range_test.active or command.negated):
             editor.output.text(text)
         return DELETE
 
@@ -239,6 +260,7 @@ def _execute(command: Command, _: Settings) -> Operation:
             return
         result = editor.settings.decode(editor.run_shell(editor.space))
         editor.space = result.removesuffix("\n")
+        editor.complete = True
 
     return execute
 
@@ -337,9 +359,7 @@ def _read(command: Command, _: Settings) -> Operation:
     name = command.text
 
     def write(editor: Editor) -> None:
-        content = editor.read_file(name)
-        if content:
-            editor.output.text(editor.settings.decode(content))
+        editor.output.text(editor.settings.decode(editor.read_file(name)))
 
     def read(editor: Editor) -> None:
         editor.appended.append(write)
@@ -475,9 +495,12 @@ def _substitute(command: Command, _: Settings) -> Operation:
             result: str | None = space.replace(literal, text, limit)
         else:
             regex = editor.regex(given)
+            make = replacer
             if given is None and highest > regex.groups:
-                raise _reference_error(highest)
-            result = replace(regex, substitution, replacer, space, editor.budget)
+                if regex not in substitution.kin:
+                    raise SedError(f"{editor.program.where}: invalid reference \\{highest} on `s' command's RHS")
+                make = build_replacer(substitution.replacement.with_groups(regex.groups))
+            result = replace(regex, substitution, make, space, editor.budget)
             if result is None:
                 return
         assert result is not None
@@ -498,12 +521,6 @@ def _substitute(command: Command, _: Settings) -> Operation:
             editor.outputs[file].line(editor.space, complete=editor.complete)
 
     return substitute
-
-
-def _reference_error(number: int) -> Exception:
-    from agentsandbox.languages.sed.nodes import SedError
-
-    return SedError(f"-e expression #1, char 0: invalid reference \\{number} on `s' command's RHS")
 
 
 _PLAIN: dict[str, Operation] = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentsandbox.languages.sed.compiler import compile_command
+from agentsandbox.languages.sed.compiler import Range, compile_command
 from agentsandbox.languages.sed.escapes import unescape
 from agentsandbox.languages.sed.nodes import Address, Command, Replacement, Script, Substitution
 from agentsandbox.languages.sed.runtime import DELETE, DELETE_LINE, QUIT, Editor, Program, Settings
@@ -124,8 +124,8 @@ class Tracer:
             self._depth = max(0, self._depth - 1)
         where = "" if command.first is None else _address(command.first)
         where += "" if command.second is None else f",{_address(command.second)}"
-        where += "!" if command.negated else ""
-        text = f"{'  ' * self._depth}{where}{' ' * bool(where)}{command.name}{self._arguments(command)}\n"
+        where += "! " if where and command.negated else "!" if command.negated else " " if where else ""
+        text = f"{'  ' * self._depth}{where}{command.name}{self._arguments(command)}\n"
         if command.name == "{":
             self._depth += 1
         return text
@@ -148,10 +148,12 @@ class Tracer:
 
     def compiled(self) -> Program:
         """The program, each command of which says what it does."""
-        return Program([self._traced(command) for command in self.script.commands], None, last=True)
+        ranges: list[Range] = []
+        operations = [self._traced(command, ranges) for command in self.script.commands]
+        return Program(operations, None, last=True, ranges=ranges, where=self.script.where)
 
-    def _traced(self, command: Command) -> Operation:
-        operation = compile_command(command, self.settings, self._shown)
+    def _traced(self, command: Command, ranges: list[Range]) -> Operation:
+        operation = compile_command(command, self.settings, ranges, self._shown)
 
         def traced(editor: Editor) -> int | None:
             editor.standard_output.note(f"COMMAND: {self.command(command)}")

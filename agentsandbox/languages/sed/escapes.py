@@ -1,20 +1,24 @@
-"""Escapes for one character in sed's replacements, texts and `y`."""
+"""Escapes for one character in sed's patterns, replacements, texts and `y`."""
 
 from __future__ import annotations
 
-__all__ = ["unescape"]
+__all__ = ["EscapeError", "unescape", "with_characters"]
 
 _ESCAPES = {"a": "\a", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
 _CODES = {"d": (10, 3, "0123456789"), "o": (8, 3, "01234567"), "x": (16, 2, "0123456789abcdefABCDEF")}
 
 
+class EscapeError(Exception):
+    r"""`\c` is followed by another escape."""
+
+
 def unescape(source: str, position: int) -> tuple[str, int]:
-    """What the escape whose letter is at `position` means, and the position after it."""
+    """What the escape whose letter is at `position` means, and the position after it. Raises `EscapeError`."""
     letter = source[position]
     if letter in _ESCAPES:
         return _ESCAPES[letter], position + 1
-    if letter == "c" and position + 1 < len(source):
-        return chr(ord(source[position + 1].upper()) ^ 64) if source[position + 1].isascii() else source[position + 1], position + 2
+    if letter == "c":
+        return _control(source, position + 1)
     if letter in _CODES:
         base, width, digits = _CODES[letter]
         end = position + 1
@@ -24,3 +28,38 @@ def unescape(source: str, position: int) -> tuple[str, int]:
             code = int(source[position + 1 : end], base) & 255
             return chr(code) if code < 128 else chr(0xDC00 + code), end
     return letter, position + 1
+
+
+def _control(source: str, position: int) -> tuple[str, int]:
+    r"""What `\c` and the character at `position` mean; at the end, the backslash."""
+    character = source[position : position + 1]
+    if not character:
+        return "\\", position
+    if character == "\\":
+        if source[position + 1 : position + 2] != "\\":
+            raise EscapeError
+        return "\x1c", position + 2
+    return chr(ord(character.upper()) ^ 64) if character.isascii() else character, position + 1
+
+
+def with_characters(source: str) -> str:
+    """A pattern in which the characters stand that codes mean: as if written so, also where they are special."""
+    if "\\" not in source:
+        return source
+    made: list[str] = []
+    position = 0
+    while position < len(source):
+        character = source[position]
+        position += 1
+        if character == "\\" and position < len(source):
+            if source[position] in "cdox":
+                letter = source[position]
+                character, after = unescape(source, position)
+                if letter != "c" and after == position + 1:  # there are no digits
+                    character = f"\\{letter}"
+                position = after
+            else:
+                character += source[position]
+                position += 1
+        made.append(character)
+    return "".join(made)

@@ -62,6 +62,11 @@ class Replacement:
         copies = sum(kind == "group" for kind, _ in self.pieces)
         return length + fixed * (length // max(1, shortest) + 1) + 3 * copies * length
 
+    def with_groups(self, number: int) -> Replacement:
+        """The same without the groups after that number."""
+        pieces = [(kind, value) for kind, value in self.pieces if kind != "group" or int(value) <= number]
+        return Replacement(pieces, bytewise=self.bytewise)
+
     @property
     def highest_group(self) -> int:
         """The largest group number that is used."""
@@ -71,7 +76,7 @@ class Replacement:
 class Substitution:
     """What `s` does: `number` 0 means the first match; with `everywhere` all from that one on."""
 
-    __slots__ = ("evaluate", "everywhere", "file", "flags", "number", "prints", "regex", "replacement", "source")
+    __slots__ = ("evaluate", "everywhere", "file", "flags", "kin", "number", "prints", "regex", "replacement", "source")
 
     def __init__(self, regex: PosixRegex | None, replacement: Replacement) -> None:
         self.regex = regex
@@ -84,6 +89,8 @@ class Substitution:
         self.source = ""
         self.flags = ""
         """The pattern, and its flags i and m, as they were written."""
+        self.kin: frozenset[PosixRegex | None] = frozenset()
+        """The patterns of all `s`: where such a one is used again, a group that it lacks is empty."""
 
 
 class Command:
@@ -109,9 +116,11 @@ class Command:
 class Script:
     """A whole program."""
 
-    __slots__ = ("commands", "quiet")
+    __slots__ = ("commands", "quiet", "where")
 
-    def __init__(self, commands: list[Command], *, quiet: bool) -> None:
+    def __init__(self, commands: list[Command], where: str, *, quiet: bool) -> None:
         self.commands = commands
+        self.where = where
+        """The place that errors of its run name: the end of its last piece."""
         self.quiet = quiet
         """Whether the script began with "#n"."""

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 
-from agentsandbox.languages.sed.escapes import unescape
+from agentsandbox.languages.sed.escapes import EscapeError, unescape, with_characters
 from agentsandbox.languages.sed.nodes import Address, Command, Script, SedError, Substitution
 from agentsandbox.languages.sed.posix import without_additions
+from agentsandbox.languages.sed.reader import BLANK, Reader
 from agentsandbox.languages.sed.replacements import read_characters, read_replacement
 from agentsandbox.regexps import PosixRegex, RegexError, compile_posix
 from agentsandbox.streams import decode, encode
@@ -19,10 +20,11 @@ _ADDITIONS = frozenset("eFQRTvWz")
 """Commands that --posix takes away."""
 _VERSION = re.compile(r"([0-9]{1,9})(?:\.([0-9]{1,9}))?(?:\.([0-9]{1,9}))?", re.ASCII)
 _ONE_ADDRESS = frozenset("qQ")
+_ONE_ADDRESS_OF_POSIX = frozenset("=ailr")
 _MISSING_FILE = "missing filename in r/R/w/W commands"
 
 
-class Parser:
+class Parser(Reader):
     """Reads one piece after the other with `feed`, then `finish`."""
 
     def __init__(
@@ -35,10 +37,10 @@ class Parser:
         posix: bool = False,
         keeps_ends: bool = False,
     ) -> None:
+        super().__init__(bytewise=bytewise)
         self.keeps_ends = keeps_ends
         """Whether the ends of blocks are commands."""
         self.extended = extended
-        self.bytewise = bytewise
         self.null_lines = null_lines
         """Whether lines end in NUL, so that M finds no lines inside a text."""
         self.sandbox = sandbox
@@ -49,28 +51,25 @@ class Parser:
         self.quiet = False
         self.pending: Command | None = None
         """An a, i or c whose text begins the next piece."""
-        self.pieces = 0
-        self.text = ""
-        self.position = 0
         self.where = ""
-        self.file: str | None = None
-        self.ended = False
 
-    def feed(self, text: str, file: str | None = None, *, ended: bool = False) -> None:
-        """Read one piece: the argument of -e, or a file's content; `ended` if a newline was cut off."""
+    def feed(self, text: str, file: str | None = None) -> None:
+        """Read one piece: the argument of -e, or a file's content."""
         self.file = file
-        self.ended = ended
         if file is None:
             self.pieces += 1
         self.text = text
         self.position = 0
-        if not self.commands and self.pending is None and text.startswith("#n") and text[2:3] in ("", "\n") and self.pieces <= 1:
+        if not self.commands and self.pending is None and text.startswith("#n") and self.pieces <= 1:
             self.quiet = True
-        if self.pending is not None:
-            command, self.pending = self.pending, None
-            self._read_text(command)
-        while self._command():
-            pass
+        try:
+            if self.pending is not None:
+                command, self.pending = self.pending, None
+                self._read_text(command)
+            while self._command():
+                pass
+        except EscapeError:
+            raise self._error("recursive escaping after \\c not allowed") from None
 
     def finish(self) -> Script:
         """The whole script. Raises `SedError`."""
@@ -89,52 +88,16 @@ class Parser:
                 if command.label and command.label not in labels:
                     raise SedError(f"can't find label for jump to `{command.label}'", 4)
                 command.target = labels.get(command.label, len(self.commands))
-        return Script(self.commands, quiet=self.quiet)
+        self._know_kin()
+        return Script(self.commands, self._place(position=0), quiet=self.quiet)
 
-    # messages
-
-    def _place(self, *, position: int | None = None) -> str:
-        if self.file is not None:
-            line = self.text.count("\n", 0, self.position) + 1
-            if position is None and self.position and self.text[self.position - 1 : self.position] == "\n":
-                line -= 1
-            return f"file {self.file} line {line}"
-        return f"-e expression #{self.pieces}, char {self.position if position is None else position}"
-
-    def _error(self, message: str) -> SedError:
-        return SedError(f"{self._place()}: {message}")
-
-    # characters
-
-    def _next(self) -> str:
-        """The next character, "" at the end."""
-        character = self.text[self.position : self.position + 1]
-        self.position += len(character)
-        return character
-
-    def _back(self, character: str) -> None:
-        self.position -= len(character)
-
-    def _skip(self, characters: str) -> str:
-        """The next character that is none of these."""
-        text = self.text
-        while self.position < len(text) and text[self.position] in characters:
-            self.position += 1
-        return self._next()
-
-    def _number(self, first: str) -> int:
-        start = self.position - len(first)
-        text = self.text
-        while self.position < len(text) and text[self.position] in "0123456789":
-            self.position += 1
-        return int(text[start : self.position][:18])
-
-    def _end_of_command(self) -> None:
-        character = self._skip(_SPACE)
-        if character in ("}", "#"):
-            self._back(character)
-        elif character not in ("", "\n", ";"):
-            raise self._error("extra characters after command")
+    def _know_kin(self) -> None:
+        """Tell each `s` that uses the last pattern which patterns are those of an `s`."""
+        made = [command.substitution for command in self.commands if command.substitution is not None]
+        if any(each.regex is None for each in made):
+            kin = frozenset(each.regex for each in made)
+            for each in made:
+                each.kin = kin
 
     # commands
 
@@ -149,23 +112,21 @@ class Parser:
         first = self._address(character, second=False)
         second: Address | None = None
         if first is not None:
-            character = self._skip(_SPACE)
+            character = self._skip(BLANK)
             if character == ",":
-                character = self._skip(_SPACE)
+                character = self._skip(BLANK)
                 second = self._address(character, second=True)
                 if second is None:
                     raise self._error("unexpected `,'")
-                character = self._skip(_SPACE)
+                character = self._skip(BLANK)
         self._check_zero(first, second)
         negated = False
         if character == "!":
             negated = True
-            character = self._skip(_SPACE)
+            character = self._skip(BLANK)
             if character == "!":
                 raise self._error("multiple `!'s")
         if not character:
-            if self.ended:
-                raise self._unknown("\n")
             raise self._error("missing command")
         if character not in _COMMANDS or character == "I" or (self.posix and character in _ADDITIONS):
             if character == "L" and not self.posix:
@@ -179,12 +140,8 @@ class Parser:
         return True
 
     def _unknown(self, character: str) -> SedError:
-        """What is no command: its first byte; a line's end was read already."""
-        where = self._place()
-        if character == "\n" and self.file is not None:
-            at_end = self.position >= len(self.text) and self.ended
-            where = f"file {self.file} line {self.text.count(character, 0, self.position) + 1 + at_end}"
-        return SedError(f"{where}: unknown command: `{decode(encode(character)[:1])}'")
+        """What is no command: its first byte."""
+        return SedError(f"{self._place(further=1 - len(encode(character)))}: unknown command: `{decode(encode(character)[:1])}'")
 
     def _comment(self) -> None:
         end = self.text.find("\n", self.position)
@@ -206,7 +163,7 @@ class Parser:
             raise self._error("} doesn't want any addresses" if self.blocks else "unexpected `}'")
         if name == "#":
             raise self._error("comments don't accept any addresses")
-        if command.second is not None and name in _ONE_ADDRESS:
+        if command.second is not None and (name in _ONE_ADDRESS or (self.posix and name in _ONE_ADDRESS_OF_POSIX)):
             raise self._error("command only uses one address")
 
     def _arguments(self, command: Command) -> None:
@@ -239,14 +196,14 @@ class Parser:
     def _simple_arguments(self, command: Command) -> None:
         name = command.name
         if name in "qQl":
-            character = self._skip(_SPACE)
+            character = self._skip(BLANK)
             if character and character in "0123456789" and not self.posix:
                 command.number = self._number(character)
             else:
                 self._back(character)
             self._end_of_command()
         elif name == "e":
-            character = self._skip(_SPACE)
+            character = self._skip(BLANK)
             self._back(character)
             end = self.text.find("\n", self.position)
             end = len(self.text) if end < 0 else end
@@ -262,7 +219,9 @@ class Parser:
     def _version(self) -> None:
         wanted = self._label()
         found = _VERSION.match(wanted or "4")
-        if found is None or [int(part or 0) for part in found.groups()] > [4, 9, 0]:
+        numbers = [5] if found is None else [int(part) for part in found.groups() if part]
+        rest = "" if found is None else wanted[found.end() :]
+        if numbers > [4, 9] or (numbers in ([4], [4, 9]) and rest not in ("", ".")):
             raise self._error("expected newer version of sed")
 
     def _close_block(self) -> None:
@@ -276,11 +235,11 @@ class Parser:
 
     def _label(self) -> str:
         """A label; another command may follow at once."""
-        character = self._skip(_SPACE)
+        character = self._skip(BLANK)
         start = self.position - len(character)
         text = self.text
         self.position = start
-        while self.position < len(text) and text[self.position] not in _SPACE + "\n;}":
+        while self.position < len(text) and text[self.position] not in BLANK + "\n;}":
             self.position += 1
         return text[start : self.position]
 
@@ -291,14 +250,14 @@ class Parser:
         self.commands.append(command)
 
     def _file_name(self) -> str:
-        character = self._skip(_SPACE)
+        character = self._skip(BLANK)
         self._back(character)
         end = self.text.find("\n", self.position)
         end = len(self.text) if end < 0 else end
         name = self.text[self.position : end]
+        self.position = min(end + 1, len(self.text))
         if not name:
             raise self._error(_MISSING_FILE)
-        self.position = min(end + 1, len(self.text))
         return name
 
     # addresses
@@ -307,9 +266,9 @@ class Parser:
         """The address that begins with `character`; None when there is none, and the character is still to be used."""
         if character and character in "0123456789":
             number = self._number(character)
-            following = self._skip(_SPACE)
+            following = self._skip(BLANK)
             if following == "~" and not self.posix:
-                digit = self._skip(_SPACE)
+                digit = self._skip(BLANK)
                 step = 0
                 if digit and digit in "0123456789":
                     step = self._number(digit)
@@ -319,7 +278,7 @@ class Parser:
             self._back(following)
             return Address("line", number)
         if character and character in "+~" and not self.posix:
-            digit = self._skip(_SPACE)
+            digit = self._skip(BLANK)
             number = 0
             if digit and digit in "0123456789":
                 number = self._number(digit)
@@ -337,14 +296,15 @@ class Parser:
     def _regex_address(self, character: str) -> Address:
         if character == "\\":
             character = self._next()
-            if character in ("", "\n", "\\"):
-                raise self._error("unexpected `,'" if not character else "unterminated address regex")
+            self._check_delimiter(character)
+            if character in ("", "\n"):
+                raise self._error("unterminated address regex")
         source = self._delimited(character, regex=True)
         if source is None:
             raise self._error("unterminated address regex")
         ignore_case = multiline = False
         while True:
-            flag = self._skip(_SPACE)
+            flag = self._skip(BLANK)
             if flag == "I" and not self.posix:
                 ignore_case = True
             elif flag == "M" and not self.posix:
@@ -359,6 +319,9 @@ class Parser:
         """The pattern; None for an empty one, which means the last one used."""
         if not source:
             return None
+        source = with_characters(source)
+        if not self.bytewise:
+            source = decode(encode(source))  # bytes that make a character
         if self.posix:
             source = without_additions(source, extended=self.extended)
         try:
@@ -375,101 +338,26 @@ class Parser:
                 raise SedError(error.message, 4) from None
             raise self._error(error.message) from None
 
-    def _delimited(self, delimiter: str, *, regex: bool) -> str | None:
-        """What stands before the next delimiter; None when there is none."""
-        out: list[str] = []
-        while True:
-            character = self._next()
-            if character == delimiter:
-                return "".join(out)
-            if not character or (character == "\n" and regex):
-                self._back(character)
-                return None
-            if character == "\\":
-                following = self._next()
-                if not following:
-                    return None
-                if following == delimiter and delimiter != "&":
-                    character = delimiter
-                elif following == "n" and regex:
-                    character = "\\n"
-                elif following == "\n" and regex:
-                    character = "\n"
-                else:
-                    character = "\\" + following
-            elif character == "\n":
-                self._back(character)
-                return None
-            elif character == "[" and regex:
-                piece = self._bracket()
-                if piece is None:
-                    return None
-                character = piece
-            out.append(character)
-
-    def _bracket(self) -> str | None:
-        """A bracket expression, after its "["; None when it does not end. A delimiter inside it is an ordinary character."""
-        text = self.text
-        start = position = self.position
-        if text.startswith("^", position):
-            position += 1
-        if text.startswith("]", position):
-            position += 1
-        while position < len(text):
-            character = text[position]
-            if character == "]":
-                self.position = position + 1
-                return "[" + text[start : position + 1]
-            if character == "\n":
-                break
-            if character == "[" and text[position + 1 : position + 2] in (".", ":", "="):
-                end = text.find(text[position + 1] + "]", position + 2)
-                if end < 0:
-                    position = len(text)
-                    break
-                position = end + 1
-            position += 1
-        self.position = position
-        return None
-
     # s and y
 
     def _substitute(self, command: Command) -> None:
         delimiter = self._next()
-        left = self._delimited(delimiter, regex=True) if delimiter not in ("", "\n", "\\") else None
+        self._check_delimiter(delimiter)
+        left = self._delimited(delimiter, regex=True) if delimiter not in ("", "\n") else None
         right = self._delimited_right(delimiter) if left is not None else None
         if left is None or right is None:
             raise self._error("unterminated `s' command")
         substitution = Substitution(None, read_replacement(right, posix=self.posix, bytewise=self.bytewise))
+        command.substitution = substitution
         ignore_case, multiline = self._flags(substitution)
         substitution.regex = self._compile(left, ignore_case=ignore_case, multiline=multiline)
         substitution.source, substitution.flags = left, "i" * ignore_case + "m" * multiline
         highest = substitution.replacement.highest_group
         if substitution.regex is not None and highest > substitution.regex.groups:
+            if self.posix:
+                substitution.replacement = substitution.replacement.with_groups(substitution.regex.groups)
+                return
             raise self._error(f"invalid reference \\{highest} on `s' command's RHS")
-        command.substitution = substitution
-
-    def _delimited_right(self, delimiter: str) -> str | None:
-        """The right side of `s`, backslashes kept but before the delimiter."""
-        out: list[str] = []
-        while True:
-            character = self._next()
-            if character == delimiter:
-                return "".join(out)
-            if not character:
-                return None
-            if character == "\n":
-                self._back(character)
-                return None
-            if character == "\\":
-                following = self._next()
-                if not following:
-                    return None
-                if following == delimiter and delimiter != "&":
-                    character = delimiter
-                else:
-                    character = "\\" + following
-            out.append(character)
 
     def _flags(self, substitution: Substitution) -> tuple[bool, bool]:
         ignore_case = multiline = False
@@ -500,14 +388,16 @@ class Parser:
                 return ignore_case, multiline
             elif flag and flag in "0123456789":
                 self._number_flag(flag, substitution)
-            elif flag and flag in _SPACE:
+            elif flag and flag in BLANK:
                 continue
+            elif flag == "\r" and self._next() == "\n":
+                return ignore_case, multiline
             elif flag in ("", "\n", ";", "}", "#"):
                 if flag in ("}", "#"):
                     self._back(flag)
                 return ignore_case, multiline
             else:
-                raise self._error("unknown option to `s'")
+                raise SedError(f"{self._place(further=1 - len(encode(flag)))}: unknown option to `s'")
 
     def _number_flag(self, flag: str, substitution: Substitution) -> None:
         if substitution.number:
@@ -518,7 +408,8 @@ class Parser:
 
     def _transliterate(self, command: Command) -> None:
         delimiter = self._next()
-        left = self._delimited(delimiter, regex=False) if delimiter not in ("", "\n", "\\") else None
+        self._check_delimiter(delimiter)
+        left = self._delimited(delimiter, regex=False) if delimiter not in ("", "\n") else None
         right = self._delimited(delimiter, regex=False) if left is not None else None
         if left is None or right is None:
             raise self._error("unterminated `y' command")
@@ -534,30 +425,23 @@ class Parser:
 
     def _text_command(self, command: Command) -> None:
         """What comes after a, i or c: text on this line, or after a backslash and a newline."""
-        character = self._skip(_SPACE)
+        character = self._skip(BLANK)
         if not character:
             raise self._error("expected \\ after `a', `c' or `i'")
         self.commands.append(command)
         if character == "\\":
-            following = self._skip(_SPACE)
-            if following == "\n":
-                self._read_text(command)
-                return
+            following = self._next()
             if not following:
                 self.pending = command
                 return
-            self._back(following)
-            blanks = self.position
-            while blanks > 0 and self.text[blanks - 1] in _SPACE:
-                blanks -= 1
-            self.position = blanks
+            if following != "\n":
+                self._back(following)
+                self.position += self.text.startswith("\\\n", self.position) or self.text[self.position :] == "\\"
             self._read_text(command)
             return
-        if self.posix and character != "\n":
+        if self.posix:
             raise self._error("expected \\ after `a', `c' or `i'")
         self._back(character)
-        if character == "\n":
-            raise self._error("expected \\ after `a', `c' or `i'")
         self._read_text(command)
 
     def _read_text(self, command: Command) -> None:
@@ -576,10 +460,22 @@ class Parser:
                 if text[position] == "\n":
                     out.append("\n")
                     position += 1
+                elif text[position] == "c" and text[position + 1 : position + 2] in ("", "\n"):
+                    self.position = position + 2
+                    command.text += "".join([*out, "J"])  # control and the newline
+                    return
                 else:
-                    piece, position = unescape(text, position)
+                    piece, position = self._unescape_text(position)
                     out.append(piece)
             else:
                 out.append(character)
         self.position = position
         command.text += "".join(out) + "\n"
+
+    def _unescape_text(self, position: int) -> tuple[str, int]:
+        try:
+            return unescape(self.text, position)
+        except EscapeError:
+            end = self.text.find("\n", position)
+            self.position = len(self.text) if end < 0 else end
+            raise

@@ -52,6 +52,9 @@ def read_characters(source: str) -> str:
         character = source[position]
         position += 1
         if character == "\\" and position < len(source):
+            before = position
             character, position = unescape(source, position)
+            if source[before:] == "c":
+                character = ""
         out.append(character)
     return "".join(out)

@@ -9,6 +9,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from agentsandbox.languages.sed.compiler import Range
     from agentsandbox.limits import Budget
     from agentsandbox.regexps import PosixRegex
     from agentsandbox.streams import ByteReader, ByteWriter
@@ -54,15 +55,21 @@ class Settings:
 class Program:
     """A compiled script. `busy`: the line numbers, as ranges, at which something happens; None when it could at any.
 
-    `last`  whether something happens at the last line.
+    `last`    whether something happens at the last line.
+    `ranges`  the pairs of addresses, which know whether they have begun.
+    `where`   the place that errors name.
     """
 
-    __slots__ = ("busy", "last", "operations")
+    __slots__ = ("busy", "last", "operations", "ranges", "where")
 
-    def __init__(self, operations: Sequence[Operation], busy: list[tuple[int, int]] | None, *, last: bool) -> None:
+    def __init__(
+        self, operations: Sequence[Operation], busy: list[tuple[int, int]] | None, *, last: bool, ranges: Sequence[Range], where: str
+    ) -> None:
         self.operations = operations
         self.busy = busy
         self.last = last
+        self.ranges = ranges
+        self.where = where
 
     def idle_after(self, number: int) -> int:
         """How many lines after this one pass without being looked at."""
@@ -75,14 +82,14 @@ class Program:
 
 
 class Output:
-    """Lines on their way to a writer. A last line without its newline gets one when something follows."""
+    """Lines on their way to a writer. A last line without its newline gets one when something follows by the same way."""
 
     __slots__ = ("_chunks", "_missing", "end", "writer")
 
-    def __init__(self, writer: ByteWriter, end: str) -> None:
+    def __init__(self, writer: ByteWriter, end: str, beside: Output | None = None) -> None:
         self.writer = writer
         self.end = end
-        self._chunks: list[str] = []
+        self._chunks: list[str] = [] if beside is None else beside._chunks
         self._missing = False
 
     def line(self, text: str, *, complete: bool = True) -> None:
@@ -251,6 +258,16 @@ class Editor:
         self._hold = [text]
         self._hold_size = len(text)
 
+    def begin(self, source: Input, output: Output) -> None:
+        """Turn to a stream of input of its own: numbers, ranges and the hold space begin anew."""
+        self.input = source
+        self.output = output
+        self.number = 0
+        self.hold = ""
+        self.hold_complete = True
+        for each in self.program.ranges:
+            each.reset()
+
     def append_to_hold(self) -> None:
         """`H`."""
         self._hold_size += len(self.space) + 1
@@ -262,7 +279,7 @@ class Editor:
         """The pattern to use: an empty one means the last one used."""
         if regex is None:
             if self.last_regex is None:
-                raise SedError("-e expression #1, char 0: no previous regular expression")
+                raise SedError(f"{self.program.where}: no previous regular expression")
             return self.last_regex
         self.last_regex = regex
         return regex
