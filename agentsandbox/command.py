@@ -280,7 +280,7 @@ class Command:
 
     __slots__ = (
         "_parser", "advice", "digits", "function", "hint", "late", "name", "permute", "raw", "rewrite", "summary", "tells_release", "usage",
-        "usage_status",
+        "usage_status", "values",
     )  # fmt: skip
 
     def __init__(
@@ -297,9 +297,11 @@ class Command:
         hint: str = _HINT,
         late: bool = False,
         advice: Callable[[CommandContext, UsageError], None] | None = None,
+        values: Mapping[str, Callable[[str], object]] | None = None,
     ) -> None:
         self.name = name
         self.advice = advice
+        self.values = values
         self.hint = hint
         self.late = late
         self.function = function
@@ -319,7 +321,12 @@ class Command:
         """The parser that the usage text specifies, made when first needed."""
         if self._parser is None:
             self._parser = OptionParser(
-                self.usage, name=self.name, permute=self.permute, digits=self.digits, usage_status=self.usage_status
+                self.usage,
+                name=self.name,
+                permute=self.permute,
+                digits=self.digits,
+                usage_status=self.usage_status,
+                values=self.values,
             )
         return self._parser
 
@@ -473,10 +480,10 @@ class Command:
         words = ctx.words
         try:
             return self.parser().parse(self.rewrite(words) if self.rewrite is not None else words)
-        except UsageError as error:
+        except CommandError as error:
             if words and words[0] == "--help":
                 return None
-            if self.advice is not None:
+            if self.advice is not None and isinstance(error, UsageError):
                 self.advice(ctx, error)
             raise
 
@@ -493,6 +500,7 @@ def command(
     hint: str = _HINT,
     late: bool = False,
     advice: Callable[[CommandContext, UsageError], None] | None = None,
+    values: Mapping[str, Callable[[str], object]] | None = None,
 ) -> Callable[[Function], Command]:
     """Make a function the command `name`.
 
@@ -505,13 +513,14 @@ def command(
     hint          the line after a usage error; NAME stands for the name.
     late          what it prints is held back as by C's stdio: its messages come first.
     advice        called with an error in the options, whose message it may add to.
+    values        by the key of an option a function that reads its value, for the error it raises (see `usage`).
     """
 
     def decorate(function: Function) -> Command:
         text = textwrap.dedent(usage).strip("\n") + "\n"
         return Command(
             name, function, text, raw=raw, permute=permute, digits=digits, usage_status=usage_status, rewrite=rewrite, hint=hint, late=late,
-            advice=advice,
+            advice=advice, values=values,
         )  # fmt: skip
 
     return decorate

@@ -12,19 +12,20 @@ Forms in the text, at the start of an indented line:
     -q, --quiet, --silent   several spellings of one option
     -NUM                    digits alone are short for the option named in `@command(..., digits="lines")`
 
-An option is known by its first long spelling, or by its letter if it has none.
+An option is known by its first long spelling, or by its letter if it has none. Values that a command gives a function for
+are read as they come: what is wrong with one is told before anything that stands behind it, and also where a later one counts.
 """
 
 from __future__ import annotations
 
 import re
 
-from agentsandbox.errors import UsageError
+from agentsandbox.errors import CommandError, UsageError
 from agentsandbox.streams import bytewise
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
 __all__ = ["Arguments", "Option", "OptionParser", "parse_usage"]
 
@@ -38,7 +39,7 @@ _SPELLING = re.compile(
 )
 
 _GO_ON = frozenset(("du", "nl"))
-"""They tell all letters that are no options."""
+"""They tell all letters that are no options, and all values that are none."""
 
 _ORDERS = {
     "cat": "squeeze-blank show-nonprinting show-ends show-tabs show-all",
@@ -159,10 +160,20 @@ def parse_usage(text: str) -> list[Option]:
 class OptionParser:
     """Parses a command's words by its usage text."""
 
-    __slots__ = ("_parsed", "_wrong", "digits", "long", "name", "permute", "short", "usage_status")
+    __slots__ = ("_parsed", "_wrong", "digits", "long", "name", "permute", "short", "usage_status", "values")
 
-    def __init__(self, usage: str, *, name: str = "", permute: bool = True, digits: str | None = None, usage_status: int = 1) -> None:
+    def __init__(
+        self,
+        usage: str,
+        *,
+        name: str = "",
+        permute: bool = True,
+        digits: str | None = None,
+        usage_status: int = 1,
+        values: Mapping[str, Callable[[str], object]] | None = None,
+    ) -> None:
         self.name = name
+        self.values = values
         self.short: dict[str, Option] = {}
         self.long: dict[str, Option] = {}
         self.permute = permute
@@ -194,7 +205,7 @@ class OptionParser:
             return arguments
         try:
             arguments = self._parse(words, in_order=in_order)
-        except UsageError as error:
+        except CommandError as error:
             error.message = f"\n{self.name}: ".join([*self._wrong, error.message])
             raise
         if not in_order and len(line) < _SHORT_LINE and sum(map(len, line)) < _SHORT_TEXT:
@@ -207,7 +218,7 @@ class OptionParser:
         arguments = Arguments()
         given, operands = arguments.given, arguments.operands
         self._wrong = []
-        position, count = 0, len(words)
+        position, count, read = 0, len(words), 0
         while position < count:
             word = words[position]
             position += 1
@@ -226,12 +237,27 @@ class OptionParser:
                 position = self._cluster_of_digits(word, words, position, given)
             else:
                 position = self._cluster(word[1:], words, position, given)
+            if self.values is not None and len(given) > read:
+                self._read_values(self.values, given[read:])
+                read = len(given)
         if self._wrong:
             raise UsageError(self._wrong.pop(), self.usage_status)
         operands.extend(words[position:])
         if in_order:
             given.extend([("", word) for word in words[position:]])
         return arguments
+
+    def _read_values(self, readers: Mapping[str, Callable[[str], object]], given: list[tuple[str, str | None]]) -> None:
+        for key, value in given:
+            reader = readers.get(key)
+            if reader is None or value is None:
+                continue
+            try:
+                reader(value)
+            except UsageError as error:
+                if self.name not in _GO_ON:
+                    raise
+                self._wrong.append(error.message)
 
     def _cluster_of_digits(self, word: str, words: Sequence[str], position: int, given: list[tuple[str, str | None]]) -> int:
         digits = re.match(r"-(\d+)", word)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from agentsandbox.command import Arguments, CommandContext
     from agentsandbox.streams import ByteReader
 
-__all__ = ["NAMES", "blake_bits", "run_checksum"]
+__all__ = ["NAMES", "blake_bits", "read_bits", "run_checksum"]
 
 NAMES = {
     "md5": "MD5",
@@ -225,16 +225,21 @@ def _check_options(args: Arguments, *, tag: bool) -> None:
                 raise UsageError(f"the --{option} option is meaningful only when verifying checksums")
 
 
+def read_bits(name: str, text: str) -> int:
+    """A digest length in bits, for the command `name`."""
+    bits = parse_size(text, "length", suffixes="")
+    if bits % 8:
+        raise CommandError(f"invalid length: {quote(text)}\n{name}: length is not a multiple of 8")
+    return bits
+
+
 def blake_bits(ctx: CommandContext, args: Arguments, most: int | None = 512) -> int:
     """The digest length of BLAKE2b in bits, 0 where none is given."""
     text = args.value("length", "0") or ""
-    bits = parse_size(text, "length", suffixes="")
+    bits = read_bits(ctx.name, text)
     if most is not None and bits > most:
         ctx.warn(f"invalid length: {quote(text)}")
         raise CommandError(f"maximum digest length for {quote('BLAKE2b')} is 512 bits")
-    if bits % 8:
-        ctx.warn(f"invalid length: {quote(text)}")
-        raise CommandError("length is not a multiple of 8")
     return bits
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agentsandbox.command import Command, command
-from agentsandbox.commands._checksums import run_checksum
+from agentsandbox.commands._checksums import read_bits, run_checksum
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -39,7 +39,11 @@ def digest_command(name: str, title: str, bits: int, algorithm: str, *, any_leng
     """The command `name` for an algorithm; with `any_length` it has the option --length."""
     usage = _USAGE.replace("NAME", name).replace("TITLE", title).replace("BITS bits", f"{bits} bits")
 
-    @command(name, usage=usage.replace("LENGTH", _LENGTH if any_length else "", 1))
+    @command(
+        name,
+        usage=usage.replace("LENGTH", _LENGTH if any_length else "", 1),
+        values={"length": lambda text: read_bits(name, text)} if any_length else None,
+    )
     def run(ctx: CommandContext, args: Arguments) -> int:
         return run_checksum(ctx, args, algorithm, tag=args.flag("tag"))
 

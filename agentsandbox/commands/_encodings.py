@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from agentsandbox.command import Arguments, CommandContext
     from agentsandbox.streams import ByteReader
 
-__all__ = ["ENCODINGS", "Encoding", "run_encoding"]
+__all__ = ["ENCODINGS", "Encoding", "read_wrap", "run_encoding"]
 
 _ANY = 10**50
 _LONGEST_LINE = 2**63 - 1
@@ -212,11 +212,15 @@ def _decode_stream(ctx: CommandContext, source: ByteReader, encoding: Encoding, 
         raise CommandError("invalid input")
 
 
+def read_wrap(text: str) -> int:
+    """The characters of a line, 0 for lines without end."""
+    wrap = parse_number(text, "wrap size", high=_ANY)
+    return 0 if wrap > _LONGEST_LINE else wrap
+
+
 def run_encoding(ctx: CommandContext, args: Arguments, encoding: Encoding) -> int:
     """Encode or decode one file or standard input."""
-    wrap = parse_number(args.value("wrap", "76") or "", "wrap size", high=_ANY)
-    if wrap > _LONGEST_LINE:
-        wrap = 0
+    wrap = read_wrap(args.value("wrap", "76") or "")
     if len(args.operands) > 1:
         raise UsageError(f"extra operand {quote(args.operands[1])}")
     name = args.operands[0] if args.operands else "-"

@@ -66,7 +66,7 @@ class Layout:
     def column_width(self) -> int:
         """Characters in a column; the numbers of merged files stand before all of them."""
         columns = self.places or self.columns
-        return max(1, (self.width - self.number_width - len(self.separator or "") * (columns - 1)) // columns)
+        return (self.width - self.number_width - len(self.separator or "") * (columns - 1)) // columns
 
 
 class Pages:
@@ -91,11 +91,12 @@ class Pages:
         text = self._shown(text)
         rows_of_page = layout.body
         size = rows_of_page * layout.columns
-        for part, ends in _sections(self.ctx.budget, text):
+        for part, ends, cut in _sections(self.ctx.budget, text):
             for start in range(0, max(len(part), ends), size):
                 cells = self._numbered(part[start : start + size])
                 rows = self._across(cells) if layout.across else self._down(cells, rows_of_page)
-                self._page(rows)
+                unfinished = cut or len(cells) % layout.columns or not (layout.across or layout.columns == 1)
+                self._page(rows, closed=len(cells) < size and bool(unfinished))
             self._ended = ends
             if ends and (len(part) % size or not part):
                 self._keep_form_feed()
@@ -105,21 +106,32 @@ class Pages:
         if self.layout.keeps_form_feeds and self._is_wanted():
             self.ctx.stdout.write(b"\f")
 
-    def merge(self, texts: Sequence[str]) -> None:
-        """`-m`: each file has its column; a form feed in one ends the page for all."""
+    def merge(self, texts: Sequence[str], *, broken: bool = False) -> None:
+        """`-m`: each file has its column; a form feed in one ends the page for all. The next file is `broken`: it ends the first line."""
         files = [_Sections(self.ctx.budget, self._shown(text)) for text in texts]
         body = self.layout.body
         while any(not file.is_done for file in files):
+            cuts = [file.is_cut for file in files]
             taken = [file.take(body) for file in files]
             rows = []
             for at in range(max(len(lines) for lines, _ in taken)):
                 self.ctx.budget.step(len(taken))
                 row = [lines[at] if at < len(lines) else "" for lines, _ in taken]
                 rows.append([self._number(), *row] if self.layout.numbered else row)
-            self._page(rows)
+                if broken:
+                    self._break_off(rows[0])
+                    return
+            last = [cut for lines, cut in zip([lines for lines, _ in taken], cuts, strict=True) if len(lines) == len(rows)]
+            self._page(rows, closed=all(file.is_done for file in files) and all(last))
             self._ended = any(ends for _, ends in taken)
             if self._ended:
                 self._keep_form_feed()
+
+    def _break_off(self, row: list[str]) -> None:
+        """Print the beginning of a row, at the top of a page."""
+        self.page += 1
+        if self._is_wanted():
+            self.ctx.stdout.write(encode(("" if self.layout.bare else self._header()) + self._row(row)))
 
     def complain_of_range(self) -> None:
         """Say that nothing was printed as there were not so many pages."""
@@ -139,10 +151,18 @@ class Pages:
                 self.ctx.budget.step(_PIECE // 64)
                 parts.append(text[start : start + _PIECE].translate(table))
             text = "".join(parts)
+        elif "\b" in text:
+            self.ctx.budget.step(len(text) // 16)
+            tab, width = layout.tabs_in or ("\t", _TAB)
+            start = layout.number_digits + 1 if layout.numbered and layout.columns > 1 and not layout.merged else 0
+            text = "\n".join([_at_columns(line, tab, width, start) if "\b" in line else line for line in text.split("\n")])
         if layout.tabs_in is not None:
             character, width = layout.tabs_in
             self.ctx.budget.charge(text.count(character) * width + len(text))
-            text = text.replace(character, "\t").expandtabs(width)
+            if character == "\t" and "\b" not in text:
+                text = text.expandtabs(width)
+            else:
+                text = "\n".join([_expand_both(line, character, width) for line in text.split("\n")])
         return text
 
     # the body
@@ -191,7 +211,7 @@ class Pages:
             if layout.tabs_out is not None:
                 line = _Line(layout.margin, layout.tabs_out)
                 line.add(text)
-                return line.finish(keep=bool(text))
+                return line.finish(keep=False)
             return " " * layout.margin + (_cut(text, layout.width) if layout.truncated else text)
         if layout.joined:
             prefix = cells[0] if layout.number_width else ""
@@ -219,7 +239,8 @@ class Pages:
         layout = self.layout
         return self.page >= layout.first_page and (layout.last_page is None or self.page <= layout.last_page)
 
-    def _page(self, rows: list[list[str]]) -> None:
+    def _page(self, rows: list[list[str]], *, closed: bool) -> None:
+        """Print a page; `closed` when its last row was the last to print, so that -d puts no empty line behind it."""
         layout = self.layout
         self.page += 1
         if not self._is_wanted():
@@ -236,6 +257,8 @@ class Pages:
                 self.ctx.stdout.write(encode("".join(parts)))
                 parts.clear()
                 size = 0
+        if layout.bare and closed and layout.double and parts:
+            parts[-1] = parts[-1][:-1]
         if not layout.bare:
             if layout.form_feed:
                 parts.append("\f")
@@ -308,26 +331,65 @@ class _Line:
 _WIDE = re.compile(r"[ -~]")
 
 
+def _at_columns(line: str, tab: str, width: int, start: int) -> str:
+    """The line without the backspaces that would go back before its beginning."""
+    kept: list[str] = []
+    column = start
+    for character in line:
+        if character == "\b":
+            if not column:
+                continue
+            column -= 1
+        elif character == tab:
+            column += width - column % width
+        elif " " <= character <= "~":
+            column += 1
+        kept.append(character)
+    return "".join(kept)
+
+
 def _width(text: str) -> int:
-    """The columns of a text as `pr` counts them: only what is printable ASCII has one."""
-    return len(text) if text.isascii() and text.isprintable() else len(_WIDE.findall(text))
+    """The columns of a text as `pr` counts them: only what is printable ASCII has one, and a backspace takes one back."""
+    return len(text) if text.isascii() and text.isprintable() else len(_WIDE.findall(text)) - text.count("\b")
 
 
-def _expand(text: str) -> str:
+def _expand(text: str, width: int = _TAB) -> str:
     """The text with blanks for its tabs."""
-    if text.isascii():
-        return text.expandtabs(_TAB)
+    if text.isascii() and "\b" not in text:
+        return text.expandtabs(width)
     parts = text.split("\t")
-    return "".join([part + " " * (_TAB - _width(part) % _TAB) for part in parts[:-1]]) + parts[-1]
+    return "".join([part + " " * (width - _width(part) % width) for part in parts[:-1]]) + parts[-1]
+
+
+def _expand_both(line: str, tab: str, width: int) -> str:
+    """The line with blanks for a character that stands for tabs, and for tabs themselves."""
+    if tab not in line and "\t" not in line:
+        return line
+    parts: list[str] = []
+    column = 0
+    for part in re.split(f"([{re.escape(tab)}\t])", line):
+        if part in (tab, "\t"):
+            size = width if part == tab else _TAB
+            part = " " * (size - column % size)
+        parts.append(part)
+        column += _width(part)
+    return "".join(parts)
 
 
 def _cut(text: str, width: int) -> str:
     """The beginning of a text that fits."""
     if text.isascii() and text.isprintable():
         return text[:width]
-    for at, found in enumerate(_WIDE.finditer(text)):
-        if at == width:
-            return text[: found.start()]
+    column = 0
+    for at, character in enumerate(text):
+        if character == "\t":
+            column += _TAB - column % _TAB
+        elif character == "\b":
+            column = max(0, column - 1)
+        elif " " <= character <= "~":
+            column += 1
+        if column > width:
+            return text[:at]
     return text
 
 
@@ -346,13 +408,16 @@ def _split(budget: Budget, text: str) -> list[str]:
     return lines
 
 
-def _sections(budget: Budget, text: str) -> Iterator[tuple[list[str], bool]]:
-    """Lines up to each form feed, which ends a page, and whether there is one; nothing after the last is no section."""
+def _sections(budget: Budget, text: str) -> Iterator[tuple[list[str], bool, bool]]:
+    """Lines up to each form feed, which ends a page, whether there is one, and whether the last line has no end.
+
+    Nothing after the last form feed is no section.
+    """
     *ended, last = text.replace("\f\n", "\f").split("\f")
     for part in ended:
-        yield _split(budget, part), True
+        yield _split(budget, part), True, not part.endswith("\n")
     if last:
-        yield _split(budget, last), False
+        yield _split(budget, last), False, not last.endswith("\n")
 
 
 class _Sections:
@@ -362,14 +427,14 @@ class _Sections:
         self._sections = _sections(budget, text)
         self._lines: list[str] = []
         self._start = 0
-        self._ends = False
+        self._ends = self.is_cut = False
         self.is_done = False
         self._go_on()
 
     def _go_on(self) -> None:
         found = next(self._sections, None)
         self.is_done = found is None
-        self._lines, self._ends = found or ([], False)
+        self._lines, self._ends, self.is_cut = found or ([], False, False)
         self._start = 0
 
     def take(self, count: int) -> tuple[list[str], bool]:

@@ -4,26 +4,50 @@ from __future__ import annotations
 
 import re
 
+from agentsandbox.commands._lines import inputs, line_blocks
 from agentsandbox.commands._quoting import quote
 from agentsandbox.errors import CommandError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
-__all__ = ["TabStops", "rewrite_digits"]
+    from agentsandbox.command import CommandContext
 
-_DIGITS = re.compile(r"-([0-9,]+)([A-Za-z]*)\Z")
+__all__ = ["TabStops", "joined_blocks", "rewrite_digits"]
+
+_DIGITS = re.compile(r"-(i*)([0-9].*)\Z", re.DOTALL)
+_TAKES_VALUE = re.compile(r"-i*t\Z|--t(?:a(?:bs?)?)?\Z")
 _MAX = 2**63 - 1
 
 
 def rewrite_digits(words: Sequence[str]) -> list[str]:
-    """`-4` is `-t 4`."""
-    rewritten = []
-    for word in words:
-        found = _DIGITS.match(word)
-        rewritten += [f"-t{found[1]}", *([f"-{found[2]}"] if found[2] else [])] if found else [word]
+    """`-4` is `-t 4`, and so is what follows a digit among letters."""
+    rewritten: list[str] = []
+    is_value = False
+    for at, word in enumerate(words):
+        if word == "--" and not is_value:
+            return [*rewritten, *words[at:]]
+        found = None if is_value else _DIGITS.match(word)
+        is_value = not is_value and _TAKES_VALUE.match(word) is not None
+        rewritten.append(f"-{found[1]}t{found[2]}" if found else word)
     return rewritten
+
+
+def joined_blocks(ctx: CommandContext, names: Sequence[str]) -> Iterator[bytes]:
+    """Blocks of whole lines of all files: a line that has no end goes on in the next file."""
+    held = b""
+    for _name, source in inputs(ctx, names):
+        for block in line_blocks(ctx.budget, source):
+            if held:
+                ctx.budget.charge(len(held) + len(block))
+                block, held = held + block, b""
+            if block.endswith(b"\n"):
+                yield block
+            else:
+                held = block
+    if held:
+        yield held
 
 
 class TabStops:
@@ -51,12 +75,13 @@ class TabStops:
     def _parse(self, text: str) -> None:
         """The stops of one option: a sign holds for all that stands behind it."""
         sign = ""
-        for item in re.split("[, \t]+", text):
-            found = re.match(r"([/+]*)([0-9]*)(.*)\Z", item, re.DOTALL)
+        for item in re.finditer("[^, \t]+", text):
+            found = re.match(r"([/+]*)([0-9]*)(.*)\Z", item[0], re.DOTALL)
             assert found is not None
             signs, digits, rest = found.groups()
             sign = signs[-1:] or sign
             if rest:
+                rest = text[item.start() + found.start(3) :]
                 if rest[0] in "/+" and digits:
                     raise CommandError(f"'{rest[0]}' specifier not at start of number: {quote(rest)}")
                 raise CommandError(f"tab size contains invalid character(s): {quote(rest)}")

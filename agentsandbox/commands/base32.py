@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from agentsandbox.command import Arguments, CommandContext, command
-from agentsandbox.commands._encodings import ENCODINGS, run_encoding
+from agentsandbox.commands._encodings import ENCODINGS, read_wrap, run_encoding
 
 
 @command(
     "base32",
+    values={"wrap": read_wrap},
     usage="""
     Usage: base32 [OPTION]... [FILE]
     Encode FILE in base32, or decode it, writing to standard output.

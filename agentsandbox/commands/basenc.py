@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from agentsandbox.command import Arguments, CommandContext, command
-from agentsandbox.commands._encodings import ENCODINGS, run_encoding
+from agentsandbox.commands._encodings import ENCODINGS, read_wrap, run_encoding
 from agentsandbox.errors import UsageError
 
 
 @command(
     "basenc",
+    values={"wrap": read_wrap},
     usage="""
     Usage: basenc [OPTION]... [FILE]
     Encode FILE, or decode it, writing to standard output.

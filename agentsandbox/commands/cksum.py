@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agentsandbox.command import Arguments, CommandContext, command
-from agentsandbox.commands._checksums import NAMES, blake_bits, run_checksum
+from agentsandbox.commands._checksums import NAMES, blake_bits, read_bits, run_checksum
 from agentsandbox.commands._choices import choose
 from agentsandbox.commands._lines import shown_name
 from agentsandbox.commands._sums import bsd_sum, posix_crc, sysv_sum
@@ -35,8 +35,13 @@ def _print_sums(ctx: CommandContext, args: Arguments, algorithm: str) -> int:
     return ctx.status
 
 
+def _algorithm(text: str) -> str:
+    return choose(text, "--algorithm", [(name,) for name in (*_SUMS, *NAMES)])
+
+
 @command(
     "cksum",
+    values={"algorithm": _algorithm, "length": lambda text: read_bits("cksum", text)},
     usage="""
     Usage: cksum [OPTION]... [FILE]...
     Print or check checksums: by default the CRC of POSIX and the size of each FILE.
@@ -63,7 +68,7 @@ def _print_sums(ctx: CommandContext, args: Arguments, algorithm: str) -> int:
 )
 def cksum(ctx: CommandContext, args: Arguments) -> int:
     given = args.value("algorithm")
-    algorithm = None if given is None else choose(given, "--algorithm", [(name,) for name in (*_SUMS, *NAMES)])
+    algorithm = None if given is None else _algorithm(given)
     if args.flag("length") and algorithm != "blake2b" and blake_bits(ctx, args, most=None):
         raise CommandError("--length is only supported with --algorithm=blake2b")
     if algorithm in _SUMS and args.flag("check"):

@@ -197,17 +197,24 @@ def _first_difference(first: bytes, second: bytes, size: int) -> int:
     return low
 
 
+def _ignored(text: str) -> list[int]:
+    first, colon, second = text.partition(":")
+    try:
+        skip = _size(first, "--ignore-initial")
+    except CommandError:
+        raise _usage_error(f"invalid --ignore-initial value '{text}'") from None
+    return [skip, _size(second, "--ignore-initial") if colon else skip]
+
+
+def _limit(text: str) -> int:
+    return _size(text, "--bytes")
+
+
 def _skips(args: Arguments) -> tuple[int, int]:
     found = [0, 0]
     text = args.value("ignore-initial")
     if text is not None:
-        first, colon, second = text.partition(":")
-        try:
-            found = [_size(first, "--ignore-initial")] * 2
-            if colon:
-                found[1] = _size(second, "--ignore-initial")
-        except CommandError:
-            raise _usage_error(f"invalid --ignore-initial value '{text}'") from None
+        found = _ignored(text)
     for at, word in enumerate(args.operands[2:4]):
         found[at] = _size(word, "--ignore-initial")
     return found[0], found[1]
@@ -216,6 +223,7 @@ def _skips(args: Arguments) -> tuple[int, int]:
 @command(
     "cmp",
     late=True,
+    values={"ignore-initial": _ignored, "bytes": _limit},
     raw=True,
     usage="""
     Usage: cmp [OPTION]... FILE1 [FILE2 [SKIP1 [SKIP2]]]
@@ -244,14 +252,14 @@ def cmp(ctx: CommandContext, args: Arguments) -> int:
         args = cmp.parser().parse(ctx.words)
     except UsageError as error:
         raise _usage_error(error.message) from None
-    skips = _skips(args)
-    limits = [_size(text, "--bytes") for text in args.values("bytes")]
+    limits = [_limit(text) for text in args.values("bytes")]
     verbose, quiet = args.flag("verbose"), args.flag("quiet")
     if verbose and quiet:
         raise _usage_error("options -l and -s are incompatible")
+    skips = _skips(args)
     words = args.operands
     if not words:
-        raise _usage_error("missing operand after 'cmp'")
+        raise _usage_error(f"missing operand after '{ctx.words[-1] if ctx.words else 'cmp'}'")
     if len(words) > 4:
         raise _usage_error(f"extra operand '{words[4]}'")
     names = (words[0], words[1] if len(words) > 1 else "-")

@@ -13,11 +13,12 @@ from agentsandbox.streams import decode, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
 _PIECE = 1 << 16
 _INVALID = re.compile("[\udc80-\udcff]")
 _TAB = 8
+_BLANKS = " \t\v\f\r"
 
 
 def _read_lines(ctx: CommandContext, names: Sequence[str], *, tables: bool = True) -> Iterator[str]:
@@ -38,6 +39,15 @@ def _read_lines(ctx: CommandContext, names: Sequence[str], *, tables: bool = Tru
             yield text if text.isascii() else "".join(_shown_pieces(ctx, text))
     if opened and tables:  # then one file that is there makes a success of it
         ctx.status = 0
+
+
+def _filled_lines(found: Iterable[str], *, kept: bool) -> Iterator[str]:
+    """The lines in which something stands, and with `kept` empty ones for the others."""
+    for line in found:
+        if line.strip(_BLANKS):
+            yield line
+        elif kept:
+            yield ""
 
 
 def _shown_pieces(ctx: CommandContext, text: str) -> Iterator[str]:
@@ -111,9 +121,9 @@ def _table(ctx: CommandContext, args: Arguments, width: int) -> None:
     if as_json and not names:
         raise CommandError("option --table-columns required for --json")
     separators = args.value("separator")
-    limit = _number(args.value("table-columns-limit"), "columns limit") if args.flag("table-columns-limit") else 0
-    kept = args.flag("keep-empty-lines")
-    rows = [tuple(_split(line, separators, limit)) for line in _read_lines(ctx, args.operands) if kept or line.strip(" \t")]
+    limit = _limit(args.value("table-columns-limit") or "") if args.flag("table-columns-limit") else 0
+    found = _filled_lines(_read_lines(ctx, args.operands), kept=args.flag("keep-empty-lines"))
+    rows = [tuple(_split(line, separators, limit)) for line in found]
     if not rows:
         return
     table = Table(rows, names, ctx.budget, width)
@@ -142,15 +152,31 @@ _OF_TABLES = (
 )  # fmt: skip
 
 
-def _number(text: str | None, what: str) -> int:
-    if text is None or not re.fullmatch("[0-9]{1,9}", text) or not int(text):
+def _number(text: str, what: str) -> int:
+    found = re.fullmatch(r"[ \t\n\v\f\r]*([+-]?[0-9]+)", text)
+    if found is None:
         raise CommandError(f"invalid {what} argument: '{text}'")
-    return int(text)
+    number = int(found[1]) if len(found[1]) < 12 else 2**32
+    if not 0 <= number < 2**32:
+        raise CommandError(f"invalid {what} argument: '{text}': Numerical result out of range")
+    return number
+
+
+def _width(text: str) -> int:
+    return _number(text, "columns")
+
+
+def _limit(text: str) -> int:
+    limit = _number(text, "columns limit")
+    if not limit:
+        raise CommandError("columns limit must be greater than zero")
+    return limit
 
 
 @command(
     "column",
     late=True,
+    values={"output-width": _width, "table-columns-limit": _limit},
     usage="""
     Usage: column [OPTION]... [FILE]...
     Write the lines of each FILE in columns, or their fields as a table.
@@ -187,7 +213,7 @@ def column(ctx: CommandContext, args: Arguments) -> int:
     if shaped and args.flag("fillrows"):
         raise CommandError(f"mutually exclusive arguments: --{shaped} --fillrows")
     if args.flag("output-width"):
-        width = _number(args.value("output-width"), "columns")
+        width = _width(args.value("output-width") or "")
     else:
         text = ctx.env.get("COLUMNS", "")
         width = int(text) if re.fullmatch("[1-9][0-9]{0,5}", text) else 80
@@ -198,8 +224,7 @@ def column(ctx: CommandContext, args: Arguments) -> int:
         return ctx.status
     if any(args.flag(name) for name in _OF_TABLES):
         raise CommandError("option --table required for all --table-*")
-    kept = args.flag("keep-empty-lines")
-    entries = [line for line in _read_lines(ctx, args.operands, tables=False) if kept or line.strip(" \t")]
+    entries = list(_filled_lines(_read_lines(ctx, args.operands, tables=False), kept=args.flag("keep-empty-lines")))
     if entries:
         _fill(ctx, entries, width, rows_first=args.flag("fillrows"))
     return ctx.status

@@ -198,12 +198,12 @@ def _delimiter(args: Arguments) -> bytes:
     """,
 )
 def comm(ctx: CommandContext, args: Arguments) -> int:
+    delimiter = _delimiter(args)
     words = args.operands
     if len(words) < 2:
         raise UsageError(f"missing operand after {quote(words[0])}" if words else "missing operand")
     if len(words) > 2:
         raise UsageError(f"extra operand {quote(words[2])}")
-    delimiter = _delimiter(args)
     end = b"\0" if args.flag("zero-terminated") else b"\n"
     last = args.last("check-order", "nocheck-order")
     checks = None if last is None else last == "check-order"
@@ -217,7 +217,8 @@ def comm(ctx: CommandContext, args: Arguments) -> int:
     result = _Comparison(ctx, (not args.flag("1"), not args.flag("2"), not args.flag("3")), delimiter, end)
     files = _compare_sources(ctx, sources, result, checks)
     if args.flag("total"):
-        result.parts.append(delimiter.join([b"%d" % total for total in result.totals]) + delimiter + b"total" + end)
+        between = b"" if args.value("output-delimiter") == "" else delimiter
+        result.parts.append(between.join([b"%d" % total for total in result.totals]) + between + b"total" + end)
     result.flush()
     if any(file.complained for file in files):
         raise CommandError("input is not in sorted order")

@@ -108,7 +108,7 @@ class _Splitter:
         self.elide = args.flag("elide-empty-files")
         self.suppress = args.flag("suppress-matched")
         prefix = args.value("prefix", "xx") or ""
-        digits = parse_number(args.value("digits", "2") or "", "number", high=255)
+        digits = _digits(args.value("digits", "2") or "")
         suffix = args.value("suffix-format")
         conversion = _check_suffix(suffix) if suffix is not None else None
 
@@ -217,6 +217,10 @@ def _check_suffix(text: str) -> re.Match[str]:
     return chosen
 
 
+def _digits(text: str) -> int:
+    return parse_number(text, "number", high=255)
+
+
 def _convert(found: re.Match[str], number: int) -> str:
     flags, width, precision, letter = found.groups()
     digits = format(number, {"i": "d", "u": "d"}.get(letter, letter)).zfill(int(precision or "0"))
@@ -229,6 +233,7 @@ def _convert(found: re.Match[str], number: int) -> str:
 
 @command(
     "csplit",
+    values={"digits": _digits},
     usage="""
     Usage: csplit [OPTION]... FILE PATTERN...
     Write pieces of FILE to xx00, xx01, ..., cut at PATTERNs, and print their sizes.

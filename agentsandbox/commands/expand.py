@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from agentsandbox.command import Arguments, CommandContext, command
-from agentsandbox.commands._lines import inputs, line_blocks
-from agentsandbox.commands._tab_stops import TabStops, rewrite_digits
+from agentsandbox.commands._tab_stops import TabStops, joined_blocks, rewrite_digits
 
 
 def _expand_line(ctx: CommandContext, line: bytes, stops: TabStops, *, initial: bool) -> bytes:
@@ -47,20 +46,19 @@ def _expand_line(ctx: CommandContext, line: bytes, stops: TabStops, *, initial: 
 def expand(ctx: CommandContext, args: Arguments) -> int:
     stops = TabStops(args.values("tabs"))
     initial = args.flag("initial")
-    for _name, source in inputs(ctx, args.operands):
-        for block in line_blocks(ctx.budget, source):
-            if b"\t" not in block:
-                ctx.stdout.write(block)
-                continue
-            found = []
-            for line in block.split(b"\n"):
-                ctx.budget.step(len(line) // 64 + 1)
-                if b"\t" not in line:
-                    found.append(line)
-                elif b"\b" not in line and b"\r" not in line and not initial and stops.every:
-                    ctx.budget.charge(len(line) + line.count(b"\t") * stops.every)
-                    found.append(line.expandtabs(stops.every))
-                else:
-                    found.append(_expand_line(ctx, line, stops, initial=initial))
-            ctx.stdout.write(b"\n".join(found))
+    for block in joined_blocks(ctx, args.operands):
+        if b"\t" not in block:
+            ctx.stdout.write(block)
+            continue
+        found = []
+        for line in block.split(b"\n"):
+            ctx.budget.step(len(line) // 64 + 1)
+            if b"\t" not in line:
+                found.append(line)
+            elif b"\b" not in line and b"\r" not in line and not initial and stops.every:
+                ctx.budget.charge(len(line) + line.count(b"\t") * stops.every)
+                found.append(line.expandtabs(stops.every))
+            else:
+                found.append(_expand_line(ctx, line, stops, initial=initial))
+        ctx.stdout.write(b"\n".join(found))
     return ctx.status

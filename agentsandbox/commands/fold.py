@@ -12,22 +12,29 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_OBSOLETE = re.compile(r"-([0-9]+)(.*)", re.DOTALL)
+_OBSOLETE = re.compile(r"-([bs]*)([0-9].*)", re.DOTALL)
 
 
+_TAKES_VALUE = re.compile(r"-[bs]*w\Z|--w(?:i(?:d(?:th?)?)?)?\Z")
 _PIECES = 8192
 """Pieces of a line that are made at a time."""
 
 
 def _rewrite(words: Sequence[str]) -> Sequence[str]:
-    """`-40` is `-w 40`."""
+    """`-40` is `-w 40`, and so is what follows a digit among letters."""
     rewritten: list[str] = []
+    is_value = False
     for at, word in enumerate(words):
-        if word == "--":
+        if word == "--" and not is_value:
             return [*rewritten, *words[at:]]
-        found = _OBSOLETE.match(word)
-        rewritten += [f"-w{found[1]}", *([f"-{found[2]}"] if found[2] else [])] if found else [word]
+        found = None if is_value else _OBSOLETE.match(word)
+        is_value = not is_value and _TAKES_VALUE.match(word) is not None
+        rewritten.append(f"-{found[1]}w{found[2]}" if found else word)
     return rewritten
+
+
+def _width(text: str) -> int:
+    return parse_number(text, "number of columns", low=1, high=2**64 - 10)
 
 
 def _fold_block(block: bytes, width: int) -> bytes:
@@ -99,6 +106,7 @@ def _fold_columns(ctx: CommandContext, line: bytes, width: int, spaces: bool) ->
 @command(
     "fold",
     rewrite=_rewrite,
+    values={"width": _width},
     usage="""
     Usage: fold [OPTION]... [FILE]...
     Wrap the lines of each FILE, writing to standard output.
@@ -114,7 +122,7 @@ def _fold_columns(ctx: CommandContext, line: bytes, width: int, spaces: bool) ->
 def fold(ctx: CommandContext, args: Arguments) -> int:
     width = 80
     for text in args.values("width"):
-        width = parse_number(text, "number of columns", low=1, high=2**64 - 10)
+        width = _width(text)
     spaces, by_bytes = args.flag("spaces"), args.flag("bytes")
     for _name, source in inputs(ctx, args.operands):
         for block in line_blocks(ctx.budget, source, size=1 << 16):

@@ -58,6 +58,10 @@ def _refuse_digits(words: Sequence[str]) -> None:
             is_value = found.end() == len(word)
 
 
+def _count(text: str, unit: str) -> int:
+    return parse_size(text.removeprefix("-"), f"number of {unit}")
+
+
 def _first_lines(ctx: CommandContext, source: ByteReader, count: int, end: bytes) -> None:
     if not count:
         return
@@ -137,6 +141,7 @@ def _all_but_bytes(ctx: CommandContext, source: ByteReader, count: int) -> None:
 @command(
     "head",
     rewrite=_rewrite,
+    values={"lines": lambda text: _count(text, "lines"), "bytes": lambda text: _count(text, "bytes")},
     usage="""
     Usage: head [OPTION]... [FILE]...
     Print the first 10 lines of each FILE, after a header with its name if there are several.
@@ -160,7 +165,7 @@ def head(ctx: CommandContext, args: Arguments) -> int:
         if key in ("lines", "bytes"):
             unit, text = key, value or ""
             all_but = text.startswith("-")
-            count = parse_size(text[1:] if all_but else text, f"number of {key}")
+            count = _count(text, key)
     names = args.operands or ["-"]
     last = args.last("quiet", "verbose")
     headers = last == "verbose" or (last is None and len(names) > 1)

@@ -26,7 +26,7 @@ _STANDARD = {
     "": ['"%07.7_Ax\n"', _ADDRESS + r'8/2 "%04x " "\n"'],
 }
 _PRINTABLE = bytes([byte if 32 <= byte < 127 else 46 for byte in range(256)])
-_SIZE = re.compile(r"(0[xX][0-9a-fA-F]{1,16}|[0-9]{1,20})(?:([KMGTPEZY])(iB|B)?)?\Z")
+_SIZE = re.compile(r"(0[xX][0-9a-fA-F]{1,16}|[0-9]{1,20})(?:([KMGTPEZYkmgtpezy])(i[Bb]|[Bb])?)?\Z")
 
 
 def _size(text: str, what: str) -> int:
@@ -36,8 +36,16 @@ def _size(text: str, what: str) -> int:
     digits, letter, suffix = found.groups()
     value = int(digits, 16 if digits[:2] in ("0x", "0X") else 8 if digits.startswith("0") and not digits.strip("01234567") else 10)
     if letter:
-        value *= (1000 if suffix == "B" else 1024) ** ("KMGTPEZY".index(letter) + 1)
+        value *= (1000 if suffix in ("B", "b") else 1024) ** ("KMGTPEZY".index(letter.upper()) + 1)
     return value
+
+
+def _offset(text: str) -> int:
+    return _size(text, "offset")
+
+
+def _length(text: str) -> int:
+    return _size(text, "length")
 
 
 _MODES = ("auto", "never", "always")
@@ -139,6 +147,7 @@ def _canonical(data: bytes, position: int) -> str:
 @command(
     "hexdump",
     late=True,
+    values={"skip": _offset, "length": _length},
     usage="""
     Usage: hexdump [OPTION]... [FILE]...
     Show the bytes of all FILEs in hexadecimal, decimal, octal or as characters.
@@ -159,8 +168,8 @@ def _canonical(data: bytes, position: int) -> str:
     """,
 )
 def hexdump(ctx: CommandContext, args: Arguments) -> int:
-    skip = _Skip(_size(args.value("skip", "0") or "", "offset"))
-    limit = _size(args.value("length") or "", "length") if args.flag("length") else None
+    skip = _Skip(_offset(args.value("skip", "0") or ""))
+    limit = _length(args.value("length") or "") if args.flag("length") else None
     formats = _formats(ctx, args)
     size = max([form.size for form in formats])
     ctx.budget.charge(size * 32)

@@ -15,7 +15,7 @@ from agentsandbox.streams import encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
 _UNUSUAL = re.compile(rb"[\n\v\f\r]|[ \t]\Z")
 _BLANKS = re.compile(rb"[ \t\n]+")
@@ -45,7 +45,7 @@ class _Options:
 
     def __init__(self, args: Arguments) -> None:
         self.fields = self._join_fields(args)
-        self.tab = self._tab(args.values("t"))
+        self.tab = self.tab_of(args.values("t"))
         self.separator = self.tab if self.tab is not None and self.tab != b"" else (b"" if self.tab == b"" else b" ")
         self.end = b"\0" if args.flag("zero-terminated") else b"\n"
         self.fold = args.flag("ignore-case")
@@ -59,8 +59,7 @@ class _Options:
         last = args.last("check-order", "nocheck-order")
         self.checks = None if last is None else last == "check-order"
         self.auto = "auto" in args.values("o")
-        specs = [text for value in args.values("o") if value != "auto" for text in re.split("[, \t]+", value) if text]
-        self.columns = [_column(text) for text in specs]
+        self.columns = [column for value in args.values("o") for column in _columns(value)]
 
     @staticmethod
     def _join_fields(args: Arguments) -> list[int]:
@@ -76,7 +75,8 @@ class _Options:
         return [field or 0 for field in fields]
 
     @staticmethod
-    def _tab(given: list[str]) -> bytes | None:
+    def tab_of(given: list[str]) -> bytes | None:
+        """The separator that -t gives, a newline as ""; None without it."""
         tab: bytes | None = None
         for text in given:
             new = b"\0" if text == "\\0" else encode(text)
@@ -102,6 +102,11 @@ def _file_number(text: str) -> int:
     return int(found[1])
 
 
+def _columns(text: str) -> list[tuple[int, int]]:
+    """The columns of one value of -o, none for "auto"."""
+    return [] if text == "auto" else [_column(spec) for spec in re.split("[, \t]+", text) if spec]
+
+
 def _column(text: str) -> tuple[int, int]:
     if text == "0":
         return 0, 0
@@ -124,6 +129,15 @@ def _split_blanks(text: bytes) -> list[bytes]:
     return _BLANKS.split(stripped) if stripped else []
 
 
+def _unreadable(error: OSError) -> Iterator[bytes]:
+    """The lines of a directory, which can be opened but not read."""
+
+    def read() -> bytes:
+        raise CommandError(f"read error: {error.strerror}")
+
+    return iter(read, b"")
+
+
 class _Input:
     """One file: lines with their fields, checked for order."""
 
@@ -133,7 +147,7 @@ class _Input:
         try:
             self.source = lines(ctx.budget, ctx.open_input(name), options.end)
         except IsADirectoryError as error:
-            raise CommandError(f"read error: {error.strerror}") from None
+            self.source = _unreadable(error)
         except OSError as error:
             raise CommandError(describe_os_error(error, shown_name(name))) from None
         self.ctx = ctx
@@ -392,8 +406,40 @@ def _joined(found: list[bytes], keys: list[bytes], rests: dict[bytes, bytes], op
     return made
 
 
+def _take_obsolete(args: Arguments, words: Sequence[str]) -> None:
+    """Of more than two operands those right behind -o are columns too, and one behind -j1 or -j2 is a field of that file."""
+    names: list[tuple[str, str]] = []
+    after_options = words[words.index("--") + 1 :] if "--" in words else []
+    before = ""
+    found = join.parser().parse(words[: len(words) - len(after_options)], in_order=True)
+    for key, value in [*found.given, *[("--", word) for word in after_options]]:
+        if key not in ("", "--"):
+            before = key if key == "o" else f"j{value}" if key == "j" and f"-j{value}" in words and value in ("1", "2") else ""
+            continue
+        if len(names) == 2:
+            at = 0 if names[0][0] else 1
+            kind, text = names.pop(at)
+            if not kind:
+                raise UsageError(f"extra operand {quote_always(value or '')}")
+            if kind != "o":
+                args.given.remove(("j", kind[1:]))
+            args.given.append((kind.removeprefix("j"), text))
+        names.append((before if not key else "", value or ""))
+        before = before if before == "o" else ""
+    args.operands = [name for _, name in names]
+
+
 @command(
     "join",
+    values={
+        "1": _field_number,
+        "2": _field_number,
+        "j": _field_number,
+        "a": _file_number,
+        "v": _file_number,
+        "t": lambda text: _Options.tab_of([text]),
+        "o": _columns,
+    },
     usage="""
     Usage: join [OPTION]... FILE1 FILE2
     For each pair of lines with the same join field, write one line.
@@ -418,6 +464,8 @@ def _joined(found: list[bytes], keys: list[bytes], rests: dict[bytes, bytes], op
     """,
 )
 def join(ctx: CommandContext, args: Arguments) -> int:
+    if len(args.operands) > 2:
+        _take_obsolete(args, ctx.words)
     options = _Options(args)
     words = args.operands
     if len(words) < 2:

@@ -34,8 +34,8 @@ def _integer(text: str, what: str) -> int:
     return value
 
 
-def _style(ctx: CommandContext, text: str, section: str) -> Callable[[bytes], bool] | str:
-    """Which lines of a section get a number: a letter, or a function for `pREGEX`."""
+def _style(ctx: CommandContext | None, text: str, section: str) -> Callable[[bytes], bool] | str:
+    """Which lines of a section get a number: a letter, or a function for `pREGEX`, of use with a context only."""
     if text in ("a", "t", "n"):
         return text
     if text.startswith("p"):
@@ -45,8 +45,30 @@ def _style(ctx: CommandContext, text: str, section: str) -> Callable[[bytes], bo
             pattern = compile_posix(text[1:], extended=False, dialect="grep")
         except RegexError as error:
             raise CommandError(str(error)) from None
-        return lambda line: pattern.test(decode(line), ctx.budget)
+        return lambda line: ctx is not None and pattern.test(decode(line), ctx.budget)
     raise UsageError(f"invalid {section} numbering style: {quote(text)}")
+
+
+def _start(text: str) -> int:
+    return _integer(text, "starting line number")
+
+
+def _increment(text: str) -> int:
+    return _integer(text, "line number increment")
+
+
+def _join(text: str) -> int:
+    return parse_signed(text, "line number of blank lines", low=1, high=2**63 - 1)
+
+
+def _width(text: str) -> int:
+    return parse_signed(text, "line number field width", low=1, high=_INT_MAX)
+
+
+def _format(text: str) -> str:
+    if text not in ("ln", "rn", "rz"):
+        raise UsageError(f"invalid line numbering format: {quote(text)}")
+    return text
 
 
 class _Numbering:
@@ -62,14 +84,12 @@ class _Numbering:
         given = {"header": "n", "body": "t", "footer": "n"}
         for section in _SECTIONS:
             given[section] = args.value(f"{section}-numbering", given[section]) or ""
-        self.start = _integer(args.value("starting-line-number", "1") or "", "starting line number")
-        self.increment = _integer(args.value("line-increment", "1") or "", "line number increment")
-        self.join = parse_signed(args.value("join-blank-lines", "1") or "", "line number of blank lines", low=1, high=2**63 - 1)
-        self.width = parse_signed(args.value("number-width", "6") or "", "line number field width", low=1, high=_INT_MAX)
-        self.format = args.value("number-format", "rn") or ""
+        self.start = _start(args.value("starting-line-number", "1") or "")
+        self.increment = _increment(args.value("line-increment", "1") or "")
+        self.join = _join(args.value("join-blank-lines", "1") or "")
+        self.width = _width(args.value("number-width", "6") or "")
+        self.format = _format(args.value("number-format", "rn") or "")
         self.styles = {section: _style(ctx, text, section) for section, text in given.items()}
-        if self.format not in ("ln", "rn", "rz"):
-            raise UsageError(f"invalid line numbering format: {quote(self.format)}")
         self.separator = encode(args.value("number-separator", "\t") or "")
         ctx.budget.charge(self.width + len(self.separator))
         self.renumber = not args.flag("no-renumber")
@@ -179,6 +199,16 @@ class _Numbering:
 
 @command(
     "nl",
+    values={
+        "header-numbering": lambda text: _style(None, text, "header"),
+        "body-numbering": lambda text: _style(None, text, "body"),
+        "footer-numbering": lambda text: _style(None, text, "footer"),
+        "starting-line-number": _start,
+        "line-increment": _increment,
+        "join-blank-lines": _join,
+        "number-width": _width,
+        "number-format": _format,
+    },
     usage="""
     Usage: nl [OPTION]... [FILE]...
     Write each FILE to standard output, with line numbers added.

@@ -56,10 +56,7 @@ def _unescape(text: str) -> str:
     return _ESCAPE.sub(replace, text).split("\0")[0]
 
 
-def _read_width(args: Arguments, key: str, default: int, what: str) -> int:
-    text = args.value(key)
-    if text is None:
-        return default
+def _read_width(text: str, what: str) -> int:
     found = _NUMBER.fullmatch(text)
     digits = found[1].lower() if found is not None else "0"
     value = 0
@@ -115,8 +112,8 @@ class _Layout:
     __slots__ = ("after", "before", "gap", "half", "macro", "mark", "reference_right", "reference_width", "referred")
 
     def __init__(self, args: Arguments, search: Search, names: list[str], *, traditional: bool) -> None:
-        self.gap = _read_width(args, "gap-size", 3, "gap width")
-        width = _read_width(args, "width", 72, "line width")
+        self.gap = _read_width(args.value("gap-size", "3") or "", "gap width")
+        width = _read_width(args.value("width", "72") or "", "line width")
         self.mark = encode(_unescape(args.value("flag-truncation", "/") or ""))
         self.macro = encode(args.value("macro-name", "xx") or "")
         self.referred = search.auto or search.given
@@ -333,8 +330,17 @@ def _write(ctx: CommandContext, out: ByteWriter, search: Search, texts: list[byt
     out.write(b"\n".join([*block, b""]))
 
 
+def _format(text: str) -> str:
+    return choose(text, "--format", [["roff"], ["tex"]])
+
+
 @command(
     "ptx",
+    values={
+        "gap-size": lambda text: _read_width(text, "gap width"),
+        "width": lambda text: _read_width(text, "line width"),
+        "format": _format,
+    },
     usage="""
     Usage: ptx [OPTION]... [INPUT]...   (without -G)
       or:  ptx -G [OPTION]... [INPUT [OUTPUT]]
@@ -368,7 +374,7 @@ def ptx(ctx: CommandContext, args: Arguments) -> int:
     form = ""
     for key, value in args.given:
         if key == "format":
-            form = choose(value or "", "--format", [["roff"], ["tex"]])
+            form = _format(value or "")
         elif key in ("O", "T"):
             form = {"O": "roff", "T": "tex"}[key]
     names = args.operands or ["-"]

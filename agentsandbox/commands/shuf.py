@@ -23,12 +23,14 @@ _CHUNK = 4096
 
 def _count(args: Arguments) -> int | None:
     """The smallest `-n`."""
-    counts = []
-    for text in args.values("head-count"):
-        if not re.fullmatch(r"[ \t]*\+?[0-9]+", text):
-            raise CommandError(f"invalid line count: {quote(text)}")
-        counts.append(int(text) if len(text) < 30 else 2**64)
+    counts = [_line_count(text) for text in args.values("head-count")]
     return min(counts) if counts else None
+
+
+def _line_count(text: str) -> int:
+    if not re.fullmatch(r"[ \t]*\+?[0-9]+", text):
+        raise CommandError(f"invalid line count: {quote(text)}")
+    return int(text) if len(text) < 30 else 2**64
 
 
 def _range(text: str) -> tuple[int, int]:
@@ -111,6 +113,7 @@ def _chance(ctx: CommandContext, args: Arguments) -> Chance:
 
 @command(
     "shuf",
+    values={"head-count": _line_count, "input-range": _range},
     usage="""
     Usage: shuf [OPTION]... [FILE]
       or:  shuf -e [OPTION]... [ARG]...
@@ -132,7 +135,8 @@ def _chance(ctx: CommandContext, args: Arguments) -> Chance:
 def shuf(ctx: CommandContext, args: Arguments) -> int:
     end = b"\0" if args.flag("zero-terminated") else b"\n"
     count = _count(args)
-    items = _items(ctx, args, end) if count != 0 or len(args.operands) != 1 or args.flag("echo") else []
+    unread = count == 0 and len(args.operands) == 1 and args.last("echo", "input-range") is None
+    items = [] if unread else _items(ctx, args, end)
     if args.flag("repeat") and not len(items) and count != 0:
         raise CommandError("no lines to repeat")
     outputs = args.values("output")

@@ -19,21 +19,36 @@ if TYPE_CHECKING:
     from agentsandbox.streams import ByteReader
 
 _WAYS = ("lines", "bytes", "line-bytes", "number")
-_OBSOLETE = re.compile(r"-([0-9]+)(.*)\Z", re.DOTALL)
+_CLUSTER = re.compile(r"-([deux0-9]*)(.*)\Z", re.DOTALL)
 _SIZES = "bEGKkMmPTYZ0"
-_TAKES_VALUE = re.compile(r"-[deuxz]*[abClnt]\Z|--(?:additional-suffix|bytes|filter|line-bytes|lines|number|separator|suffix-length)\Z")
+_TAKES_VALUE = re.compile(r"-[deux0-9]*[abClnt]\Z|--(?:additional-suffix|bytes|filter|line-bytes|lines|number|separator|suffix-length)\Z")
 
 
 def _rewrite(words: Sequence[str]) -> list[str]:
-    """`-100` is `-l 100`."""
+    """`-100` is `-l 100`: the digits among the letters of a word, the last such word's."""
     rewritten: list[str] = []
+    lines: int | None = None
     is_value = False
     for at, word in enumerate(words):
         if word == "--" and not is_value:
             return [*rewritten, *words[at:]]
-        found = None if is_value else _OBSOLETE.match(word)
+        found = None if is_value else _CLUSTER.match(word)
         is_value = not is_value and _TAKES_VALUE.match(word) is not None
-        rewritten += [f"-l{found[1]}", *([f"-{found[2]}"] if found[2] else [])] if found else [word]
+        digits = re.sub("[^0-9]", "", found[1]) if found is not None else ""
+        if found is None or not digits:
+            rewritten.append(word)
+            continue
+        if int(digits[:40]) >= 2**64:
+            over = next(size for size in range(1, 41) if int(digits[:size]) >= 2**64)
+            raise CommandError(f"line count option -{digits[:over]}... is too large")
+        if lines is not None:
+            rewritten[lines] = "--unbuffered"  # which makes no difference
+        lines = len(rewritten)
+        rewritten.append(f"-l{digits}")
+        letters = re.sub("[0-9]", "", found[1]) + found[2]
+        rewritten += [f"-{letters}"] if letters else []
+    if lines is not None and not int(rewritten[lines][2:]):
+        raise UsageError(f"invalid number of lines: {quote('0')}")
     return rewritten
 
 
@@ -170,6 +185,15 @@ def _separator(args: Arguments) -> bytes:
     return b"\0" if given[0] == "\\0" else encode(given[0])
 
 
+_READERS: dict[str, Callable[[str], object]] = {
+    "lines": lambda text: parse_size(text, "number of lines", suffixes="", low=1),
+    "bytes": lambda text: parse_size(text, "number of bytes", suffixes=_SIZES, low=1),
+    "line-bytes": lambda text: parse_size(text, "number of bytes", suffixes=_SIZES, low=1),
+    "number": _Chunks,
+    "suffix-length": lambda text: parse_number(text, "suffix length", high=4096),
+}
+
+
 def _names(args: Arguments, prefix: str, chunks: int) -> Names:
     additional = args.value("additional-suffix", "") or ""
     if "/" in additional:
@@ -191,6 +215,7 @@ def _names(args: Arguments, prefix: str, chunks: int) -> Names:
 @command(
     "split",
     rewrite=_rewrite,
+    values=_READERS,
     usage="""
     Usage: split [OPTION]... [FILE [PREFIX]]
     Write pieces of FILE to PREFIXaa, PREFIXab, ...; by default 1000 lines each, and PREFIX is 'x'.

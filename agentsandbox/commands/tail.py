@@ -48,6 +48,10 @@ def _rewrite(words: Sequence[str]) -> Sequence[str]:
     return [unit, sign + number, *(["-f"] if found[4] else []), *words[1:]]
 
 
+def _count(text: str, unit: str) -> int:
+    return parse_size(text.removeprefix("-"), f"number of {unit}")
+
+
 class _Part:
     """Which part is wanted: `count` lines or bytes from the end, or everything from number `count` on."""
 
@@ -60,7 +64,7 @@ class _Part:
             if key in ("lines", "bytes"):
                 text = value or ""
                 self.unit, self.from_start = key, self.from_start or text.startswith("+")
-                self.count = parse_size(text.removeprefix("-"), f"number of {key}")
+                self.count = _count(text, key)
 
 
 def _size_of(source: ByteReader) -> int | None:
@@ -295,6 +299,14 @@ _FOLLOW = (("descriptor",), ("name",))
 @command(
     "tail",
     rewrite=_rewrite,
+    values={
+        "lines": lambda text: _count(text, "lines"),
+        "bytes": lambda text: _count(text, "bytes"),
+        "follow": lambda text: choose(text, "--follow", _FOLLOW),
+        "max-unchanged-stats": lambda text: _number(text, "maximum number of unchanged stats between opens"),
+        "pid": lambda text: _number(text, "PID"),
+        "sleep-interval": _seconds,
+    },
     usage="""
     Usage: tail [OPTION]... [FILE]...
     Print the last 10 lines of each FILE, after a header with its name if there are several.

@@ -159,6 +159,8 @@ def tr(ctx: CommandContext, args: Arguments) -> int:
         raise CommandError("only one [c*] repeat construct may appear in string2")
     if first.fills:
         raise CommandError("the [c*] repeat construct may not appear in string1")
+    if second is not None and second.fills and delete:
+        raise CommandError("the [c*] construct may appear in string2 only when translating")
     chosen = first.content()
     if complement:
         chosen = bytes([byte for byte in range(256) if byte not in chosen])

@@ -5,23 +5,53 @@ from __future__ import annotations
 import re
 
 from agentsandbox.command import Arguments, CommandContext, command
-from agentsandbox.commands._lines import inputs, line_blocks
-from agentsandbox.commands._tab_stops import TabStops
+from agentsandbox.commands._tab_stops import TabStops, joined_blocks
+from agentsandbox.errors import CommandError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_DIGITS = re.compile(r"-([0-9,]+)\Z")
+_CLUSTER = re.compile(r"-([a0-9,]*)(.*)\Z", re.DOTALL)
+_LONG = re.compile(r"--[at]")
+_TAKES_VALUE = re.compile(r"-[a0-9,]*t\Z|--t(?:a(?:bs?)?)?\Z")
 
 
 def _rewrite(words: Sequence[str]) -> list[str]:
-    """`-4,8` is `-t 4,8 --first-only`."""
-    rewritten = []
-    for word in words:
-        found = _DIGITS.match(word)
-        rewritten += [f"-t{found[1]}", "--first-only"] if found else [word]
-    return rewritten
+    """Digits among the letters are tab stops, also over several words, unless a comma ends them; without -a or -t `--first-only`."""
+    rewritten: list[str] = []
+    operands: Sequence[str] = ()
+    number = ""
+    digits = whole = is_value = False
+    for at, word in enumerate(words):
+        if word == "--" and not is_value:
+            operands = words[at:]
+            break
+        found = None if is_value or _LONG.match(word) else _CLUSTER.match(word)
+        whole = whole or (not is_value and _LONG.match(word) is not None)
+        is_value = not is_value and _TAKES_VALUE.match(word) is not None
+        if found is None or word == "-":
+            rewritten.append(word)
+            continue
+        for letter in found[1]:
+            if letter == "a":
+                rewritten.append("-a")
+            elif letter != ",":
+                number += letter
+                digits = True
+                if int(number) >= 2**64:
+                    raise CommandError("tab stop value is too large")
+            elif number:
+                rewritten.append(f"-t{number}")
+                number = ""
+        if found[2]:
+            rewritten.append(f"-{found[2]}")
+        whole = whole or "a" in found[1] or found[2].startswith("t")
+    if number:
+        rewritten.append(f"-t{number}")
+    if digits and not whole:
+        rewritten.append("--first-only")
+    return [*rewritten, *operands]
 
 
 def _unexpand_line(ctx: CommandContext, line: bytes, stops: TabStops, *, whole: bool) -> bytes:
@@ -86,13 +116,12 @@ def _unexpand_line(ctx: CommandContext, line: bytes, stops: TabStops, *, whole: 
 def unexpand(ctx: CommandContext, args: Arguments) -> int:
     stops = TabStops(args.values("tabs"))
     whole = (args.flag("all") or args.flag("tabs")) and not args.flag("first-only")
-    for _name, source in inputs(ctx, args.operands):
-        for block in line_blocks(ctx.budget, source):
-            found = []
-            for line in block.split(b"\n"):
-                ctx.budget.step()
-                if (b" " in line or b"\t" in line) and (whole or line[:1] in (b" ", b"\t")):
-                    line = _unexpand_line(ctx, line, stops, whole=whole)
-                found.append(line)
-            ctx.stdout.write(b"\n".join(found))
+    for block in joined_blocks(ctx, args.operands):
+        found = []
+        for line in block.split(b"\n"):
+            ctx.budget.step()
+            if (b" " in line or b"\t" in line) and (whole or line[:1] in (b" ", b"\t")):
+                line = _unexpand_line(ctx, line, stops, whole=whole)
+            found.append(line)
+        ctx.stdout.write(b"\n".join(found))
     return ctx.status

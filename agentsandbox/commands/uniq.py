@@ -24,6 +24,14 @@ _LONGEST = 1 << 30
 _METHODS = {"D": ("none", "prepend", "separate"), "group": ("prepend", "append", "separate", "both")}
 
 
+def _all_repeated(text: str) -> str:
+    return choose(text, "--all-repeated", [(word,) for word in _METHODS["D"]])
+
+
+def _group(text: str) -> str:
+    return choose(text, "--group", [(word,) for word in _METHODS["group"]])
+
+
 class _Options:
     """What to compare and what to print."""
 
@@ -40,9 +48,9 @@ class _Options:
             if name == "D":
                 self.all_repeated = self.all_repeated or "none"
             elif name == "all-repeated":
-                self.all_repeated = choose(value or "none", "--all-repeated", [(word,) for word in _METHODS["D"]])
+                self.all_repeated = _all_repeated(value or "none")
             elif name == "group":
-                self.group = choose(value or "separate", "--group", [(word,) for word in _METHODS["group"]])
+                self.group = _group(value or "separate")
         if len(args.operands) > 2:
             raise UsageError(f"extra operand {quote(args.operands[2])}")
         if self.group is not None and (self.count or self.repeated or self.unique or self.all_repeated is not None):
@@ -59,10 +67,7 @@ class _Options:
         return not (self.repeated or self.all_repeated is not None)
 
 
-def _number(args: Arguments, option: str, what: str) -> int:
-    text = args.value(option)
-    if text is None:
-        return 0
+def _number(text: str, what: str) -> int:
     digits = text.lstrip(" \t\n\v\f\r").removeprefix("+")
     if not digits.isdecimal() or not digits.isascii():
         raise CommandError(f"{text}: invalid number of {what}")
@@ -75,9 +80,10 @@ class _Compared:
     __slots__ = ("chars", "fields", "fold", "width")
 
     def __init__(self, args: Arguments) -> None:
-        self.fields = _number(args, "skip-fields", "fields to skip")
-        self.chars = _number(args, "skip-chars", "bytes to skip")
-        self.width = _number(args, "check-chars", "bytes to compare") if args.flag("check-chars") else None
+        self.fields = _number(args.value("skip-fields", "0") or "", "fields to skip")
+        self.chars = _number(args.value("skip-chars", "0") or "", "bytes to skip")
+        width = args.value("check-chars")
+        self.width = None if width is None else _number(width, "bytes to compare")
         for word in [word for word in args.operands if _SKIPPED_CHARS.match(word)]:
             self.chars = int(word[1:19])
             args.operands.remove(word)
@@ -236,6 +242,13 @@ def _before_group(method: str, groups: int, end: bytes) -> bytes:
 @command(
     "uniq",
     digits="skip-fields",
+    values={
+        "skip-fields": lambda text: _number(text, "fields to skip"),
+        "skip-chars": lambda text: _number(text, "bytes to skip"),
+        "check-chars": lambda text: _number(text, "bytes to compare"),
+        "all-repeated": _all_repeated,
+        "group": _group,
+    },
     usage="""
     Usage: uniq [OPTION]... [INPUT [OUTPUT]]
     Write each line of INPUT that differs from the line before it to OUTPUT.
