@@ -7,6 +7,7 @@ import os
 from agentsandbox.errors import CommandError
 from agentsandbox.languages.find.formats import compile_format, long_lister
 from agentsandbox.languages.find.search import Output, Quit
+from agentsandbox.languages.find.tests import EntryPrinter, EntryTest
 from agentsandbox.languages.names import quote
 from agentsandbox.streams import Null, encode
 
@@ -39,13 +40,7 @@ def open_output(search: Search, name: str) -> Output:
 
 def print_name(output: Output, end: str) -> Test:
     """`-print`, `-print0`: the name and `end`."""
-    write = output.write
-
-    def test(visit: Visit) -> bool:
-        write(visit.path + end)
-        return True
-
-    return test
+    return EntryPrinter(EntryTest(), output, end)
 
 
 def print_formatted(search: Search, output: Output, format: str) -> Test:

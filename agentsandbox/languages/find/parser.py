@@ -6,7 +6,7 @@ import os
 
 from agentsandbox.errors import CommandError
 from agentsandbox.languages.find.predicates import Predicates
-from agentsandbox.languages.find.tests import BadArgumentError, NamePrinter, NameTest
+from agentsandbox.languages.find.tests import BadArgumentError, EntryPrinter, EntryTest, all_entries, any_name
 from agentsandbox.languages.names import quote
 
 TYPE_CHECKING = False
@@ -57,8 +57,7 @@ class _Group:
     def add(self, node: _Node) -> None:
         """One more operand, negated if "!" stands before it."""
         if self.negated:
-            inner = node.test
-            node = _Node(lambda visit: not inner(visit), node.depth + 1)
+            node = _Node(_negated(node.test), node.depth + 1)
             self.negated = False
         self.lists[-1][-1].append(node)
 
@@ -74,14 +73,27 @@ def _deeper(nodes: Sequence[_Node]) -> int:
     return depth
 
 
+def _negated(test: Test) -> Test:
+    if isinstance(test, EntryTest) and test.kinds is None and (matches := test.matches) is not None:
+        return EntryTest(lambda name: not matches(name))
+    return lambda visit: not test(visit)
+
+
 def _all(nodes: list[_Node]) -> _Node:
     if len(nodes) == 1:
         return nodes[0]
     depth = _deeper(nodes)
-    if len(nodes) == 2:
-        first, second = nodes[0].test, nodes[1].test
-        return _Node(lambda visit: first(visit) and second(visit), depth)
     tests = [node.test for node in nodes]
+    *before, last = tests
+    entries = [test for test in before if isinstance(test, EntryTest)]
+    if len(entries) == len(before):
+        if isinstance(last, EntryTest):
+            return _Node(all_entries([*entries, last]), depth)
+        if isinstance(last, EntryPrinter):
+            return _Node(EntryPrinter(all_entries([*entries, last.test]), last.output, last.end), depth)
+    if len(nodes) == 2:
+        first, second = tests
+        return _Node(lambda visit: first(visit) and second(visit), depth)
 
     def test(visit: Visit) -> bool:
         for each in tests:  # noqa: SIM110 (the fastest form)
@@ -96,6 +108,9 @@ def _any(nodes: list[_Node]) -> _Node:
     if len(nodes) == 1:
         return nodes[0]
     tests = [node.test for node in nodes]
+    matchers = [test.matches for test in tests if isinstance(test, EntryTest) and test.kinds is None and test.matches is not None]
+    if len(matchers) == len(tests):
+        return _Node(any_name(matchers), _deeper(nodes))
 
     def test(visit: Visit) -> bool:
         for each in tests:  # noqa: SIM110 (the fastest form)
@@ -144,15 +159,8 @@ class _Parser:
 
     def _with_print(self, test: Test | None) -> Test:
         write = self.search.stdout.write
-        if test is None:
-
-            def print_all(visit: Visit) -> bool:
-                write(visit.path + "\n")
-                return True
-
-            return print_all
-        if isinstance(test, NameTest):
-            return NamePrinter(test.matches, self.search.stdout)
+        if test is None or isinstance(test, EntryTest):
+            return EntryPrinter(test or EntryTest(), self.search.stdout)
 
         def printing(visit: Visit) -> bool:
             if test(visit):

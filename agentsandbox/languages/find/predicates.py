@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
     from agentsandbox.languages.find.search import Search, Test, Visit
 
+    Maker = Callable[["Predicates", str], Test]
+
 __all__ = ["Predicates"]
 
 _POSITIONAL_WARNING = (
@@ -25,8 +27,7 @@ _POSITIONAL_WARNING = (
 )
 
 
-def _true(_visit: Visit) -> bool:
-    return True
+_true = tests.EntryTest()
 
 
 def _false(_visit: Visit) -> bool:
@@ -53,7 +54,6 @@ class Predicates:
         self.midnight = False
         self._first_test = ""
         self._deletes = self._prunes = self._asked_for_depth = False
-        self._makers = self._table()
 
     def next_word(self) -> str | None:
         """The next word, None at the end."""
@@ -71,15 +71,15 @@ class Predicates:
 
     def compile(self, name: str) -> Test:
         """The closure of the predicate `name`; its arguments are read."""
-        maker = self._makers.get(name[1:] if not name.startswith("--") or name in ("--help", "--version") else "")
+        maker = _MAKERS.get(name[1:] if not name.startswith("--") or name in ("--help", "--version") else "")
         if maker is None and len(name) == 8 and name.startswith("-newer"):
             made = self._newer(name)
         elif maker is None:
             raise CommandError(f"unknown predicate `{name}'")
         else:
-            made = maker(name)
+            made = maker(self, name)
         self.last = name
-        if not self._first_test and name[1:] not in self._options():
+        if not self._first_test and name[1:] not in _OPTIONS:
             self._first_test = name
         if self._deletes and self._prunes and not self._asked_for_depth:
             raise CommandError(
@@ -87,89 +87,6 @@ class Predicates:
                 "carry on anyway, just explicitly use the -depth option."
             )
         return made
-
-    # the table
-
-    def _table(self) -> dict[str, Callable[[str], Test]]:
-        table = {**self._options(), **self._tests(), **self._actions()}
-        for which in "amc":
-            table[f"{which}time"] = self._age(which, 86400)
-            table[f"{which}min"] = self._age(which, 60)
-        return table
-
-    def _options(self) -> dict[str, Callable[[str], Test]]:
-        return {
-            "maxdepth": self._depth_limit,
-            "mindepth": self._depth_limit,
-            "depth": self._depth,
-            "d": self._depth,
-            "daystart": self._daystart,
-            "follow": self._follow,
-            "regextype": self._regextype,
-            "files0-from": self._files0_from,
-            "warn": self._warn,
-            "nowarn": self._warn,
-            "noleaf": self._ignored,
-            "ignore_readdir_race": self._ignored,
-            "noignore_readdir_race": self._ignored,
-            "mount": self._ignored,
-            "xdev": self._ignored,
-            "true": lambda _: _true,
-            "false": lambda _: _false,
-        }
-
-    def _tests(self) -> dict[str, Callable[[str], Test]]:
-        table: dict[str, Callable[[str], Test]] = {}
-        for prefix, ignore_case in (("", False), ("i", True)):
-            table[f"{prefix}name"] = self._pattern(tests.name, ignore_case=ignore_case)
-            table[f"{prefix}path"] = table[f"{prefix}wholename"] = self._pattern(tests.path, ignore_case=ignore_case)
-            table[f"{prefix}lname"] = self._pattern(tests.link_text, ignore_case=ignore_case)
-            table[f"{prefix}regex"] = self._regex
-        return table | {
-            "type": lambda name: tests.types(name, self.argument(name), target=False),
-            "xtype": lambda name: tests.types(name, self.argument(name), target=True),
-            "size": self._size,
-            "empty": lambda _: tests.empty,
-            "perm": lambda name: tests.permissions(self.search, self.argument(name)),
-            "newer": lambda name: self._newer_than("m", "m", name),
-            "anewer": lambda name: self._newer_than("a", "m", name),
-            "cnewer": lambda name: self._newer_than("c", "m", name),
-            "used": self._used,
-            "user": self._user,
-            "group": self._group,
-            "uid": lambda name: self._number(name, lambda visit: visit.info.uid),
-            "gid": lambda name: self._number(name, lambda visit: visit.info.gid),
-            "links": lambda name: self._number(name, lambda visit: visit.info.nlink),
-            "inum": lambda name: self._number(name, lambda visit: visit.info.ino),
-            "nouser": lambda _: lambda visit: not self.search.owners.has_user(visit.info.uid),
-            "nogroup": lambda _: lambda visit: not self.search.owners.has_group(visit.info.gid),
-            "samefile": lambda name: tests.same_file(self.search, self.argument(name)),
-            "fstype": self._fstype,
-            "context": self._context,
-            "readable": lambda _: lambda visit: visit.fs.access(visit.absolute, 4),
-            "writable": lambda _: lambda visit: visit.fs.access(visit.absolute, 2),
-            "executable": lambda _: lambda visit: visit.fs.access(visit.absolute, 1),
-        }
-
-    def _actions(self) -> dict[str, Callable[[str], Test]]:
-        search = self.search
-        return {
-            "print": lambda _: self._act(actions.print_name(search.stdout, "\n")),
-            "print0": lambda _: self._act(actions.print_name(search.stdout, "\0")),
-            "printf": lambda name: self._act(actions.print_formatted(search, search.stdout, self.argument(name))),
-            "ls": lambda _: self._act(actions.ls(search, search.stdout)),
-            "fprint": lambda name: self._act(actions.print_name(actions.open_output(search, self.argument(name)), "\n")),
-            "fprint0": lambda name: self._act(actions.print_name(actions.open_output(search, self.argument(name)), "\0")),
-            "fls": lambda name: self._act(actions.ls(search, actions.open_output(search, self.argument(name)))),
-            "fprintf": self._fprintf,
-            "prune": self._prune,
-            "quit": lambda _: actions.quit_search,
-            "delete": self._delete,
-            "exec": self._exec,
-            "execdir": self._exec,
-            "ok": self._exec,
-            "okdir": self._exec,
-        }
 
     # options
 
@@ -238,14 +155,11 @@ class Predicates:
 
     # tests
 
-    def _pattern(self, make: Callable[..., Test], *, ignore_case: bool) -> Callable[[str], Test]:
-        def read(name: str) -> Test:
-            text = self.argument(name)
-            if name.endswith("iname") or name == "-name":
-                self._check_name(name, text)
-            return make(text, ignore_case=ignore_case)
-
-        return read
+    def _pattern(self, name: str, make: Callable[..., Test], *, ignore_case: bool) -> Test:
+        text = self.argument(name)
+        if name.endswith("iname") or name == "-name":
+            self._check_name(name, text)
+        return make(text, ignore_case=ignore_case)
 
     def _check_name(self, name: str, text: str) -> None:
         if self.search.warnings and "/" in text and text.strip("/"):
@@ -270,11 +184,10 @@ class Predicates:
         except BadArgumentError:
             raise CommandError(f"Invalid argument `{text}' to -size") from None
 
-    def _age(self, which: str, unit: int) -> Callable[[str], Test]:
-        def read(name: str) -> Test:
-            return tests.age(self.search, which, self.argument(name), unit=unit, midnight=self.midnight)
-
-        return read
+    def _age(self, name: str) -> Test:
+        """`-atime`, `-cmin` and their kin."""
+        unit = 60 if name.endswith("min") else 86400
+        return tests.age(self.search, name[1], self.argument(name), unit=unit, midnight=self.midnight)
 
     def _newer(self, name: str) -> Test:
         which, other = name[6], name[7]
@@ -390,3 +303,78 @@ class Predicates:
                         "colons, or leading or trailing colons)"
                     )
                 raise CommandError(what)
+
+
+_OPTIONS: dict[str, Maker] = {
+    "maxdepth": Predicates._depth_limit,
+    "mindepth": Predicates._depth_limit,
+    "depth": Predicates._depth,
+    "d": Predicates._depth,
+    "daystart": Predicates._daystart,
+    "follow": Predicates._follow,
+    "regextype": Predicates._regextype,
+    "files0-from": Predicates._files0_from,
+    "warn": Predicates._warn,
+    "nowarn": Predicates._warn,
+    "noleaf": Predicates._ignored,
+    "ignore_readdir_race": Predicates._ignored,
+    "noignore_readdir_race": Predicates._ignored,
+    "mount": Predicates._ignored,
+    "xdev": Predicates._ignored,
+    "true": lambda _, __: _true,
+    "false": lambda _, __: _false,
+}
+_TESTS: dict[str, Maker] = {
+    "name": lambda self, name: self._pattern(name, tests.name, ignore_case=False),
+    "iname": lambda self, name: self._pattern(name, tests.name, ignore_case=True),
+    "path": lambda self, name: self._pattern(name, tests.path, ignore_case=False),
+    "wholename": lambda self, name: self._pattern(name, tests.path, ignore_case=False),
+    "ipath": lambda self, name: self._pattern(name, tests.path, ignore_case=True),
+    "iwholename": lambda self, name: self._pattern(name, tests.path, ignore_case=True),
+    "lname": lambda self, name: self._pattern(name, tests.link_text, ignore_case=False),
+    "ilname": lambda self, name: self._pattern(name, tests.link_text, ignore_case=True),
+    "regex": Predicates._regex,
+    "iregex": Predicates._regex,
+    "type": lambda self, name: tests.types(name, self.argument(name), target=False),
+    "xtype": lambda self, name: tests.types(name, self.argument(name), target=True),
+    "size": Predicates._size,
+    "empty": lambda _, __: tests.empty,
+    "perm": lambda self, name: tests.permissions(self.search, self.argument(name)),
+    "newer": lambda self, name: self._newer_than("m", "m", name),
+    "anewer": lambda self, name: self._newer_than("a", "m", name),
+    "cnewer": lambda self, name: self._newer_than("c", "m", name),
+    **{f"{which}{unit}": Predicates._age for which in "amc" for unit in ("time", "min")},
+    "used": Predicates._used,
+    "user": Predicates._user,
+    "group": Predicates._group,
+    "uid": lambda self, name: self._number(name, lambda visit: visit.info.uid),
+    "gid": lambda self, name: self._number(name, lambda visit: visit.info.gid),
+    "links": lambda self, name: self._number(name, lambda visit: visit.info.nlink),
+    "inum": lambda self, name: self._number(name, lambda visit: visit.info.ino),
+    "nouser": lambda self, _: lambda visit: not self.search.owners.has_user(visit.info.uid),
+    "nogroup": lambda self, _: lambda visit: not self.search.owners.has_group(visit.info.gid),
+    "samefile": lambda self, name: tests.same_file(self.search, self.argument(name)),
+    "fstype": Predicates._fstype,
+    "context": Predicates._context,
+    "readable": lambda _, __: lambda visit: visit.fs.access(visit.absolute, 4),
+    "writable": lambda _, __: lambda visit: visit.fs.access(visit.absolute, 2),
+    "executable": lambda _, __: lambda visit: visit.fs.access(visit.absolute, 1),
+}
+_ACTIONS: dict[str, Maker] = {
+    "print": lambda self, _: self._act(actions.print_name(self.search.stdout, "\n")),
+    "print0": lambda self, _: self._act(actions.print_name(self.search.stdout, "\0")),
+    "printf": lambda self, name: self._act(actions.print_formatted(self.search, self.search.stdout, self.argument(name))),
+    "ls": lambda self, _: self._act(actions.ls(self.search, self.search.stdout)),
+    "fprint": lambda self, name: self._act(actions.print_name(actions.open_output(self.search, self.argument(name)), "\n")),
+    "fprint0": lambda self, name: self._act(actions.print_name(actions.open_output(self.search, self.argument(name)), "\0")),
+    "fls": lambda self, name: self._act(actions.ls(self.search, actions.open_output(self.search, self.argument(name)))),
+    "fprintf": Predicates._fprintf,
+    "prune": Predicates._prune,
+    "quit": lambda _, __: actions.quit_search,
+    "delete": Predicates._delete,
+    "exec": Predicates._exec,
+    "execdir": Predicates._exec,
+    "ok": Predicates._exec,
+    "okdir": Predicates._exec,
+}
+_MAKERS = _OPTIONS | _TESTS | _ACTIONS

@@ -5,16 +5,17 @@ from __future__ import annotations
 import errno
 import os
 import stat
+from itertools import takewhile
 
 from agentsandbox.errors import Unwind
-from agentsandbox.languages.find.tests import NamePrinter
+from agentsandbox.languages.find.tests import EntryPrinter
 from agentsandbox.languages.names import quote
 from agentsandbox.languages.owners import Owners
 from agentsandbox.streams import encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from agentsandbox.command import CommandContext
     from agentsandbox.fs.base import Stat
@@ -27,6 +28,8 @@ __all__ = ["Output", "Quit", "Search", "Visit"]
 _BUFFER = 4096
 """Bytes that are held back before they are written, as the C library does when stdout is no terminal."""
 _DIR, _LINK = stat.S_IFDIR, stat.S_IFLNK
+_DIRECTORIES, _ENTERED = frozenset((_DIR,)), frozenset((_DIR, _LINK))
+_GROUP = 256
 
 
 class Quit(Unwind):
@@ -103,12 +106,16 @@ class Output:
 class _Level:
     """A directory on the way down: what is left of it."""
 
-    __slots__ = ("depth", "entries", "ino", "path", "prefix", "visited")
+    __slots__ = ("at", "depth", "entries", "ino", "path", "prefix", "rest", "visited")
 
-    def __init__(self, path: str, prefix: str, entries: Iterator[tuple[str, int]], depth: int, ino: int) -> None:
+    def __init__(self, path: str, prefix: str, entries: list[tuple[str, int]], depth: int, ino: int) -> None:
         self.path = path
         self.prefix = prefix
         self.entries = entries
+        self.at = 0
+        """Where in the entries to go on, where several are looked at together."""
+        self.rest = iter(entries)
+        """Those still to be looked at, where each is by itself."""
         self.depth = depth
         self.ino = ino
         self.visited: tuple[str, str, str, int, Stat | None] | None = None
@@ -198,14 +205,14 @@ class Search:
 
     def _walk(self, levels: list[_Level], level: _Level, test: Test) -> bool:
         """Go on in a directory; true when one in it was entered and comes first."""
-        if isinstance(test, NamePrinter):
-            return self._walk_names(levels, level, test)
+        if isinstance(test, EntryPrinter):
+            return self._walk_entries(levels, level, test)
         visit, budget = self.visit, self.ctx.budget
         prefix, above, depth = level.prefix, level.path, level.depth + 1
         wanted = depth >= self.min_depth
         follows = self.follow == "L"
         visit.directory = prefix
-        for child, kind in level.entries:
+        for child, kind in level.rest:
             if kind == _DIR or (kind == _LINK and follows):
                 if self._step_in(levels, test, above + child, child, prefix + child, kind, depth):
                     return True
@@ -227,29 +234,26 @@ class Search:
                 self._cannot_look(visit.absolute, visit.path, error)
         return False
 
-    def _walk_names(self, levels: list[_Level], level: _Level, printer: NamePrinter) -> bool:
-        """As `_walk`, where only names count: the lines of neighbours are written together."""
-        budget = self.ctx.budget
+    def _walk_entries(self, levels: list[_Level], level: _Level, printer: EntryPrinter) -> bool:
+        """As `_walk`, where only names and types count: neighbours are looked at together."""
         prefix, above, depth = level.prefix, level.path, level.depth + 1
         wanted = depth >= self.min_depth
-        follows = self.follow == "L"
-        matches = printer.matches
-        found: list[str] = []
+        entered = _ENTERED if self.follow == "L" else _DIRECTORIES
         self.visit.directory = prefix
-        try:
-            for child, kind in level.entries:
-                if kind == _DIR or (kind == _LINK and follows):
-                    printer.write(found)
-                    if self._step_in(levels, printer, above + child, child, prefix + child, kind, depth):
-                        return True
-                    continue
-                budget.left -= 1
-                if budget.left < 0:
-                    budget.tick()
-                if wanted and matches(child):
-                    found.append(f"{above}{child}\n")
-        finally:
-            printer.write(found)
+        while level.at < len(level.entries):
+            child, kind = level.entries[level.at]
+            if kind in entered:
+                level.at += 1
+                if self._step_in(levels, printer, above + child, child, prefix + child, kind, depth):
+                    return True
+                continue
+            group = level.entries[level.at : level.at + _GROUP]
+            if not entered.isdisjoint([kind for _, kind in group]):
+                group = list(takewhile(lambda entry: entry[1] not in entered, group))
+            level.at += len(group)
+            self.ctx.budget.step(len(group))
+            if wanted:
+                printer.print_all(above, group)
         return False
 
     def _step_in(self, levels: list[_Level], test: Test, path: str, name: str, absolute: str, kind: int, depth: int) -> bool:
@@ -310,7 +314,7 @@ class Search:
             except OSError as error:
                 self.fail(path, error)
         prefix = absolute if absolute.endswith("/") else f"{absolute}/"
-        level = _Level(path if path.endswith("/") else f"{path}/", prefix, iter(entries), depth, ino)
+        level = _Level(path if path.endswith("/") else f"{path}/", prefix, entries, depth, ino)
         if self.depth_first and depth >= self.min_depth:
             level.visited = (path, name, absolute, depth, info)
         elif not entries:

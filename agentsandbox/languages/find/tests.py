@@ -16,14 +16,14 @@ from agentsandbox.regexps import RegexError, compile_posix
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from agentsandbox.fs.base import Stat
     from agentsandbox.languages.find.search import Output, Search, Test, Visit
 
 __all__ = [
-    "REGEX_TYPES", "BadArgumentError", "NamePrinter", "NameTest", "age", "compare", "empty", "link_text", "name",
-    "newer", "path", "permissions", "reference_time", "regex", "same_file", "size", "types", "used",
+    "REGEX_TYPES", "BadArgumentError", "EntryPrinter", "EntryTest", "age", "all_entries", "any_name", "compare", "empty", "link_text",
+    "name", "newer", "path", "permissions", "reference_time", "regex", "same_file", "size", "types", "used",
 ]  # fmt: skip
 
 _BILLION = 10**9
@@ -176,44 +176,87 @@ def _matcher(pattern: str, *, ignore_case: bool) -> Callable[[str], object]:
     return compile_glob(pattern, ignore_case=ignore_case, extglob=False).match
 
 
-class NameTest:
-    """A test that looks at nothing but the name."""
+class EntryTest:
+    """A test that looks at nothing but name and type; None stands for all there are."""
 
-    __slots__ = ("matches",)
+    __slots__ = ("kinds", "matches")
 
-    def __init__(self, matches: Callable[[str], object]) -> None:
+    def __init__(self, matches: Callable[[str], object] | None = None, kinds: frozenset[int] | None = None) -> None:
         self.matches = matches
+        self.kinds = kinds
 
     def __call__(self, visit: Visit) -> bool:
-        return bool(self.matches(visit.name))
+        return (self.kinds is None or visit.kind in self.kinds) and (self.matches is None or bool(self.matches(visit.name)))
+
+    def choose(self, entries: Sequence[tuple[str, int]]) -> list[str]:
+        """The names of those (name, type) that pass."""
+        kinds, matches = self.kinds, self.matches
+        if kinds is not None:
+            entries = [entry for entry in entries if entry[1] in kinds]
+        if matches is None:
+            return [name for name, _ in entries]
+        return [name for name, _ in entries if matches(name)]
 
 
-class NamePrinter:
-    """Prints the paths of the files whose names match: all that most searches do."""
+def all_entries(tests: Sequence[EntryTest]) -> EntryTest:
+    """A test that passes what passes all of these."""
+    kinds: frozenset[int] | None = None
+    for test in tests:
+        kinds = test.kinds if kinds is None else kinds if test.kinds is None else kinds & test.kinds
+    matchers = [test.matches for test in tests if test.matches is not None]
+    if len(matchers) < 2:
+        return EntryTest(matchers[0] if matchers else None, kinds)
 
-    __slots__ = ("matches", "output")
-
-    def __init__(self, matches: Callable[[str], object], output: Output) -> None:
-        self.matches = matches
-        self.output = output
-
-    def __call__(self, visit: Visit) -> bool:
-        if self.matches(visit.name):
-            self.output.write(visit.path + "\n")
+    def matches(name: str) -> bool:
+        for each in matchers:  # noqa: SIM110 (the fastest form)
+            if not each(name):
+                return False
         return True
 
-    def write(self, lines: list[str]) -> None:
-        """Write the lines, which are then gone."""
+    return EntryTest(matches, kinds)
+
+
+def any_name(matchers: Sequence[Callable[[str], object]]) -> EntryTest:
+    """A test that passes the names that one of these matches."""
+
+    def matches(name: str) -> bool:
+        for each in matchers:  # noqa: SIM110 (the fastest form)
+            if each(name):
+                return True
+        return False
+
+    return EntryTest(matches)
+
+
+class EntryPrinter:
+    """Prints the paths of the files that pass a test: all that most searches do."""
+
+    __slots__ = ("end", "output", "test")
+
+    def __init__(self, test: EntryTest, output: Output, end: str = "\n") -> None:
+        self.test = test
+        self.output = output
+        self.end = end
+
+    def __call__(self, visit: Visit) -> bool:
+        if not self.test(visit):
+            return False
+        self.output.write(visit.path + self.end)
+        return True
+
+    def print_all(self, above: str, entries: Sequence[tuple[str, int]]) -> None:
+        """As for each of these (name, type) in turn, whose paths begin with `above`."""
+        end = self.end
+        lines = [f"{above}{name}{end}" for name in self.test.choose(entries)]
         if lines:
             self.output.write("".join(lines))
-            lines.clear()
 
 
 def name(pattern: str, *, ignore_case: bool) -> Test:
     """`-name`, `-iname`: the last component."""
     if pattern.endswith("/") and len(pattern) > 1 and pattern.strip("/") == "":
         return lambda visit: visit.name == "/"
-    return NameTest(_matcher(pattern, ignore_case=ignore_case))
+    return EntryTest(_matcher(pattern, ignore_case=ignore_case))
 
 
 def path(pattern: str, *, ignore_case: bool) -> Test:
@@ -267,10 +310,7 @@ def types(option: str, text: str, *, target: bool) -> Test:
         kinds.add(_TYPES[letter])
     if target:
         return lambda visit: stat.S_IFMT(visit.target().mode) in kinds
-    if len(kinds) == 1:
-        only = kinds.pop()
-        return lambda visit: visit.kind == only
-    return lambda visit: visit.kind in kinds
+    return EntryTest(kinds=frozenset(kinds))
 
 
 def permissions(search: Search, text: str) -> Test:
