@@ -106,7 +106,10 @@ class _Printer:
         commands = command.commands if isinstance(command, CommandList) else (command,)
         for number, each in enumerate(commands):
             if number:
+                waiting = bool(self.documents) and not isinstance(commands[number - 1], Background)
                 self.between(commands[number - 1], each)
+                if waiting and number > 1:
+                    self.documented = False  # the semicolon left out was the one right behind it
             self.command(each)
             final = number == len(commands) - 1
             if isinstance(each, Background) or (self.documents and not (final and header)):
@@ -425,9 +428,7 @@ def shown_word(word: Word) -> str:
     """A word as bash keeps it: $'…' is '…' already, and $(…) and <(…) are printed from their trees."""
     source = word.source
     substitutions = list(_substitutions(word.parts)) if "(" in source else []
-    if "\\\n" in source:
-        source = _JOINED.sub(_join, source)
-    if "$'" not in source and '$"' not in source and not substitutions:
+    if not substitutions and "\\\n" not in source and "$'" not in source and '$"' not in source:
         return source
     pieces: list[str] = []
     end = 0
@@ -435,9 +436,14 @@ def shown_word(word: Word) -> str:
         start = source.find(substitution.source, end)
         if start < 0:
             continue
-        pieces += [_without_ansi(source[end:start], "".join(pieces)), _substituted(substitution)]
+        pieces += [_without_ansi(_joined(source[end:start]), "".join(pieces)), _substituted(substitution)]
         end = start + len(substitution.source)
-    return "".join(pieces) + _without_ansi(source[end:], "".join(pieces))
+    return "".join(pieces) + _without_ansi(_joined(source[end:]), "".join(pieces))
+
+
+def _joined(text: str) -> str:
+    """The text without the ends of joined lines."""
+    return _JOINED.sub(_join, text) if "\\\n" in text else text
 
 
 _JOINED = re.compile(r"""\\(.)|'[^']*'|"((?:[^"\\]|\\.)*)\"""", re.DOTALL)

@@ -30,27 +30,23 @@ def read(shell: Shell, words: list[str]) -> int:
     else:
         options, position = parse_letters(words, "ersa:d:i:n:N:p:t:u:")
     names = words[position:]
-    if names:
-        _check(names[0])
-    if "a" in options and (not is_name(options["a"])):
-        raise CommandError(f"`{options['a']}': not a valid identifier", 1)
     number = options.get("u", "0")
     descriptor = parse_test_integer(number)
     if descriptor is None or descriptor < 0:
         raise CommandError(f"{number}: invalid file descriptor specification", 1)
     stream = shell.fds.get(descriptor)
-    if stream is None:
-        raise CommandError(
-            f"{number}: invalid file descriptor: Bad file descriptor" if "u" in options else "read error: 0: Bad file descriptor", 1
-        )
+    if stream is None and "u" in options:
+        raise CommandError(f"{number}: invalid file descriptor: Bad file descriptor", 1)
     timeout = _timeout(options)
-    if timeout is not None:
-        waited = _wait_input(shell, stream, timeout)
-        if timeout == 0:
-            return 0 if waited else 1
-        if not waited:
-            _assign(shell, options, names, "", set())
-            return 142
+    if timeout == 0 and stream is not None:
+        return 0 if _wait_input(shell, stream, 0) else 1
+    if names:
+        _check(names[0])
+    if stream is None:
+        raise CommandError("read error: 0: Bad file descriptor", 1)
+    if timeout is not None and not _wait_input(shell, stream, timeout):
+        _assign(shell, options, names, "", set())
+        return 142
     raw = "r" in options
     if "n" in options or "N" in options:
         text, escaped, complete = _read_characters(shell, stream, options, raw)
@@ -59,6 +55,7 @@ def read(shell: Shell, words: list[str]) -> int:
     if "N" in options and "a" not in options:
         _set(shell, names[0] if names else "REPLY", text)
         for name in names[1:]:
+            _check(name)
             _set(shell, name, "")
     else:
         _assign(shell, options, names, text, escaped)
@@ -217,6 +214,8 @@ _LONG = 65536
 def _assign(shell: Shell, options: dict[str, str], names: list[str], text: str, escaped: set[int]) -> None:
     ifs = shell.ifs
     if "a" in options:
+        if not is_name(options["a"]):
+            raise CommandError(f"`{options['a']}': not a valid identifier", 1)
         delimiters = sum(map(text.count, set(ifs))) if len(text) > _LONG else 0
         shell.budget.charge(16 * delimiters)
         shell.budget.step(delimiters >> 2)
