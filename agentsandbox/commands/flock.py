@@ -76,7 +76,7 @@ def flock(ctx: CommandContext, args: Arguments) -> int:
         raise UsageError("not enough arguments")
     seconds, conflict = _read_wait(args), _read_status(args)
     kind = args.last("shared", "exclusive", "unlock") or "exclusive"
-    name, words = args.operands[0], _words(args.operands[1:])
+    name, words = args.operands[0], _words(args.operands[1:], ctx.env.get("SHELL") or "/bin/sh")
     inode, holder = _open(ctx, name) if words is not None else _descriptor(ctx, name)
     lock = _Lock(ctx, inode, holder, shared=kind == "shared")
     said: list[str] = []
@@ -102,14 +102,14 @@ def flock(ctx: CommandContext, args: Arguments) -> int:
                 ctx.print(f"{ctx.name}: {message}")
 
 
-def _words(rest: Sequence[str]) -> Sequence[str] | None:
-    """What to run; None for the form that only locks."""
+def _words(rest: Sequence[str], shell: str) -> Sequence[str] | None:
+    """What to run, a command line in `shell`; None for the form that only locks."""
     if not rest:
         return None
     if rest[0] in ("-c", "--command"):
         if len(rest) != 2:
             raise CommandError(f"{rest[0]} requires exactly one command argument", _USAGE_STATUS)
-        return ("/bin/sh", "-c", rest[1])
+        return (shell, "-c", rest[1])
     return rest
 
 

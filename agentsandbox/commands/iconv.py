@@ -12,6 +12,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agentsandbox.streams import ByteWriter
 
+__all__ = ["find_encoding", "iconv"]
+
 _NAMES = (
     "ascii utf-8 utf-16 utf-16le utf-16be utf-32 utf-32le utf-32be utf-7 latin-1 iso8859-2 iso8859-3 iso8859-4 iso8859-5 iso8859-6 "
     "iso8859-7 iso8859-8 iso8859-9 iso8859-10 iso8859-11 iso8859-13 iso8859-14 iso8859-15 iso8859-16 cp037 cp437 cp500 cp775 cp850 "
@@ -37,7 +39,7 @@ _PLAIN = {
 }  # fmt: skip
 
 
-def _find(name: str) -> str | None:
+def find_encoding(name: str) -> str | None:
     """Our name of an encoding; only character encodings are known, none of Python's other codecs."""
     plain = name.lower().replace("_", "-") if name else "utf-8"
     plain = _ALIASES.get(plain, plain)
@@ -171,7 +173,7 @@ def iconv(ctx: CommandContext, args: Arguments) -> int:
         ctx.print("".join([f"{name.upper()}//\n" for name in sorted(_ENCODINGS)]), end="")
         return 0
     target_name, *suffixes = (args.value("to-code", "") or "").split("//")
-    source, target = _find((args.value("from-code", "") or "").split("//")[0]), _find(target_name)
+    source, target = find_encoding((args.value("from-code", "") or "").split("//")[0]), find_encoding(target_name)
     if source is None or target is None:
         raise CommandError("failed to start conversion processing: No such file or directory")
     name = args.value("output")

@@ -9,15 +9,27 @@ from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.commands._lines import read_all
 from agentsandbox.commands._prompts import ask
 from agentsandbox.commands._rename_expressions import ExpressionError, compile_expression, looks_like_perl
+from agentsandbox.commands.iconv import find_encoding
 from agentsandbox.errors import CommandError, UsageError
 from agentsandbox.releases import release_of
-from agentsandbox.streams import decode, encode
+from agentsandbox.streams import bytewise, decode, encode
 from agentsandbox.usage import OptionParser
 
-_NOTHING, _SOME_FAILED, _ALL_FAILED = 4, 2, 1
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+_NOTHING, _SOME_FAILED, _ALL_FAILED, _DIED = 4, 2, 1, 255
 _WRONG = 2
 _LEAST = 3
 """Operands of the form with plain texts."""
+_WITH_VALUE = frozenset(("-e", "-E"))
+_HIGH = re.compile(r"\\\\|\\x(?:\{([89a-fA-F][0-9a-fA-F])\}|([89a-fA-F][0-9a-fA-F]))")
+_BYTES = {byte: 0xDC00 + byte for byte in range(0x80, 0x100)}
+_NO_ENCODING = """-u|--unicode argument does not look like an encoding:
+    either give an encoding or put -e as next option
+
+"""
 
 
 def _replaced(name: str, old: str, new: str, args: Arguments) -> str:
@@ -86,6 +98,8 @@ def _rename(ctx: CommandContext, args: Arguments, name: str, old: str, new: str)
       -f, --force          overwrite existing files
           --path, --fullpath  change the whole path (the default)
       -d, --filename, --nopath, --nofullpath  change the last part of the path only
+      -u, --unicode[=ENCODING]  names are characters of ENCODING (also as the next word), not bytes
+      -m, --man            display this help and exit
       -e PERLEXPR          an expression; several work together
       -E PERLEXPR          the same
 
@@ -98,8 +112,11 @@ def _rename(ctx: CommandContext, args: Arguments, name: str, old: str, new: str)
     """,
 )
 def rename(ctx: CommandContext, args: Arguments) -> int:
-    args = OptionParser(rename.usage, permute=False).parse(args.operands)
-    if args.flag("help"):
+    args = OptionParser(rename.usage, permute=False).parse(_with_encodings(args.operands))
+    if re.search(r"[^\w. :-]", args.value("unicode") or ""):
+        ctx.print(_NO_ENCODING + rename.usage, end="")
+        return _DIED
+    if args.flag("help") or args.flag("man"):
         ctx.print(rename.usage, end="")
         return 1
     if args.flag("version"):
@@ -117,10 +134,12 @@ def _rename_by_perl(ctx: CommandContext, args: Arguments, expressions: list[str]
         if args.flag(wrong):
             raise CommandError(f"--{wrong} goes with plain texts, not with a Perl expression", _WRONG)
     try:
-        change = compile_expression(";".join(expressions or args.operands[:1]), ctx.budget)
+        change = _change(ctx, args, ";".join(expressions or args.operands[:1]))
     except ExpressionError as error:
         ctx.stderr.write(encode(f"{error}\n"))
         return _WRONG
+    if change is None:
+        return _DIED
     if not names:
         end = b"\0" if args.flag("null") else b"\n"
         names = [decode(name) for name in read_all(ctx.budget, ctx.stdin).split(end) if name]
@@ -132,6 +151,46 @@ def _rename_by_perl(ctx: CommandContext, args: Arguments, expressions: list[str]
         if wanted != name:
             _move(ctx, args, name, wanted)
     return 0
+
+
+def _change(ctx: CommandContext, args: Arguments, expression: str) -> Callable[[str], str] | None:
+    """What the expression makes of a name: its bytes, unless -u says that they are characters of an encoding."""
+    encoding = args.value("unicode")
+    if encoding is None:
+        change = compile_expression(_HIGH.sub(_byte, bytewise(expression)), ctx.budget)
+        return lambda name: decode(encode(change(bytewise(name)).translate(_BYTES)))
+    codec = "latin-1" if not encoding else find_encoding(encoding)
+    if codec is None:
+        ctx.stderr.write(encode(f"Unknown encoding '{encoding}' at /usr/share/perl5/File/Rename/Unicode.pm line 19.\n"))
+        return None
+    change = compile_expression(str(encode(expression), "latin-1"), ctx.budget)
+
+    def by_characters(name: str) -> str:
+        given = str(encode(name), codec, "replace")
+        made = change(given)
+        return name if made == given else decode(made.encode(codec if encoding else "utf-8", "replace"))
+
+    return by_characters
+
+
+def _byte(found: re.Match[str]) -> str:
+    digits = found[1] or found[2]
+    return found[0] if digits is None else chr(0xDC00 + int(digits, 16))
+
+
+def _with_encodings(words: Sequence[str]) -> list[str]:
+    """The words with the value of -u, which may be left out, at the option."""
+    changed: list[str] = []
+    rest = list(words)
+    while rest and rest[0].startswith("-") and rest[0] != "--":
+        word = rest.pop(0)
+        if word in _WITH_VALUE and rest:
+            changed += [word, rest.pop(0)]
+        elif word in ("-u", "--unicode") and rest and not rest[0].startswith("-"):
+            changed.append(f"--unicode={rest.pop(0)}")
+        else:
+            changed.append(word)
+    return changed + rest
 
 
 def _move(ctx: CommandContext, args: Arguments, name: str, wanted: str) -> None:
