@@ -57,7 +57,6 @@ LONG_FILES = {
     "languages/jq/json_text.py": "reading and writing JSON as jq does",
     "languages/sed/parser.py": "the grammar of sed",
     "syntax/parser.py": "the grammar of the shell",
-    "syntax/words.py": "every quoting and expansion that a word can hold",
 }
 """Files that may be longer, and the one idea that makes them so."""
 

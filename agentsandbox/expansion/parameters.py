@@ -14,8 +14,8 @@ from agentsandbox.expansion.transformations import OPERATORS, slice_list, slice_
 from agentsandbox.expansion.variables import ASSOCIATIVE, HIDDEN, AssociativeArray, IndexedArray, NameReference, is_name
 from agentsandbox.quoting import shell_quote_single
 from agentsandbox.streams import bytewise, decode, encode
+from agentsandbox.syntax.braced import NAME
 from agentsandbox.syntax.nodes import CHOICES, TRANSFORMATIONS, Literal, Parameter, Word
-from agentsandbox.syntax.words import NAME
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ from agentsandbox.expansion.variables import (
 from agentsandbox.patterns import compile_shell_pattern
 from agentsandbox.quoting import declare_quote_double, has_metacharacters, needs_ansi, shell_quote_single
 from agentsandbox.streams import bytewise, decode, encode
-from agentsandbox.syntax.words import decode_ansi_c
+from agentsandbox.syntax.ansi_c import decode_ansi_c
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -280,8 +280,8 @@ WORDS = WordCompiler(_command_substitution, _process_substitution)
 
 @functools.lru_cache(maxsize=256)
 def _quoted_text(text: str) -> Callable[[Shell], str]:
+    from agentsandbox.syntax.contexts import HERE
     from agentsandbox.syntax.parser import Parser
-    from agentsandbox.syntax.words import HERE
 
     parser = Parser(text)
     parts = parser.scan(HERE, "")

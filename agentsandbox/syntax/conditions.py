@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from agentsandbox.errors import ShellSyntaxError
+from agentsandbox.syntax.contexts import WORD
 from agentsandbox.syntax.nodes import (
     Command,
     CondAnd,
@@ -21,7 +22,6 @@ from agentsandbox.syntax.nodes import (
     Word,
 )
 from agentsandbox.syntax.parser import merge_literals
-from agentsandbox.syntax.words import WORD
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

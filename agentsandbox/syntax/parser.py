@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 
 from agentsandbox.errors import ShellSyntaxError
+from agentsandbox.syntax.ansi_c import decode_ansi_c
+from agentsandbox.syntax.contexts import ARITHMETIC, BRACE
 from agentsandbox.syntax.nodes import (
     AndOr,
     ArithmeticCommand,
@@ -30,7 +32,7 @@ from agentsandbox.syntax.nodes import (
     Subshell,
     Word,
 )
-from agentsandbox.syntax.words import ARITHMETIC, BRACE, WordReader, decode_ansi_c
+from agentsandbox.syntax.words import WordReader
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

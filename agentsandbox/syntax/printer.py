@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from agentsandbox.syntax.ansi_c import decode_ansi_c
 from agentsandbox.syntax.nodes import (
     AndOr,
     ArithmeticCommand,
@@ -44,7 +45,6 @@ from agentsandbox.syntax.nodes import (
     While,
     Word,
 )
-from agentsandbox.syntax.words import decode_ansi_c
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -1,24 +1,13 @@
-"""Words: quoting, and everything that begins with `$`, "`", `<(` or `>(`.
-
-One scanner reads all contexts a word can stand in; they differ in what ends the text and in what quotes mean:
-
-    WORD        a command's word: ends at a metacharacter
-    QUOTED      inside "…"
-    BRACE       the operand of ${…}: ends at its closing character, quotes as in a word, blanks are text
-    BRACE_Q     the same inside "…": single quotes are text, though what they enclose ends nothing; "…" inside is removed
-    BRACE_H     the same in the body of a here-document: no $'…'
-    HERE        the body of a here-document: like QUOTED, but " is text
-    SUBSCRIPT   inside [ ]: like BRACE, brackets nest
-    ARITHMETIC  inside $(( )): like QUOTED, double quotes are dropped
-    INNER       inside "…" within the operand of a "${…}": like QUOTED, but a backslash quotes whatever follows
-"""
+"""Words: quoting, and everything that begins with `$`, "`", `<(` or `>(`."""
 
 from __future__ import annotations
 
 import re
 
 from agentsandbox.errors import LimitReached, ShellSyntaxError
-from agentsandbox.syntax.lexer import Lexer
+from agentsandbox.syntax.ansi_c import decode_ansi_c
+from agentsandbox.syntax.braced import NAME, SPECIAL, BracedReader
+from agentsandbox.syntax.contexts import ARITHMETIC, BRACE, BRACE_H, BRACE_Q, ESCAPABLE, HERE, INNER, QUOTED, SUBSCRIPT, WORD
 from agentsandbox.syntax.nodes import (
     TRANSFORMATIONS,
     ArithmeticSubstitution,
@@ -35,9 +24,7 @@ from agentsandbox.syntax.nodes import (
     Word,
 )
 
-__all__ = ["ARITHMETIC", "BRACE", "HERE", "NAME", "SUBSCRIPT", "WORD", "WordReader", "decode_ansi_c"]
-
-WORD, QUOTED, BRACE, BRACE_Q, HERE, SUBSCRIPT, ARITHMETIC, INNER, BRACE_H = range(9)
+__all__ = ["WordReader"]
 
 _RUN = {
     WORD: re.compile(r"[^ \t\n|&;()<>$`\\\"'?*+@!]+"),
@@ -50,14 +37,6 @@ _RUN = {
     ARITHMETIC: re.compile(r"[^$`\\\"]+"),
     INNER: re.compile(r"[^$`\\\"]+"),
 }
-_ESCAPABLE = {
-    QUOTED: '$`"\\',
-    BRACE_Q: '$`"\\}',
-    BRACE_H: '$`"\\}',
-    HERE: "$`\\",
-    ARITHMETIC: '$`"\\',
-    INNER: "",
-}
 _PLAIN = re.compile(r"[^\0- \"#$&'();<>\\`|\x7f][^\0- \"$&'();<>\\`|\x7f]*")
 """A whole word without quotes or expansions, if what follows ends it and no extended pattern begins in it."""
 _WHOLE = re.compile(r"""(?:'([^']*)'|"([^"$`\\]*)"|"\$([A-Za-z_][A-Za-z0-9_]*)"|\$([A-Za-z_][A-Za-z0-9_]*))(?=[ \t\n|&;)]|\Z)""")
@@ -66,67 +45,6 @@ _QUOTE = re.compile(r"[\"'`]")
 _QUOTE_OR_BACKSLASH = re.compile(r"['\\]")
 _BACKQUOTE_OR_BACKSLASH = re.compile(r"[`\\]")
 _ENDS_WORD = frozenset(" \t\n|&;()<>")
-
-NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_SPECIAL = frozenset("@*#?-$!0123456789_")
-_OPERATORS = re.compile(r":[-=?+]|[-=?+]|##?|%%?|//|/[#%]|/|\^\^?|,,?|~~?|@|:")
-
-_ANSI_C = re.compile(
-    r"\\(?:([abeEfnrtv\\'\"?])|([0-7]{1,3})|x([0-9A-Fa-f]{1,2})|x\{([0-9A-Fa-f]*)\}?|u([0-9A-Fa-f]{1,4})|U([0-9A-Fa-f]{1,8})|c(\\\\|[\x00-\U0010ffff]))"
-)
-_ANSI_C_LETTERS = {
-    "a": "\a",
-    "b": "\b",
-    "e": "\x1b",
-    "E": "\x1b",
-    "f": "\f",
-    "n": "\n",
-    "r": "\r",
-    "t": "\t",
-    "v": "\v",
-    "\\": "\\",
-    "'": "'",
-    '"': '"',
-    "?": "?",
-}
-
-
-def _byte(number: int) -> str:
-    number &= 255
-    return chr(number) if number < 128 else chr(0xDC00 + number)
-
-
-def _old_utf8(number: int) -> list[int]:
-    """The bytes of a number that is no character, by the rules of UTF-8 when it had up to six bytes."""
-    size = next((size for size, limit in ((3, 1 << 16), (4, 1 << 21), (5, 1 << 26), (6, 1 << 31)) if number < limit), 0)
-    tail = [0x80 | (number >> shift) & 0x3F for shift in range(6 * (size - 2), -1, -6)]
-    return [(0xFF00 >> size) & 0xFF | (number >> 6 * (size - 1)), *tail] if size else []
-
-
-def decode_ansi_c(text: str) -> str:
-    """What $'text' stands for. Bytes above 127 come out as surrogates, as `streams.decode` gives them; NUL ends it."""
-
-    def replace(match: re.Match[str]) -> str:
-        letter, octal, hexadecimal, braced, short, long, control = match.groups()
-        if letter is not None:
-            return _ANSI_C_LETTERS[letter]
-        if octal is not None:
-            return _byte(int(octal, 8))
-        if hexadecimal is not None:
-            return _byte(int(hexadecimal, 16))
-        if braced is not None:
-            return _byte(int(braced[-8:] or "0", 16))
-        if control is not None:
-            return chr(ord(control[0]) & 31) if control != "?" else "\x7f"
-        number = int(short or long, 16)
-        return chr(number) if number < 0xD800 or 0xE000 <= number < 0x110000 else "".join(map(_byte, _old_utf8(number)))
-
-    decoded = _ANSI_C.sub(replace, text).partition("\0")[0]
-    if any("\udc80" <= char <= "\udcff" for char in decoded):
-        from agentsandbox.streams import decode, encode
-
-        return decode(encode(decoded))  # bytes that together are a character become one
-    return decoded
 
 
 def _whole_part(match: re.Match[str]) -> Part:
@@ -141,14 +59,12 @@ def _whole_part(match: re.Match[str]) -> Part:
     return DoubleQuoted((Quoted(double),) if double else ())
 
 
-class WordReader(Lexer):
+class WordReader(BracedReader):
     """Reads words. `extglob` says whether ?( *( +( @( !( begin patterns."""
 
     extglob = False
     pairs_quotes = True
     """Whether single quotes in "${x-word}" come in pairs; they need not in POSIX mode."""
-    has_bad = False
-    """Whether a ${…} was read that is none."""
 
     # provided by the parser
 
@@ -191,7 +107,7 @@ class WordReader(Lexer):
         text = self.text
         size = len(text)
         run = _RUN[mode]
-        quoted = mode in _ESCAPABLE
+        quoted = mode in ESCAPABLE
         parts: list[Part] = []
         pending: list[str] = []
         brackets = 0
@@ -299,11 +215,11 @@ class WordReader(Lexer):
         self.position += 2
         if following == "\n":
             return
-        if mode in _ESCAPABLE:
+        if mode in ESCAPABLE:
             if not following:
                 pending.append("\\")
                 self.position -= 1
-            elif mode == INNER or following in _ESCAPABLE[mode]:
+            elif mode == INNER or following in ESCAPABLE[mode]:
                 pending.append(following)
             else:
                 pending.append("\\" + following)
@@ -387,7 +303,7 @@ class WordReader(Lexer):
             self.position = match.end()
             return Parameter(match[0], source="$" + match[0])
         if following == "{":
-            return self._braced(mode)
+            return self.read_braced(mode)
         if following == "(":
             if text.startswith("((", start + 1):
                 arithmetic = self._arithmetic(start)
@@ -395,7 +311,7 @@ class WordReader(Lexer):
             self.position = start + 2
             body = self.parse_substitution(start)
             return CommandSubstitution(body, text[start : self.position])
-        if following and following in _SPECIAL:
+        if following and following in SPECIAL:
             self.position = start + 2
             return Parameter("@" if following == "*" and mode == HERE else following, source="$" + following)
         if following == "'" and mode in (WORD, BRACE, BRACE_Q, SUBSCRIPT):
@@ -546,160 +462,6 @@ class WordReader(Lexer):
             _tell_bad(parts, source)
         return Word(parts, source)
 
-    def _braced(self, mode: int) -> Part:
-        """${…}"""
-        start = self.position
-        self.position += 2
-        self.enter()
-        inside = BRACE_H if mode in (HERE, BRACE_H) else BRACE_Q
-        part = self._braced_parameter(start, inside if mode in _ESCAPABLE else BRACE)
-        self.nesting -= 1
-        if part is None:  # not a parameter expansion: an error when it is expanded, not before
-            self._skip_bad_braces(start)
-            self.has_bad = True
-            return Parameter("", operator="bad", source=self.text[start : self.position])
-        part.source = self.text[start : self.position]
-        return part
-
-    def _skip_bad_braces(self, start: int) -> None:
-        self.position = start + 2
-        self.scan(BRACE, "}")
-        while self.position < len(self.text) and self.text[self.position] != "}":
-            self.position += 1
-            self.scan(BRACE, "}")
-        if self.position >= len(self.text):
-            raise self.unclosed("}", start)
-        self.position += 1
-
-    def _braced_parameter(self, start: int, mode: int) -> Parameter | None:
-        text = self.text
-        prefix = ""
-        self._skip_joints()
-        char = text[self.position : self.position + 1]
-        following = text[self.position + 1 : self.position + 2]
-        if char == "#" and following != "}" and (following in _SPECIAL or NAME.match(following)):
-            if not (following in "-?#@" and text[self.position + 2 : self.position + 3] != "}"):
-                prefix = "#"
-                self.position += 1
-        elif char == "!" and following and (following in _SPECIAL or NAME.match(following)):
-            if not (following in "-?" and text[self.position + 2 : self.position + 3] != "}"):
-                prefix = "!"
-                self.position += 1
-        self._skip_joints()
-        name = self._parameter_name()
-        if name is None:
-            return None
-        if name == "*" and mode == BRACE_H:  # bash joins with blanks in a here-document, whatever IFS is
-            name = "@"
-        self._skip_joints()
-        subscript: Word | None = None
-        if text[self.position : self.position + 1] == "[" and (NAME.match(name) is not None):
-            try:
-                subscript = self.read_subscript()
-            except ShellSyntaxError as error:
-                if error.message.endswith("`]'"):
-                    return None
-                raise
-        if prefix == "!" and subscript is None and text[self.position : self.position + 2] in ("*}", "@}"):
-            operator = "names" + text[self.position]
-            self.position += 2
-            return Parameter(name, None, "!", operator)
-        return self._operation(start, mode, name, subscript, prefix)
-
-    def _skip_joints(self) -> None:
-        """Pass over joined lines."""
-        while self.text.startswith("\\\n", self.position):
-            self.position += 2
-
-    def _operation(self, start: int, mode: int, name: str, subscript: Word | None, prefix: str) -> Parameter | None:
-        text = self.text
-        if text[self.position : self.position + 1] == "}":
-            self.position += 1
-            return Parameter(name, subscript, prefix)
-        match = _OPERATORS.match(text, self.position)
-        if match is None or prefix == "#":
-            if self.position >= len(text):
-                raise self.unclosed("}", start)
-            return None
-        operator = match[0]
-        self.position = match.end()
-        if operator == ":":
-            operands = self._operands(start, mode, ":")
-            if len(operands) == 1 and not operands[0].source:
-                return None
-        elif operator[0] == "/":
-            if operator == "//" and text[self.position : self.position + 1] == "/":
-                return Parameter(name, subscript, prefix, operator, self._slash_operands(start))
-            operands = self._operands(start, BRACE, "/")
-        elif operator[0] in "^,~" and name in "?-#":
-            return None
-        elif operator[0] in "#%^,~" or operator in ("@", "?", ":?"):
-            operands = self._operands(start, BRACE, "")
-            self.has_bad |= operator == "@" and operands[0].source not in TRANSFORMATIONS
-        else:
-            operands = self._operands(start, mode, "")
-        return Parameter(name, subscript, prefix, operator, operands)
-
-    def _slash_operands(self, start: int) -> tuple[Word, ...]:
-        """The operands of ${x///…}: the pattern begins with the third slash."""
-        self.position += 1
-        first, *rest = self._operands(start, BRACE, "/")
-        return (Word((Literal("/"), *first.parts), "/" + first.source), *rest)
-
-    def _operands(self, start: int, mode: int, separator: str) -> tuple[Word, ...]:
-        """The operand up to }, or the two operands around the first `separator`."""
-        words: list[Word] = []
-        stop = "}" + separator
-        while True:
-            at = self.position
-            parts = list(self.scan(mode, stop))
-            while separator == ":" and self._inside_ternary(at):
-                self.position += 1
-                parts.append(Literal(":") if mode == BRACE else Quoted(":"))
-                parts.extend(self.scan(mode, stop))
-            words.append(Word(tuple(parts), self.text[at : self.position]))
-            if self.position >= len(self.text):
-                raise self.unclosed("}", start)
-            self.position += 1
-            if self.text[self.position - 1] == "}":
-                return tuple(words)
-            stop = "}"
-
-    def _inside_ternary(self, at: int) -> bool:
-        """Whether the colon here belongs to an open ? of an arithmetic expression."""
-        text = self.text
-        if text[self.position : self.position + 1] != ":":
-            return False
-        before = text[at : self.position]
-        return before.count("?") > before.count(":")
-
-    def _parameter_name(self) -> str | None:
-        text = self.text
-        match = NAME.match(text, self.position)
-        if match is None:
-            match = _DIGITS.match(text, self.position)
-        if match is not None:
-            self.position = match.end()
-            return match[0]
-        char = text[self.position : self.position + 1]
-        if char and char in "@*#?-$!":
-            self.position += 1
-            return char
-        return None
-
-    def read_subscript(self) -> Word:
-        """[…] at the cursor."""
-        opened = self.position
-        self.position += 1
-        self.enter()
-        parts = self.scan(SUBSCRIPT, "]")
-        self.nesting -= 1
-        if self.position >= len(self.text):
-            raise self.unclosed("]", opened)
-        source = self.text[opened + 1 : self.position]
-        self.position += 1
-        return Word(parts, source)
-
     # here-documents
 
     def finish_here_document(self, document: HereDocument, body: str, start: int) -> None:
@@ -759,7 +521,6 @@ def _tell_bad(parts: tuple[Part, ...], source: str) -> None:
             part.operands = (*part.operands[:1], Word((), f"{source}: bad substitution"))
 
 
-_DIGITS = re.compile(r"[0-9]+")
 _OPENING = re.compile(r"\\.|\$[({\[]|`", re.DOTALL)
 _BARE = re.compile(r"[^-:=?+#%/^,~@]*")
 _NEEDS_SCAN = re.compile(r"[$`\\\"]")
