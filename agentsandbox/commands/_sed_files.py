@@ -5,18 +5,33 @@ from __future__ import annotations
 import errno
 
 from agentsandbox.command import CommandContext, describe_os_error
+from agentsandbox.errors import LimitReached
 from agentsandbox.fs.base import File
 from agentsandbox.languages.sed.nodes import Script, SedError
 from agentsandbox.languages.sed.runtime import Editor, Output, Program, Settings
-from agentsandbox.streams import Buffer, BytesReader, LateWriter, decode, encode
+from agentsandbox.streams import BLOCK, Buffer, BytesReader, LateWriter, decode, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from agentsandbox.streams import ByteReader
+    from agentsandbox.fs.base import Stat
+    from agentsandbox.streams import ByteReader, Stream
 
-__all__ = ["Files"]
+__all__ = ["Files", "Original"]
+
+
+class Original:
+    """A file that is edited in place, open for reading: its name and path, and what `stat` tells of what is there."""
+
+    __slots__ = ("info", "is_link", "name", "path", "reader")
+
+    def __init__(self, name: str, path: str, info: Stat, reader: Stream, *, is_link: bool) -> None:
+        self.name = name
+        self.path = path
+        self.info = info
+        self.reader = reader
+        self.is_link = is_link
 
 
 class Files:
@@ -161,19 +176,23 @@ class Files:
 
     # editing in place
 
-    def open_for_editing(self, name: str, *, follow: bool) -> tuple[str, File] | None:
-        """(path, open file); None after a message when it cannot be edited."""
+    def open_for_editing(self, name: str, *, follow: bool) -> Original | None:
+        """A file that can be edited; None after a message about one that cannot."""
         ctx = self.ctx
         try:
             path = ctx.path(name)
             if follow:
                 path = ctx.fs.realpath(path)
-            info = ctx.fs.stat(path)
+            info = ctx.fs.stat(path, follow=False)
+            is_link = info.is_link
+            if is_link:
+                info = ctx.fs.stat(path)
             if not info.is_file:
                 ctx.stderr.write(encode(f"{ctx.name}: couldn't edit {name}: not a regular file\n"))
                 self.status = 4
                 return None
-            return path, ctx.fs.open(path, "r")
+            reader = BytesReader(ctx.fs.read_bytes(path)) if info.size <= BLOCK else ctx.fs.open(path, "r")
+            return Original(name, path, info, reader, is_link=is_link)
         except OSError as error:
             ctx.stderr.write(encode(f"{ctx.name}: can't read {name}: {describe_os_error(error, '')}\n"))
             self.status = 2
@@ -185,23 +204,28 @@ class Files:
         self._result_output = Output(self._result, self.end)
         return self._result_output
 
-    def replace(self, path: str, name: str, suffix: str) -> None:
-        """Put the edited text in the file's place, after a backup if a suffix is given."""
+    def finish_result(self) -> bytes:
+        """What went to where `start_result` said."""
         assert self._result is not None
         assert self._result_output is not None
         self._result_output.flush()
         data = self._result.getvalue()
         self._result = self._result_output = None
-        fs = self.ctx.fs
+        return data
+
+    def replace(self, original: Original, data: bytes, suffix: str) -> None:
+        """Put the edited text in the file's place, after a backup if a suffix is given."""
+        path, fs = original.path, self.ctx.fs
+        if len(data) > self.ctx.budget.limits.file_bytes:
+            raise LimitReached("value_bytes")
         try:
-            mode = fs.stat(path).permissions
             if suffix:
                 directory, slash, base = path.rpartition("/")
                 backup = suffix.replace("*", base) if "*" in suffix else base + suffix
                 target = self.ctx.path(backup) if "/" in backup else f"{directory}{slash}{backup}"
                 fs.rename(path, target)
-            elif fs.stat(path, follow=False).is_link or fs.stat(path).nlink > 1:
+            elif original.is_link or original.info.nlink > 1 or not original.info.permissions & 0o200:
                 fs.unlink(path)
-            fs.write_bytes(path, data, permissions=mode)
+            fs.write_bytes(path, data, permissions=original.info.permissions)
         except OSError as error:
-            raise SedError(f"couldn't open file {describe_os_error(error, name)}", 4) from None
+            raise SedError(f"couldn't open file {describe_os_error(error, original.name)}", 4) from None

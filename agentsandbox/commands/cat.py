@@ -12,10 +12,13 @@ from agentsandbox.streams import BLOCK
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from agentsandbox.streams import ByteReader
 
 _CONTROL = {**{byte: "^" + chr(byte + 64) for byte in range(32)}, 127: "^?"}
 _BLANK_LINES = re.compile("\n{3,}")
+_GROUP, _SMALL = 256, 8192
 
 
 def _visible(byte: int, tabs: bool) -> str:
@@ -86,6 +89,37 @@ def _is_output(ctx: CommandContext, source: ByteReader) -> bool:
     return ours.is_file and theirs.is_file and ours.ino == theirs.ino and ours.size > 0
 
 
+def _copy(ctx: CommandContext, names: Sequence[str]) -> None:
+    """The files as they are; neighbours that are small and at hand are written together."""
+    if len(names) < 2 or isinstance(ctx.stdout, File) or "" in names:
+        _copy_each(ctx, names)
+        return
+    for start in range(0, len(names), _GROUP):
+        group = names[start : start + _GROUP]
+        ctx.budget.step(len(group))
+        waiting: list[bytes] = []
+        for name, data in zip(group, ctx.fs.at_hand(ctx.paths(group)), strict=True):
+            if data is not None and len(data) <= _SMALL and name != "-":
+                waiting.append(data)
+                continue
+            if waiting:
+                ctx.stdout.write(b"".join(waiting))
+                waiting.clear()
+            _copy_each(ctx, [name])
+        if waiting:
+            ctx.stdout.write(b"".join(waiting))
+
+
+def _copy_each(ctx: CommandContext, names: Sequence[str]) -> None:
+    for name, source in inputs(ctx, names):
+        if _is_output(ctx, source):
+            ctx.warn(f"{name}: input file is output file")
+            continue
+        for block in source.blocks(4 * BLOCK):
+            ctx.budget.step()
+            ctx.stdout.write(block)
+
+
 @command(
     "cat",
     usage="""
@@ -116,13 +150,7 @@ def cat(ctx: CommandContext, args: Arguments) -> int:
     number = args.flag("number") and not number_nonblank
     squeeze = args.flag("squeeze-blank")
     if not (ends or tabs or visible or number or number_nonblank or squeeze):
-        for name, source in inputs(ctx, args.operands):
-            if _is_output(ctx, source):
-                ctx.warn(f"{name}: input file is output file")
-                continue
-            for block in source.blocks(4 * BLOCK):
-                ctx.budget.step()
-                ctx.stdout.write(block)
+        _copy(ctx, args.operands)
         return ctx.status
 
     shape = _Shape(number=number, number_nonblank=number_nonblank, squeeze=squeeze)

@@ -12,7 +12,7 @@ from agentsandbox.languages.sed import Editor, Parser, Script, SedError, Setting
 from agentsandbox.languages.sed.blocks import compile_blocks
 from agentsandbox.languages.sed.compiler import compile_script
 from agentsandbox.languages.sed.runtime import Input
-from agentsandbox.streams import bytewise, decode, encode
+from agentsandbox.streams import BytesReader, bytewise, decode, encode
 from agentsandbox.usage import OptionParser
 
 TYPE_CHECKING = False
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from agentsandbox.languages.sed.blocks import Kernel
-    from agentsandbox.streams import ByteReader
+    from agentsandbox.streams import ByteReader, Stream
 
 __all__ = ["sed"]
 
@@ -199,30 +199,40 @@ def _edit_in_place(ctx: CommandContext, args: Arguments, script: Script, setting
     editor: Editor | None = None
     for name in args.operands:
         ctx.budget.step()
-        source = files.open_for_editing(name, follow=follow)
-        if source is None:
+        original = files.open_for_editing(name, follow=follow)
+        if original is None:
             continue
-        path, reader = source
+        done = False
         try:
-            result = files.start_result()
             if kernel is not None:
-                for block in short_blocks(ctx.budget, reader):
-                    text, complete = kernel(block)
-                    if text is not None:
-                        result.block(text, complete=complete)
-                done = False
+                edited = _edit_blocks(ctx, kernel, original.reader, files)
             else:
                 editor = editor or _editor(args, script, settings, files)
-                editor.begin(Input(_one(name, reader), settings, files.flush, ctx.budget), result)
+                editor.begin(Input(_one(name, original.reader), settings, files.flush, ctx.budget), files.start_result())
                 files.rewind_readers()
                 done = editor.run()
+                edited = files.finish_result()
         finally:
-            reader.release()
-        files.replace(path, name, suffix)
+            original.reader.release()
+        files.replace(original, edited, suffix)
         if done:
             break
     files.flush()
     return (editor.status if editor is not None else 0) or files.status
+
+
+def _edit_blocks(ctx: CommandContext, kernel: Kernel, reader: Stream, files: Files) -> bytes:
+    """All of one file as `kernel` edits it."""
+    if isinstance(reader, BytesReader) and reader.data.endswith(b"\n"):  # one block
+        text, complete = kernel(reader.data)
+        ctx.budget.breathe()
+        return b"" if text is None else encode(text + "\n" if complete else text)
+    result = files.start_result()
+    for block in short_blocks(ctx.budget, reader):
+        text, complete = kernel(block)
+        if text is not None:
+            result.block(text, complete=complete)
+    return files.finish_result()
 
 
 def _one(name: str, reader: ByteReader) -> Iterator[tuple[str, ByteReader]]:
