@@ -23,6 +23,10 @@ if TYPE_CHECKING:
 __all__ = ["ENCODINGS", "Encoding", "read_wrap", "run_encoding"]
 
 _ANY = 10**50
+_WHOLE_GROUP = 4
+"""Bytes in a group of Z85, which has no shorter ones."""
+_READ = 30720
+"""Bytes that are encoded together."""
 _LONGEST_LINE = 2**63 - 1
 """Lines that are to be longer have no end."""
 
@@ -169,13 +173,16 @@ ENCODINGS = {
 def _encode_stream(ctx: CommandContext, source: ByteReader, encoding: Encoding, wrap: int) -> None:
     rest = b""
     line = b""
+    unit = encoding.group if encoding.group != _WHOLE_GROUP else _READ
     for block in blocks(ctx.budget, source, BLOCK // 2):
         data = rest + block
-        cut = len(data) - len(data) % encoding.group
+        cut = len(data) - len(data) % unit
         rest = data[cut:]
         if not cut:
             continue
         line = _write_wrapped(ctx, line + encoding.encode(data[:cut]), wrap)
+    if len(rest) % encoding.group and unit == _READ:
+        ctx.stdout.write(line)  # what is not whole is wrong
     if rest:
         line = _write_wrapped(ctx, line + encoding.encode(rest), wrap)
     if line:

@@ -10,13 +10,17 @@ from agentsandbox.commands._widths import character_width
 from agentsandbox.errors import CommandError
 from agentsandbox.streams import decode, encode
 
+_INVALID = re.compile("[\udc80-\udcff]")
 _PLAIN = re.compile(r"[ -~]*\Z")
 
 
 def _position(text: str, what: str) -> int:
-    if not re.fullmatch("[0-9]{1,18}", text):
+    found = re.fullmatch(r"[ \t\n\v\f\r]*\+?([0-9]+)", text)
+    if found is None:
         raise CommandError(f"{what} argument: '{text}'")
-    return int(text)
+    if int(found[1][:40]) >= 2**64:
+        raise CommandError(f"{what} argument: '{text}': Numerical result out of range")
+    return int(found[1])
 
 
 def _after(column: int, character: str) -> int:
@@ -48,7 +52,7 @@ def _remove(line: str, first: int, last: int | None) -> str:
             return kept
         column = _after(column, line[at])
         at += 1
-    return kept + " " * (column - last) + line[at:]
+    return kept + " " * (column - last) + line[at:] if at < len(line) else kept
 
 
 @command(
@@ -64,13 +68,19 @@ def colrm(ctx: CommandContext, args: Arguments) -> int:
     if args.flag("help"):
         ctx.stdout.write(encode(colrm.usage))
         return 0
-    words = args.operands
+    words = ["--", *args.operands] if "--" in ctx.words else args.operands
     first = _position(words[0], "first") if words else None
-    last = _position(words[1], "last") if len(words) > 1 else None
+    last = (_position(words[1], "second") if len(words) > 1 else None) or None
     for block in line_blocks(ctx.budget, ctx.stdin):
         if not first:
             ctx.stdout.write(block)
             continue
         ctx.budget.step(len(block) // 64 + 1)
-        ctx.stdout.write(encode("\n".join([_remove(line, first, last) for line in decode(block).split("\n")])))
+        text = decode(block)
+        wrong = None if text.isascii() else _INVALID.search(text)
+        if wrong is not None:
+            text = text[: wrong.start()]
+        ctx.stdout.write(encode("\n".join([_remove(line, first, last) for line in text.split("\n")])))
+        if wrong is not None:
+            break  # bytes that are no character end the input
     return 0

@@ -68,7 +68,7 @@ def _regex_pattern(word: str) -> _Pattern:
         raise CommandError(f"{word}: closing delimiter '{mark}' missing")
     pattern.skip = mark == "%"
     try:
-        pattern.regex = compile_posix(word[1:end], extended=False, dialect="grep")
+        pattern.regex = compile_posix(word[1:end], extended=False, dialect="grep", empty_ranges=True)
     except RegexError as error:
         raise CommandError(f"{quote(word)}: invalid regular expression: {error}") from None
     offset = word[end + 1 :]

@@ -196,7 +196,7 @@ class _Expression:
         from agentsandbox.regexps import RegexError, compile_posix  # only ":" and "match" need them
 
         try:
-            compiled = compile_posix(pattern, extended=False, bytewise=self.bytewise)
+            compiled = compile_posix(pattern, extended=False, bytewise=self.bytewise, empty_ranges=True)
         except RegexError as error:
             raise CommandError(error.message, 2) from None
         found = compiled.match(text, 0, self.budget)

@@ -10,7 +10,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_NONE, _REQUIRED, _OPTIONAL = 0, 1, 2
+_NONE, _REQUIRED, _OPTIONAL, _LONG_NAME = range(4)
 
 
 class _Parser:
@@ -26,6 +26,9 @@ class _Parser:
             colons = len(short[at + 1 :]) - len(short[at + 1 :].lstrip(":"))
             self.short[short[at]] = min(colons, 2)
             at += 1 + colons
+            if short[at - 1] == "W" and short[at : at + 1] == ";":
+                self.short["W"] = _LONG_NAME
+                at += 1
         self.long = {word.rstrip(":"): min(len(word) - len(word.rstrip(":")), 2) for word in long}
         self.name = name
         self.quiet = quiet
@@ -77,6 +80,8 @@ class _Parser:
             rest = letters[index + 1 :]
             if takes == _NONE:
                 self.options.append((f"-{letter}", None))
+            elif takes == _LONG_NAME and self.long and (rest or at < len(words)):
+                return self._long(rest, "-W ", words, at) if rest else self._long(words[at], "-W ", words, at + 1)
             elif rest or takes == _OPTIONAL:
                 self.options.append((f"-{letter}", rest))
                 return at

@@ -23,6 +23,7 @@ from agentsandbox.usage import parse_usage
       -B, --auto-buffers           none for pipes
       -c, --clear-screen           clear the screen first
       -d, --dumb                   the terminal is a simple one
+      -D, --color=COLOR            colors of what is shown
       -e, --quit-at-eof            quit at the second end of file
       -E, --QUIT-AT-EOF            quit at the first
       -f, --force                  open what is no file
@@ -104,27 +105,39 @@ def less(ctx: CommandContext, args: Arguments) -> int:
 
 
 def _files(ctx: CommandContext, words: list[str]) -> list[str]:
-    """The words that are no options, first commands ("+G") or sizes ("-5"); what is unknown is told of, and no error."""
+    """The words behind options, first commands ("+G") and sizes ("-5"); what is wrong with an option is told, and no error."""
     takes = {spelling: bool(option.takes) for option in parse_usage(less.usage) for spelling in option.spellings}
-    names: list[str] = []
     while words:
         word = words.pop(0)
         if word == "--":
-            return names + words
+            return words
         if word.startswith("--"):
             name, equals, value = word.partition("=")
             found = [full for full in takes if full == name] or [full for full in takes if full.startswith(name)]
             if not found:
                 _tell_unknown(ctx, word[2:])
             elif takes[found[0]]:
-                value = value if equals or not words else words.pop(0)
+                if not equals and not words:
+                    ctx.stderr.write(encode(f"Value is required after {found[0]}\n"))
+                    return []
+                value = value if equals else words.pop(0)
                 if found[0] == "--lesskey-file":
                     _tell_bad_keys(ctx, value)
         elif len(word) > 1 and word[0] == "-":
             _read_letters(ctx, word[1:], takes, words)
         elif not (len(word) > 1 and word[0] == "+"):
-            names.append(word)
-    return names
+            return [word, *words]
+    return []
+
+
+_NUMBERS = {"b": "", "h": "", "y": "", "z": "", "j": "Invalid line number", "#": "Invalid column number"}
+"""Options whose value is a number, and what is said of another one."""
+
+
+def _both_names(letter: str) -> str:
+    """The option as messages name it."""
+    option = next(option for option in parse_usage(less.usage) if f"-{letter}" in option.spellings)
+    return f"-{letter} (--{option.key})"
 
 
 def _read_letters(ctx: CommandContext, letters: str, takes: dict[str, bool], words: list[str]) -> None:
@@ -135,7 +148,14 @@ def _read_letters(ctx: CommandContext, letters: str, takes: dict[str, bool], wor
             _tell_unknown(ctx, f"-{letter}")
             return
         if takes[f"-{letter}"]:
-            value = words.pop(0) if not letters and words else letters
+            if not letters and not words:
+                ctx.stderr.write(encode(f"Value is required after {_both_names(letter)}\n"))
+                return
+            value = letters or words.pop(0)
+            if letter in _NUMBERS and not re.match("[ \t]*-?[0-9]" if letter in "bhyz" else "[ \t]*[-.0-9]", value):
+                message = f"Number is required after {_both_names(letter)}" if letter in "bhyz" else _NUMBERS[letter]
+                ctx.stderr.write(encode(f"{message}\n"))
+                return
             if letter == "k":
                 _tell_bad_keys(ctx, value)
             if letter not in "bhjxyz#":

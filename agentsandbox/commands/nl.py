@@ -42,7 +42,7 @@ def _style(ctx: CommandContext | None, text: str, section: str) -> Callable[[byt
         from agentsandbox.regexps import RegexError, compile_posix  # only for this style
 
         try:
-            pattern = compile_posix(text[1:], extended=False, dialect="grep")
+            pattern = compile_posix(text[1:], extended=False, dialect="grep", empty_ranges=True)
         except RegexError as error:
             raise CommandError(str(error)) from None
         return lambda line: ctx is not None and pattern.test(decode(line), ctx.budget)

@@ -196,12 +196,14 @@ def seq(ctx: CommandContext, args: Arguments) -> int:
         _split_format(given)
         if args.flag("equal-width"):
             raise UsageError("format string may not be specified when printing equal width strings")
-    numbers = [_Number(word) for word in words]
+    numbers: list[_Number] = []
+    for at, word in enumerate(words):
+        numbers.append(_Number(word))
+        if at == 1 and len(words) > 2 and not numbers[1].units:
+            raise UsageError(f"invalid Zero increment value: {quote(word)}")
     first = numbers[0] if len(numbers) > 1 else _Number("1")
     step = numbers[1] if len(numbers) > 2 else _Number("1")
     last = numbers[-1]
-    if not step.units:
-        raise UsageError(f"invalid Zero increment value: {quote(words[1])}")
     scale = max(first.scale, step.scale, 0 if last.infinite else last.scale)
     begin, stride, count = _values(first, step, last, scale)
     if count == 0:

@@ -8,6 +8,7 @@ from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.commands._quoting import quote
 from agentsandbox.errors import CommandError
 from agentsandbox.languages.predicates import BINARY_OPERATORS, NUMERIC, TEXTUAL, UNARY_OPERATORS, compare_files, evaluate_unary
+from agentsandbox.streams import encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from agentsandbox.fs.base import FileSystem
 
 _INTEGER = re.compile(r"[ \t\n\v\f\r]*([+-]?[0-9]+)[ \t]*")
+_BINARY = BINARY_OPERATORS - {"<", ">"}
 _UNARY = UNARY_OPERATORS - {"-a", "-o", "-v", "-R"}
 _LONGEST = 4000
 """Digits of a number that is compared as one."""
@@ -113,7 +115,7 @@ class _Test:
         raise self._beyond()
 
     def _three(self) -> bool:
-        if self._word(1) in BINARY_OPERATORS:
+        if self._word(1) in _BINARY:
             return self._binary()
         if self._word() == "!":
             self._advance(more=True)
@@ -151,7 +153,10 @@ class _Test:
         left = len(self.words) - self.at
         if self._word() == "(":
             value = self._parenthesis()
-        elif left >= 3 and self._word(1) in BINARY_OPERATORS:
+        elif left >= 4 and self._word() == "-l" and self._word(2) in _BINARY:
+            self.at += 1
+            value = self._binary(length=True)
+        elif left >= 3 and self._word(1) in _BINARY:
             value = self._binary()
         elif len(self._word()) == 2 and self._word()[0] == "-":
             value = self._unary()
@@ -188,13 +193,23 @@ class _Test:
             _integer(operand)
         return evaluate_unary(operator, operand, self.environment)
 
-    def _binary(self) -> bool:
+    def _binary(self, *, length: bool = False) -> bool:
+        """The operator at the second word; -l before an operand of a comparison of numbers is for the bytes in it."""
         left, operator, right = self._word(), self._word(1), self._word(2)
+        of_right = right == "-l" and self.at + 3 < len(self.words)
+        if operator in NUMERIC:
+            first = len(encode(left)) if length else _integer(left)
+            second = len(encode(self._word(3))) if of_right else _integer(right)
+            self.at += 3 + of_right
+            return NUMERIC[operator](first, second)
+        self.at += of_right
+        if operator in TEXTUAL:
+            left, right = self._word(), self._word(2)
         self.at += 3
         if operator in TEXTUAL:
             return TEXTUAL[operator](left, right)
-        if operator in NUMERIC:
-            return NUMERIC[operator](_integer(left), _integer(right))
+        if length or of_right:
+            raise CommandError(f"{operator} does not accept -l", 2)
         return compare_files(operator, left, right, self.environment)
 
 

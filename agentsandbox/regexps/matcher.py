@@ -422,6 +422,7 @@ def compile_posix(
     newline_safe: bool = False,
     dialect: str = "posix",
     bytewise: bool = False,
+    empty_ranges: bool = False,
 ) -> PosixRegex:
     """Compile a POSIX pattern as GNU's tools do; raises `RegexError`.
 
@@ -429,8 +430,9 @@ def compile_posix(
     newline_safe     nothing matches a newline, ^ and $ match at each: a block of lines can be searched as one text.
     bytewise         pattern and texts have one character for each byte (`streams.bytewise`): the locale C.
     dialect          "posix" (bash, expr, find -regextype posix-*), "grep", "sed", "awk", "emacs" (find's own).
+    empty_ranges     ranges such as [z-a] match nothing instead of being wrong: so in some tools, and in emacs'.
     """
-    tree = parse(pattern, extended=extended, dialect=dialect, ignore_case=ignore_case, newline_safe=newline_safe)
+    tree = parse(pattern, extended=extended, dialect=dialect, ignore_case=ignore_case, newline_safe=newline_safe, empty_ranges=empty_ranges)
     regex = PosixRegex(pattern, tree, multiline=newline_anchors, newline_safe=newline_safe, bytewise=bytewise)
     regex._options = (extended, ignore_case, dialect)
     return regex

@@ -84,12 +84,22 @@ class Tree:
         self.ignore_case = ignore_case
 
 
-def parse(pattern: str, *, extended: bool, dialect: str = "posix", ignore_case: bool = False, newline_safe: bool = False) -> Tree:
+def parse(
+    pattern: str,
+    *,
+    extended: bool,
+    dialect: str = "posix",
+    ignore_case: bool = False,
+    newline_safe: bool = False,
+    empty_ranges: bool = False,
+) -> Tree:
     """Read a pattern. Raises `RegexError`."""
     if len(pattern) > MAX_LENGTH:
         raise RegexError(_TOO_BIG)
     table = _EXTENDED if extended else _BASIC
-    return _Parser(pattern, extended, dialect, table.get(dialect, table["posix"]), ignore_case, newline_safe).parse()
+    parser = _Parser(pattern, extended, dialect, table.get(dialect, table["posix"]), ignore_case, newline_safe)
+    parser.empty_ranges = parser.empty_ranges or empty_ranges
+    return parser.parse()
 
 
 def join_trees(trees: list[Tree]) -> Tree:
@@ -165,6 +175,8 @@ class _Parser:
         self.syntax = syntax
         self.ignore_case = ignore_case
         self.newline = not newline_safe
+        self.empty_ranges = dialect == "emacs"
+        """Whether ranges whose end is before their beginning are empty, not wrong."""
         self.levels = [_Level(0)]
         self.groups = 0
         self.closed: dict[int, Node] = {}
@@ -427,12 +439,12 @@ class _Parser:
                 break
             low, position = self._bracket_element(position, classes)
             if pattern.startswith("-", position) and position + 1 < len(pattern) and pattern[position + 1] != "]":
-                if low < 0:
+                if low < 0 or pattern.startswith("=]", position - 2):
                     raise RegexError("Invalid range end")
                 high, position = self._bracket_element(position + 1, classes)
-                if high < low:
+                if high < low and (high < 0 or not self.empty_ranges):
                     raise RegexError("Invalid range end")
-                ranges.append((low, high))
+                ranges += [(low, high)] if low <= high else []
                 if pattern.startswith("-", position) and position + 1 < len(pattern) and pattern[position + 1] != "]":
                     raise RegexError("Invalid range end")
             elif low >= 0:
