@@ -9,6 +9,8 @@ from agentsandbox.patterns import compile_glob
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from agentsandbox.expansion.host import ExpansionHost
     from agentsandbox.fs.base import FileSystem
     from agentsandbox.limits import Budget
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["expand_glob", "glob_paths"]
 
 _MAGIC = re.compile(r"[*?\[]|[?*+@!]\(")
+_BASIC_MAGIC = re.compile(r"[*?\[]")
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 _CLOSED_MAGIC = re.compile(r"[*?]|(?:^|/)[^/\[]*+\[[^/\]]*+\]|[+@!]\(")
 """What makes a word a pattern of pathname expansion: a bracket only when it is closed."""
@@ -38,19 +41,36 @@ def expand_glob(host: ExpansionHost, pattern: str) -> list[str] | None:
         globstar=shopt["globstar"],
         ignore_case=shopt["nocaseglob"],
         skipdots=shopt["globskipdots"],
+        extglob=host.extglob,
     )
     ignored = host.values.get("GLOBIGNORE")
     if ignored and isinstance(ignored, str):
-        patterns = [compile_glob(piece, pathname=True, ignore_case=shopt["nocaseglob"]) for piece in _GLOBIGNORE.findall(ignored)]
+        is_ignored = [_ignoring(piece, shopt["nocaseglob"], host.extglob) for piece in _GLOBIGNORE.findall(ignored)]
         found = glob_paths(
-            pattern, host.fs, host.cwd, host.budget, dotglob=True, globstar=shopt["globstar"], ignore_case=shopt["nocaseglob"]
+            pattern,
+            host.fs,
+            host.cwd,
+            host.budget,
+            dotglob=True,
+            globstar=shopt["globstar"],
+            ignore_case=shopt["nocaseglob"],
+            extglob=host.extglob,
         )
-        found = [name for name in found if not any(test.fullmatch(name) for test in patterns)]
+        found = [name for name in found if not any(test(name) for test in is_ignored)]
     if found:
         return found
     if shopt["failglob"]:
         raise ExpansionError("no match: " + pattern.replace("\\", ""))
     return [] if shopt["nullglob"] else None
+
+
+def _ignoring(pattern: str, ignore_case: bool, extglob: bool) -> Callable[[str], object]:
+    """A test by one pattern of GLOBIGNORE, in which only an asterisk at the end matches a slash."""
+    compiled = compile_glob(pattern, pathname=True, ignore_case=ignore_case, extglob=extglob)
+    if not pattern.endswith("*") or pattern.endswith("\\*"):
+        return compiled.match
+    start = compile_glob(pattern.rstrip("*"), pathname=True, ignore_case=ignore_case, extglob=extglob)
+    return lambda name: compiled.match(name) or any(start.match(name[:at]) for at in range(len(name) + 1))
 
 
 def glob_paths(
@@ -63,13 +83,15 @@ def glob_paths(
     globstar: bool = False,
     ignore_case: bool = False,
     skipdots: bool = True,
+    extglob: bool = True,
 ) -> list[str]:
     """Every path that the pattern matches, as it would be written from `cwd`; `.` and `..` only without `skipdots`."""
     root = pattern[: len(pattern) - len(pattern.lstrip("/"))]
     found = [(root, "/" if root else cwd)]
     matched = False
     """Whether a component before was a pattern: from there on paths are written anew, with one slash between names."""
-    components = _components(pattern[len(root) :])
+    components = _components(pattern[len(root) :], extglob)
+    magic = _MAGIC if extglob else _BASIC_MAGIC
     for number, (component, slashes) in enumerate(components):
         last = number == len(components) - 1
         separator = "/" if slashes and matched else slashes
@@ -79,10 +101,11 @@ def glob_paths(
             if not last and components[number + 1][0] == "**":
                 matched = True
                 continue  # the next one means the same
-            found = _descend(found, fs, budget, dotglob, "/" if slashes else "", bare=matched)
+            found = _descend(found, fs, budget, dotglob, "/" if slashes else "", bare=matched, links=last)
             matched = True
-        elif _MAGIC.search(component):
-            found = _match_component(component, found, fs, budget, dotglob, ignore_case, "/" if slashes else "", skipdots)
+        elif magic.search(component):
+            fullmatch = compile_glob(component, ignore_case=ignore_case, extglob=extglob).fullmatch
+            found = _match_component(component, fullmatch, found, fs, budget, dotglob, "/" if slashes else "", skipdots)
             matched = True
         else:
             name = _ESCAPE.sub(r"\1", component)
@@ -94,9 +117,9 @@ def glob_paths(
     return sorted({shown for shown, _ in found if shown}) if globstar else sorted(shown for shown, _ in found)
 
 
-def _components(pattern: str) -> list[tuple[str, str]]:
+def _components(pattern: str, extglob: bool) -> list[tuple[str, str]]:
     """The names and the slashes behind each, which no bracket expression or extended pattern holds."""
-    if "(" not in pattern:
+    if not extglob or "(" not in pattern:
         return re.findall(r"([^/]+)(/*)", pattern)
     parts: list[tuple[str, str]] = []
     depth = 0
@@ -118,16 +141,15 @@ def _components(pattern: str) -> list[tuple[str, str]]:
 
 def _match_component(
     component: str,
+    fullmatch: Callable[[str], object],
     found: list[tuple[str, str]],
     fs: FileSystem,
     budget: Budget,
     dotglob: bool,
-    ignore_case: bool,
     separator: str,
     skipdots: bool,
 ) -> list[tuple[str, str]]:
     """The names in the directories found so far that match; with a separator behind them, directories only."""
-    fullmatch = compile_glob(component, ignore_case=ignore_case).fullmatch
     dots = component.startswith((".", "\\."))
     matched: list[tuple[str, str]] = []
     for shown, real in found:
@@ -147,9 +169,12 @@ def _match_component(
 
 
 def _descend(
-    found: list[tuple[str, str]], fs: FileSystem, budget: Budget, dotglob: bool, separator: str, *, bare: bool
+    found: list[tuple[str, str]], fs: FileSystem, budget: Budget, dotglob: bool, separator: str, *, bare: bool, links: bool
 ) -> list[tuple[str, str]]:
-    """`**`: every directory below, and every file too without a separator. The directory itself comes `bare` of its slash or with it."""
+    """`**`: every directory below, and every file too without a separator. The directory itself comes `bare` of its slash or with it.
+
+    With a separator `links` to directories count too, but nothing below them.
+    """
     reached: list[tuple[str, str]] = []
     for shown, real in found:
         pending = [(shown, real)]
@@ -172,6 +197,6 @@ def _descend(
                 if info.is_dir:
                     pending.append((f"{prefix}{name}/", path))
                     reached.append((prefix + name + separator, path))
-                elif not separator:
-                    reached.append((prefix + name, path))
+                elif not separator or (links and info.is_link and fs.is_dir(path)):
+                    reached.append((prefix + name + separator, path))
     return reached

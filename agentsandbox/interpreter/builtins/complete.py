@@ -153,7 +153,7 @@ def compgen(shell: Shell, words: list[str]) -> int:
             names = _SOURCES[action](shell)
             found.extend(name for name in (names if isinstance(names, list) else sorted(names)) if name.startswith(prefix))
     if "G" in options:
-        found.extend(glob_paths(options["G"], shell.fs, shell.cwd, shell.budget))
+        found.extend(glob_paths(options["G"], shell.fs, shell.cwd, shell.budget, extglob=shell.extglob))
     if "W" in options:
         found.extend(word for word in _words(shell, options["W"]) if word.startswith(prefix))
     if "F" in options:
