@@ -11,7 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["extensions_of", "identify_binary"]
+__all__ = ["extensions_of", "identify_binary", "identify_tar"]
 
 _OFFICE = {
     b"word/": ("Microsoft Word 2007+", "application/vnd.openxmlformats-officedocument.wordprocessingml.document"),
@@ -262,16 +262,22 @@ def identify_binary(data: bytes, local: LocalTime) -> tuple[str, str] | None:
     for magic, least, describe in _DETAILED:
         if data.startswith(magic) and len(data) >= least:
             return describe(data, local)
-    if data[257:262] == b"ustar":
-        return f"POSIX tar archive{' (GNU)' if data[262:265] == b'  ' + bytes(1) else ''}", "application/x-tar"
-    if _old_tar(data):
-        return "tar archive", "application/x-tar"
+    tar = identify_tar(data)
+    if tar is not None:
+        return tar
     if data[4:8] == b"ftyp":
         return _iso_media(data, local)
     for magic, words, mime in _SIMPLE:
         if data.startswith(magic):
             return words, mime
     return None
+
+
+def identify_tar(data: bytes) -> tuple[str, str] | None:
+    """The same, of archives of `tar`."""
+    if data[257:262] == b"ustar":
+        return f"POSIX tar archive{' (GNU)' if data[262:265] == b'  ' + bytes(1) else ''}", "application/x-tar"
+    return ("tar archive", "application/x-tar") if _old_tar(data) else None
 
 
 def extensions_of(words: str, mime: str) -> str:
