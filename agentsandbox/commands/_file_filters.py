@@ -20,11 +20,11 @@ class FileFilter:
 
     def add(self, pattern: str, *, include: bool) -> None:
         """A rule for files."""
-        self._rules.append((include, compile_glob(pattern).match))
+        self._rules.append((include, compile_glob(pattern, extglob=False).match))
 
     def add_directory(self, pattern: str) -> None:
         """Directories of that name are not entered."""
-        self._directories.append(compile_glob(pattern.rstrip("/") or pattern).match)
+        self._directories.append(compile_glob(pattern.rstrip("/") or pattern, extglob=False).match)
 
     def is_empty(self) -> bool:
         """Whether there are no rules, and all files are searched."""
