@@ -126,7 +126,7 @@ def file(ctx: CommandContext, args: Arguments) -> int:
 class _Look:
     """How files are looked at: which tests are not made, how much is read, whether compressed data is expanded."""
 
-    __slots__ = ("excluded", "expand", "follow", "going_on", "magic", "read", "report", "special")
+    __slots__ = ("excluded", "expand", "follow", "going_on", "looks_behind", "magic", "read", "report", "special")
 
     def __init__(self, args: Arguments) -> None:
         self.excluded = frozenset(args.values("exclude") + args.values("exclude-quiet"))
@@ -135,7 +135,9 @@ class _Look:
             raise CommandError("unknown test; see file --help")
         self.expand = args.flag("uncompress") or args.flag("uncompress-noreport")
         self.report = args.last("uncompress", "uncompress-noreport") == "uncompress"
-        self.follow = args.last("dereference", "no-dereference") == "dereference" or args.flag("extension") or args.flag("apple")
+        self.follow = args.last("dereference", "no-dereference") == "dereference"
+        self.looks_behind = args.flag("extension") or args.flag("apple")
+        """Whether links that lead somewhere are followed in any case."""
         self.special = args.flag("special-files")
         self.magic: list[Magic] | None = None
         self.going_on = "\n- " if args.flag("keep-going") else ""
@@ -175,6 +177,10 @@ def _answer(ctx: CommandContext, args: Arguments, look: _Look, name: str) -> str
             ctx.status = 1
             return f"ERROR: cannot stat `{name}' ({describe_os_error(error, '')})"
         return f"cannot open `{name}' ({describe_os_error(error, '')})"
+    if kind.mime == "inode/x-broken":
+        if look.looks_behind:
+            return kind.words
+        kind.mime = "inode/symlink"
     if kind.mime == "application/x-unreadable" and args.last("mime", "mime-type", "mime-encoding", "extension"):
         return kind.words
     if kind.mime == "inode/directory" and (args.flag("extension") or args.flag("apple")):
@@ -204,9 +210,11 @@ def _identify(ctx: CommandContext, look: _Look, name: str) -> _Kind:
     info = ctx.fs.stat(path, follow=False)
     if info.is_link and not look.follow:
         text = ctx.fs.readlink(path)
-        if ctx.fs.exists(path):
+        there = ctx.fs.exists(path)
+        if there and not look.looks_behind:
             return _Kind(f"symbolic link to {text}", "inode/symlink")
-        return _Kind(f"broken symbolic link to {text}", "inode/symlink", "")
+        if not there:
+            return _Kind(f"broken symbolic link to {text}", "inode/x-broken", "")
     info = ctx.fs.stat(path)
     prefix = "".join([word for bit, word in ((stat.S_ISUID, "setuid "), (stat.S_ISGID, "setgid ")) if info.mode & bit])
     if info.is_dir:
