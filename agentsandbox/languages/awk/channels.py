@@ -128,6 +128,8 @@ class Channels:
         """`command | getline`."""
         found = self.inputs.get((command, True))
         if found is None:
+            if not command:
+                raise AwkFatal("expression for `|' redirection has null string value")
             pipe = Pipe(self.ctx.host.scheduler)
             process = self.start(command, None, pipe, pipe.release)
             reader = RecordReader(pipe, self.ctx.budget, bytewise=self.rt.bytewise)
@@ -139,6 +141,8 @@ class Channels:
         """The coprocess of a command, started when new."""
         found = self.coprocesses.get(command)
         if found is None:
+            if not command:
+                raise AwkFatal("expression for `|&' redirection has null string value")
             self.rt.flush_output()
             scheduler = self.ctx.host.scheduler
             sending, receiving = Pipe(scheduler), Pipe(scheduler)
@@ -185,6 +189,8 @@ class Channels:
 
     def _open_output(self, kind: str, name: str) -> _Output:
         ctx = self.ctx
+        if not name:
+            raise AwkFatal(f"expression for `{kind}' redirection has null string value")
         if kind == "|":
             self.flush_everything()
             return _Output(name, None, command=True)
@@ -192,8 +198,6 @@ class Channels:
             return _Output(name, ctx.stdout)
         if name in _STDERR:
             return _Output(name, ctx.stderr)
-        if not name:
-            raise AwkFatal(f"expression for `{kind}' redirection has null string value")
         try:
             stream = ctx.fs.open(ctx.path(name), "a" if kind == ">>" else "w", permissions=0o666 & ~ctx.umask)
         except OSError as error:
@@ -246,6 +250,8 @@ class Channels:
             self.flush_everything()
             return 0.0
         output = self.outputs.get(name)
+        if output is None and name in self.coprocesses:
+            return 0.0
         if output is None:
             if name == "/dev/stdout":
                 self.rt.flush_output()

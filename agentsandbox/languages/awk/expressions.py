@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from math import copysign
 
 from agentsandbox.languages.awk import nodes
 from agentsandbox.languages.awk.assignments import assign_statement, assign_value, assigned, step_value
@@ -286,7 +287,8 @@ class Expressions:
 
     def constant(self, number: float) -> str:
         if number - number != 0.0:
-            return "INF" if number > 0 else "(-INF)"
+            name = "NAN" if number != number else "INF"
+            return f"(-{name})" if copysign(1.0, number) < 0 else name
         return repr(number)
 
     def arithmetic(self, operator: str, left: str, right: str, node: nodes.Binary | None = None) -> str:

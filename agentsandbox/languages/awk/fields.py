@@ -322,22 +322,32 @@ def matches(pattern: Pattern, text: str, step: Callable[[], None], between: list
     return found
 
 
+_WIDTH = re.compile(r"[ \t\n]*(?:(?P<skip>[0-9]{1,12}):)?(?P<at>)(?:(?P<rest>\*)|\+?(?P<width>[0-9]{1,20})(?![^ \t\n]))?", re.ASCII)
+
+
 def _width_splitter(widths: str) -> Callable[[str], list[str]]:
     """FIELDWIDTHS: numbers, `skip:width`, and a last `*` for the rest."""
     plan: list[tuple[int, int]] = []
-    for word in widths.split():
-        skip, colon, width = word.rpartition(":")
-        if (colon and not skip.isdecimal()) or not (width.isdecimal() or width == "*") or len(word) > 12:
-            raise AwkFatal(f"invalid FIELDWIDTHS value, for field {len(plan) + 1}, near `{word}'")
-        plan.append((int(skip or 0), -1 if width == "*" else int(width)))
+    position = 0
+    while position < len(widths := widths.rstrip(" \t\n")):
+        found = _WIDTH.match(widths, position)
+        assert found is not None
+        if found["rest"]:
+            if found.end() < len(widths):
+                raise AwkFatal("`*' must be the last designator in FIELDWIDTHS")
+        elif not found["width"] or not 0 < int(found["width"]) < 1 << 32:
+            near = widths[found.start("at") :]
+            raise AwkFatal(f"invalid FIELDWIDTHS value, for field {len(plan) + 1}, near `{near}'")
+        plan.append((int(found["skip"] or 0), int(found["width"] or -1)))
+        position = found.end()
 
     def split(text: str) -> list[str]:
         fields: list[str] = []
         position = 0
         for skip, width in plan:
-            position += skip
             if position >= len(text):
                 break
+            position = min(position + skip, len(text))
             end = len(text) if width < 0 else position + width
             fields.append(text[position:end])
             position = end

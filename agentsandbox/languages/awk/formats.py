@@ -7,6 +7,7 @@ import re
 from functools import lru_cache
 
 from agentsandbox.languages.awk.values import AwkFatal, Strnum, Unset, integral_text, to_number
+from agentsandbox.streams import encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["Directive", "as_bytes", "format_one", "format_text", "format_values", "parse_format"]
 
 _DIRECTIVE = re.compile(
-    r"%(?:(?P<position>[0-9]+)\$)?(?P<flags>[-+ #0']*)(?P<width>\*(?:[0-9]+\$)?|[0-9]+)?(?:\.(?P<precision>\*(?:[0-9]+\$)?|[0-9]*))?"
+    r"%(?:(?P<position>[0-9]+)\$)?(?P<flags>[-+ #0']*)(?P<width>\*(?:[0-9]+\$)?|[0-9]+)?(?:\.(?P<precision>\*(?:[0-9]+\$)?|-?[0-9]*))?"
     r"[hlLjztP]?(?P<letter>[A-Za-z%])"
 )
 _WIDEST = 1 << 31
@@ -23,9 +24,9 @@ _HEXADECIMAL_PLACES = 13
 
 
 class Directive:
-    """One `%` directive. Width and precision are None, a number, or "*"; `text` is how it was written."""
+    """One `%` directive. Width and precision are None, a number, "*" or "*N$"; `text` is how it was written."""
 
-    __slots__ = ("end", "flags", "letter", "position", "precision", "text", "width")
+    __slots__ = ("end", "flags", "letter", "position", "precision", "precision_end", "text", "width", "width_end")
 
     def __init__(self, found: re.Match[str]) -> None:
         self.text = found[0]
@@ -35,14 +36,15 @@ class Directive:
         self.position = int(found["position"]) if found["position"] and len(found["position"]) < 6 else None
         self.width = _size(found["width"])
         precision = found["precision"]
-        self.precision = 0 if precision == "" else _size(precision)
+        self.precision = 0 if precision == "" else None if precision and precision[0] == "-" else _size(precision)
+        self.width_end, self.precision_end = found.end("width"), found.end("precision")
 
 
 def _size(text: str | None) -> int | str | None:
     if text is None:
         return None
     if text[0] == "*":
-        return "*"
+        return text
     return int(text) if len(text) < 10 else _WIDEST
 
 
@@ -99,42 +101,59 @@ def format_values(
             continue
         directive: Directive = part  # type: ignore[assignment]
         width, precision, flags = directive.width, directive.precision, directive.flags
-        if width == "*":
-            width = int_of(_argument(values, taken, template, directive))
-            taken += 1
-            if width < 0:
-                flags, width = flags + "-", -width
-        if precision == "*":
-            precision = int_of(_argument(values, taken, template, directive))
-            taken += 1
-            if precision < 0:
-                precision = None
         if (directive.position is not None) != counted:
             raise AwkFatal("must use `count$' on all formats or none")
         if directive.position is not None:
-            if not directive.position:
-                raise AwkFatal("argument index with `$' must be > 0")
-            if directive.position > len(values):
-                raise AwkFatal(f"argument index {directive.position} greater than total number of supplied arguments")
-            value = values[directive.position - 1]
+            _positional(values, directive.position)
+        if isinstance(width, str):
+            star, width = width, int_of(_star(values, taken, template, directive, width, directive.width_end))
+            taken += star == "*"
+            if width < 0:
+                flags, width = flags + "-", -width
+        if isinstance(precision, str):
+            star, precision = precision, int_of(_star(values, taken, template, directive, precision, directive.precision_end))
+            taken += star == "*"
+            if precision < 0:
+                precision = None
+        if directive.position is not None:
+            value = _positional(values, directive.position)
         else:
-            value = _argument(values, taken, template, directive)
+            value = _argument(values, taken, template, directive.end)
             taken += 1
         charge(max(int(width or 0), int(precision or 0)))
         if directive.letter == "s" and (width or precision is not None):
             value = sound(text_of(value))
-        piece = format_one(directive.letter, flags, int(width or 0), precision, value, text_of)  # type: ignore[arg-type]
+        piece = format_one(directive.letter, flags, int(width or 0), precision, value, text_of)
         total += len(piece)
         charge(total)
         pieces.append(piece)
     return "".join(pieces)
 
 
-def _argument(values: Sequence[object], number: int, template: str, directive: Directive) -> object:
+def _argument(values: Sequence[object], number: int, template: str, end: int) -> object:
     if 0 <= number < len(values):
         return values[number]
-    blanks = " " * (directive.end - 2)
+    blanks = " " * (end - 2)
     raise AwkFatal(f"not enough arguments to satisfy format string\n\t`{template}'\n\t{blanks} ^ ran out for this one")
+
+
+def _positional(values: Sequence[object], position: int) -> object:
+    """The argument with a number."""
+    if not position:
+        raise AwkFatal("argument index with `$' must be > 0")
+    if position > len(values):
+        raise AwkFatal(f"argument index {position} greater than total number of supplied arguments")
+    return values[position - 1]
+
+
+def _star(values: Sequence[object], taken: int, template: str, directive: Directive, star: str, end: int) -> object:
+    """The width or precision that an argument gives."""
+    if star != "*":
+        number = int(star[1:-1])
+        return _argument(values, number - 1, template, end) if number else 0.0
+    if directive.position is not None:
+        raise AwkFatal("fatal: must use `count$' on all formats or none")
+    return _argument(values, taken, template, end)
 
 
 def int_of(value: object) -> int:
@@ -149,12 +168,19 @@ def format_one(letter: str, flags: str, width: int, precision: int | None, value
         text = text_of(value)
         return format_text(text if precision is None else text[:precision], flags, width)
     if letter == "c":
-        return format_text(_character(value, text_of), flags, width)
+        value = to_number(value) if type(value) is Strnum else value
+        text = _character(value, text_of)
+        if not text.isascii() and isinstance(value, float):
+            width -= len(encode(text)) - len(text)  # the bytes of a number's character count
+        return format_text(text, flags, width)
     number = to_number(value)
     if number - number != 0.0:
-        return format_text(integral_text(number) or "", flags, width)
-    if letter in "diouxX":
-        return _integer(letter, flags, width, precision, int(number))
+        special = integral_text(number) or ""
+        return special.upper() if letter.isupper() else special
+    if letter in "di":
+        return _integer(flags, width, precision, int(number))
+    if letter in "ouxX":
+        return _natural(letter, flags, width, precision, number)
     return _real(letter, flags, width, precision, number)
 
 
@@ -174,36 +200,48 @@ def format_text(text: str, flags: str, width: int) -> str:
 
 
 def _character(value: object, text_of: Callable[[object], str]) -> str:
-    if type(value) is Strnum:
-        value = to_number(value)
     if isinstance(value, float) and not isinstance(value, Unset):
-        code = int(value) if abs(value) < 1e15 else 0
-        if 0 <= code < 0x110000 and not 0xD800 <= code < 0xE000:
-            return chr(code)
-        low = code & 255
-        return chr(low) if low < 128 else chr(0xDC00 + low)
+        return _numbered_character(int(value) & 0xFFFFFFFF if abs(value) < _WIDEST**2 else 0)
     return text_of(value)[:1] or "\0"
 
 
-def _integer(letter: str, flags: str, width: int, precision: int | None, number: int) -> str:
-    if letter in "di":
-        digits = str(abs(number))
-        sign = "-" if number < 0 else "+" if "+" in flags else " " if " " in flags else ""
-    else:
-        if number < 0:
-            number += 1 << 64
-            if number < 0:  # below what 64 bits hold
-                return _real("g", flags, width, precision, float(number - (1 << 64)))
-        sign = ""
-        digits = {"u": "d"}.get(letter, letter)
-        digits = format(number, digits)
-        if "#" in flags and number:
-            if letter == "o":
-                digits = "0" + digits
-            elif letter in "xX":
-                sign = "0" + letter
+def _numbered_character(code: int) -> str:
+    """The character with a number: up to 31 bits as UTF-8 once was, else a byte."""
+    if code < 0x110000 and not 0xD800 <= code < 0xE000:
+        return chr(code)
+    if code >= _WIDEST or code < 0x110000:
+        low = code & 255
+        return chr(low) if low < 128 else chr(0xDC00 + low)
+    count = 3 + (code >= 1 << 21) + (code >= 1 << 26)
+    head = (0xF00, 0xF80, 0xFC0)[count - 3] >> 4 | code >> 6 * count
+    return "".join([chr(0xDC00 + byte) for byte in (head, *[128 | code >> 6 * place & 63 for place in reversed(range(count))])])
+
+
+def _integer(flags: str, width: int, precision: int | None, number: int) -> str:
+    if precision == 0 and not number:
+        return " " * width
+    sign = "-" if number < 0 else "+" if "+" in flags else " " if " " in flags else ""
+    return _padded(sign, str(abs(number)), flags, width, precision)
+
+
+def _natural(letter: str, flags: str, width: int, precision: int | None, number: float) -> str:
+    """By %o, %u, %x and %X; what 64 bits don't hold by %g."""
+    whole = int(number)
+    if not -(1 << 63) <= whole < 1 << 64:
+        return _real("g", flags, width, precision, number)
+    marked = "#" in flags and letter != "u"
+    if precision == 0 and not number:
+        return format_text("0" if marked else "", flags, width)
+    digits = format(whole & (1 << 64) - 1, "d" if letter == "u" else letter).rjust(precision or 0, "0")
+    marked = marked and number != 0
+    if letter == "o" and marked:
+        digits = "0" + digits
+    return _padded(f"0{letter}" if marked and letter != "o" else "", digits, flags, width, precision)
+
+
+def _padded(sign: str, digits: str, flags: str, width: int, precision: int | None) -> str:
     if precision is not None:
-        digits = digits.rjust(precision, "0") if number or precision else ""
+        digits = digits.rjust(precision, "0")
     elif "0" in flags and "-" not in flags:
         digits = digits.rjust(width - len(sign), "0")
     return format_text(sign + digits, flags, width)

@@ -238,7 +238,7 @@ def _strings(rt: Runtime, text: Callable[[object], str]) -> dict[str, Callable[.
 
     def real_text(template: str, number: float, flags: str, width: int) -> str:
         if number - number != 0.0:
-            return format_one("f", flags, width, None, number, text)
+            return format_one(template[-1], flags, width, None, number, text)
         return template % number
 
     return {
@@ -401,7 +401,7 @@ def _left_shift(number: float, count: float) -> float:
 def _strtonum(value: object) -> float:
     """A number in decimal, octal (0…) or hexadecimal (0x…)."""
     if isinstance(value, (float, Strnum)):
-        return to_number(value)
+        return to_number(value) + 0.0
     text = str(value)[:400]
     if text[:2].lower() == "0x":
         return _prefix_in(text[2:], "0123456789abcdef", 16)
@@ -449,7 +449,7 @@ def namespace(rt: Runtime, used: frozenset[str]) -> dict[str, Any]:
     names: dict[str, Any] = {
         "__builtins__": {}, "float": float, "int": int, "ValueError": ValueError, "len": len, "list": list, "zip": zip, "num": to_number,
         "from_input": from_input,
-        "UNSET": UNSET, "INF": math.inf, "Array": Array, "RegexValue": RegexValue, "AwkExit": AwkExit, "AwkNext": AwkNext,
+        "UNSET": UNSET, "INF": math.inf, "NAN": math.nan, "Array": Array, "RegexValue": RegexValue, "AwkExit": AwkExit, "AwkNext": AwkNext,
         "AwkNextFile": AwkNextFile, "walk": rt.walk, "emit": rt.out.append, "write": rt.write, "split_fields": rt.split_fields,
         "other_field": rt.other_field, "other_value": rt.other_value,
         **rt.conversions, **_ELEMENTS,

@@ -109,6 +109,8 @@ class Input(Fields):
         if name in ("FS", "FPAT", "FIELDWIDTHS"):
             self._splitting = name
             self._choose_splitter()
+            if "PROCINFO" in self.arrays:
+                self.arrays["PROCINFO"]["FS"] = name
         elif name == "IGNORECASE":
             self._patterns.clear()
             self._choose_splitter()

@@ -188,6 +188,8 @@ class Runtime(Input):
     def patsplit(self, text: str, array: Array, pattern: Pattern | None, separators: Array | None) -> float:
         """`patsplit`."""
         found = pattern if pattern is not None else self._compile(self.text(self.FPAT))
+        if found.literal == "":
+            raise AwkFatal("patsplit: third argument must be non-null")
         between: list[str] = []
         pieces = matches(found, text, self.budget.step, between)
         array.clear()
@@ -266,7 +268,7 @@ class Runtime(Input):
     def srand(self, seed: float | None = None) -> float:
         """`srand`: the previous seed."""
         before = self._seed
-        self._seed = float(int(self.ctx.host.clock())) if seed is None else seed
+        self._seed = float(int(self.ctx.host.clock())) if seed is None else seed + 0.0
         self._chance = None
         return before
 

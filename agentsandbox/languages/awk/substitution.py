@@ -152,26 +152,25 @@ def _substitute_all(pattern: RePattern[str], replacement: str, text: str, budget
 
 
 def _parts(replacement: str) -> list[str | int]:
-    r"""Literal text, and 0 where the match goes: `\&` is an ampersand, `\\&` a backslash before the match, `\\\&` `\&`."""
+    r"""Literal text, and 0 where the match goes: before an ampersand two backslashes are one, and a last one takes its meaning."""
     parts: list[str | int] = []
     literal = ""
     position = 0
     while position < len(replacement):
         character = replacement[position]
         if character == "\\":
-            if replacement.startswith("\\\\\\&", position):
-                literal += "\\&"
-                position += 4
-                continue
-            if replacement.startswith("\\\\&", position):
-                literal += "\\"
-                position += 2
-                continue
-            if replacement.startswith("\\&", position):
-                literal += "&"
-                position += 2
-                continue
-        elif character == "&":
+            after = position
+            while replacement[after : after + 1] == "\\":
+                after += 1
+            count = after - position
+            if replacement[after : after + 1] == "&":
+                literal += "\\" * (count // 2) + "&" * (count % 2)
+                position = after + count % 2
+            else:
+                literal += "\\" * count
+                position = after
+            continue
+        if character == "&":
             if literal:
                 parts.append(literal)
                 literal = ""
@@ -198,13 +197,13 @@ def general_substitute(pattern: Pattern, replacement: str, text: str, which: int
     while position < len(replacement):
         character = replacement[position]
         group = -1
-        if character == "\\" and position + 1 < len(replacement):
+        if character == "\\":
             position += 1
-            following = replacement[position]
+            following = replacement[position : position + 1] or "\0"
             if following.isdigit() and following.isascii():
                 group = int(following)
             else:
-                literal += following if following in "&\\" else "\\" + following
+                literal += following
         elif character == "&":
             group = 0
         else:

@@ -204,7 +204,7 @@ class Terms:
         while True:
             token = self.token
             kind = token.kind
-            if kind in ("|", "|&") and self.peek().kind == "getline" and (minimum <= CONCAT or after_getline):
+            if kind in ("|", "|&") and not self.no_greater and self.peek().kind == "getline" and (minimum <= CONCAT or after_getline):
                 self.advance()
                 self.advance()
                 left = Getline(token.line, kind, self.optional_variable(), left)
@@ -372,9 +372,16 @@ class Terms:
         target = self.optional_variable()
         if self.token.kind == "<":
             self.advance()
-            source = self.pre_step() if self.token.kind in ("++", "--") else self.postfix_without_assignment()
+            source = self.file_operand()
             return Getline(token.line, "<", target, source)
         return Getline(token.line, "", target, None)
+
+    def file_operand(self) -> Expression:
+        """What may follow `getline <`: sums and what binds more tightly, but nothing put together."""
+        left = self.pre_step() if self.token.kind in ("++", "--") else self.postfix_without_assignment()
+        while _BINARY.get(self.token.kind, 0) >= _ADD:
+            left = self.operator(left, _BINARY[self.token.kind])
+        return left
 
     def postfix_without_assignment(self) -> Expression:
         operand = self.operand()
@@ -429,6 +436,8 @@ class Terms:
         if not lowest <= len(arguments) <= highest:
             message = f"{len(arguments)} is invalid as number of arguments for {name}"
             raise point_at(self.source, self.token.position, message)
+        if name == "index" and isinstance(arguments[1], Regex):
+            raise self.error("fatal: index: regexp constant as second argument is not allowed")
         if name in ("sub", "gsub") and len(arguments) > 2 and not _is_changeable(arguments[2]):
             raise point_at(self.source, self.token.position, f"{name} third parameter is not a changeable object")
         self.advance()
