@@ -24,6 +24,10 @@ def _differences(ctx: CommandContext, archive: ArchiveReader, member: Member, pa
         return ["File type differs"]
     if member.kind == "link":
         return ["Symlink differs"] if ctx.fs.readlink(path) != member.link else []
+    if member.kind == "rest":
+        if info.size != member.size + member.done:
+            return ["Size differs"]
+        return [] if _same_content(ctx, archive, path, member.done) else ["Contents differ"]
     if info.permissions != member.mode:
         found.append("Mode differs")
     if member.kind == "dir":
@@ -41,9 +45,11 @@ def _differences(ctx: CommandContext, archive: ArchiveReader, member: Member, pa
     return found
 
 
-def _same_content(ctx: CommandContext, archive: ArchiveReader, path: str) -> bool:
+def _same_content(ctx: CommandContext, archive: ArchiveReader, path: str, start: int = 0) -> bool:
+    """Whether the rest of a file is as in the archive."""
     file = ctx.fs.open(path, "r")
     try:
+        file.seek(start)
         for block in archive.content():
             at = 0
             while at < len(block):
@@ -67,6 +73,8 @@ def compare_member(ctx: CommandContext, archive: ArchiveReader, member: Member, 
         else:
             differences = _differences(ctx, archive, member, path, info)
     except OSError as error:
+        if member.kind == "rest":
+            archive.begin_content(0)  # what is not skipped is no header
         ctx.warn(
             f"{show_in_message(member.name.rstrip('/') or '/')}: Warning: Cannot stat: {os.strerror(error.errno or 5)}", max(ctx.status, 1)
         )

@@ -273,6 +273,7 @@ class Creation:
             return False
         self.options.verbose(member, name + "/" if member.kind == "dir" and not name.endswith("/") else name)
         self.writer.write(headers)
+        self.writer.begin_content(member)
         if member.is_dump and member.size:
             self.writer.write(member.dump)
             self.writer.pad(member.size)

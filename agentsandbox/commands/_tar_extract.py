@@ -102,6 +102,9 @@ class Extraction:
 
     def extract(self, member: Member, name: str) -> None:
         """Make the file that the member describes, under its final name."""
+        if member.kind == "rest":
+            self.fail(f"{show_in_message(name)}: Cannot extract -- file is continued from another volume")
+            return
         if self.options.to_stdout:
             if member.kind == "file":
                 for block in self.archive.content():

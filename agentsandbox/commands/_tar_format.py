@@ -15,14 +15,24 @@ if TYPE_CHECKING:
     from agentsandbox.commands._tar_stream import ArchiveReader
     from agentsandbox.patterns import ExtendedGlob
 
-__all__ = ["BLOCK", "HeaderStyle", "Member", "NameTooLongError", "TarFormatError", "build_headers", "read_members"]
+__all__ = [
+    "BLOCK",
+    "HeaderStyle",
+    "Member",
+    "NameTooLongError",
+    "TarFormatError",
+    "build_headers",
+    "continuation_header",
+    "read_continuation",
+    "read_members",
+]
 
 BLOCK = 512
 _MAX_EXTENSION = 1024 * 1024
 _ZEROS = bytes(BLOCK)
 _ASCII = bytes(range(128))
 _KINDS = {b"\0": "file", b"0": "file", b"7": "file", b"1": "hard", b"2": "link", b"3": "char", b"4": "block", b"5": "dir", b"6": "fifo"}
-_KINDS |= {b"V": "label", b"D": "dir"}
+_KINDS |= {b"V": "label", b"D": "dir", b"M": "rest"}
 _FLAGS = {"file": b"0", "hard": b"1", "link": b"2", "char": b"3", "block": b"4", "dir": b"5", "fifo": b"6", "label": b"V"}
 _TYPE_BITS = {
     "file": stat_module.S_IFREG,
@@ -70,11 +80,13 @@ class HeaderStyle:
 
 
 class Member:
-    """What a header says. `kind` is file, dir, link, hard, fifo, char, block, label, or "other"; times in nanoseconds."""
+    """What a header says. `kind` is file, dir, link, hard, fifo, char, block, label, rest (of a file that begins in the volume before),
+    or "other"; times in nanoseconds.
+    """
 
     __slots__ = (
-        "atime", "ctime", "device", "dump", "gid", "group", "is_dump", "kind", "link", "mode", "mtime", "name", "offset", "size", "uid",
-        "user",
+        "atime", "begin", "ctime", "device", "done", "dump", "gid", "group", "is_dump", "kind", "link", "mode", "mtime", "name", "offset",
+        "size", "uid", "user",
     )  # fmt: skip
 
     def __init__(self, name: str, kind: str, *, mode: int = 0o644, size: int = 0, mtime: int = 0, link: str = "") -> None:
@@ -90,6 +102,10 @@ class Member:
         self.user = self.group = ""
         self.device = (0, 0)
         self.offset = 0
+        self.begin = 0
+        """Where the headers of its long name begin; `offset` is where its own header does."""
+        self.done = 0
+        """How much of a file stands in the volumes before."""
         self.is_dump = False
         """Whether it is a directory that tells what is in it."""
         self.dump = b""
@@ -155,6 +171,8 @@ def _parse(block: bytes, warn: Callable[[str], None]) -> Member:
     if kind == "file" and name.endswith("/"):
         member.kind = "dir"
     member.is_dump = flag == b"D"
+    if kind == "rest":
+        member.done = max(number(block[369:381], "off_t"), 0)
     if member.size < 0:
         raise TarFormatError("Negative size in header", fatal=False)
     return member
@@ -244,10 +262,11 @@ def read_members(archive: ArchiveReader, warn: Callable[[str], None], *, ignore_
     extensions = _Extensions()
     seen = False
     lost = False
+    begin: int | None = None
     while True:
         archive.skip_rest()
-        start = archive.position
         block = archive.take(BLOCK)
+        start = archive.position - len(block)
         if len(block) < BLOCK:
             if not seen and archive.format is None:
                 raise TarFormatError("This does not look like a tar archive", fatal=False)
@@ -283,11 +302,49 @@ def read_members(archive: ArchiveReader, warn: Callable[[str], None], *, ignore_
             if size > _MAX_EXTENSION:
                 raise TarFormatError("Extended header is too long")
             extensions.read(flag, archive.take_content(size))
+            if begin is None and flag in (b"L", b"K"):
+                begin = start
             continue
         extensions.apply(member)
         member.offset = start
+        member.begin = start if begin is None else begin
+        begin = None
+        archive.member = member
         archive.begin_content(member.size if member.kind != "dir" or member.is_dump else 0)
         yield member
+
+
+def continuation_header(name: str, left: int, done: int) -> bytes:
+    """The header of a volume that begins within a file."""
+    numbers = b"\0" * 24 + _octal(left, 12) + b"\0" * 12
+    return _with_checksum((encode(name)[:100].ljust(100, b"\0") + numbers + b" " * 8 + b"M").ljust(369, b"\0") + _octal(done, 12))
+
+
+def read_continuation(data: bytes) -> tuple[int, tuple[str, int, int] | None]:
+    """What a volume begins with besides members: how many bytes that is, and (name, left, done) of a file that goes on in it."""
+    used = BLOCK if data[156:157] == b"V" else 0
+    block = data[used : used + BLOCK]
+    if block[156:157] == b"M":
+        try:
+            return used + BLOCK, (_text(block[:100]), _number(block[124:136], "off_t"), _number(block[369:381], "off_t"))
+        except HeaderError:
+            return used, None
+    if block[156:157] != b"g":
+        return used, None
+    shared: dict[str, str] = {}
+    at = used
+    for _ in range(2):  # the header for all members of the volume, that for the rest of the file
+        block = data[at : at + BLOCK]
+        if block[156:157] not in (b"g", b"x"):
+            break
+        size = _number(block[124:136], "off_t")
+        if block[156:157] == b"g":
+            shared = _pax_records(data[at + BLOCK : at + BLOCK + size])
+        at += BLOCK + size + -size % BLOCK
+    left, done = shared.get("GNU.volume.size", ""), shared.get("GNU.volume.offset", "")
+    if not (left.isdecimal() and done.isdecimal()):
+        return used, None
+    return at + BLOCK, (shared.get("GNU.volume.filename", ""), int(left[:18]), int(done[:18]))
 
 
 def _octal(value: int, width: int) -> bytes:
@@ -336,15 +393,16 @@ def build_headers(member: Member, style: HeaderStyle | None = None) -> bytes:
     if form in ("ustar", "pax"):
         return _posix_headers(member, style, (name, flag, numbers, link, user, group, device))
     blocks = b""
-    if len(link) > 100:
+    room = 99 if form == "oldgnu" else 100
+    if len(link) > room:
         blocks += _long(link, b"K")
-    if len(name) > 100:
+    if len(name) > room:
         blocks += _long(name, b"L")
     device = device if member.kind in ("char", "block") else b""
     if style is not None and style.incremental:
         times = [_octal((when or 0) // 1_000_000_000, 12) for when in (member.atime, member.ctime)]
         device = device.ljust(16, b"\0") + b"".join(times)
-    return blocks + _header(name, flag, numbers, link, user, group, device)
+    return blocks + _header(name[:room], flag, numbers, link, user, group, device)
 
 
 def _old_header(name: bytes, flag: bytes, numbers: bytes, link: bytes) -> bytes:

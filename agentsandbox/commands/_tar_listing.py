@@ -47,9 +47,9 @@ class Listing:
         """Tell of a member under the given name."""
         line = self._show(name)
         if self._verbose > 0:
-            line = self._details(member) + line + ("--Volume Header--" if member.kind == "label" else self._link(member))
+            line = self._details(member) + line + self._link(member)
         if self._block_numbers:
-            line = f"block {member.offset // 512}: {line}"
+            line = f"block {member.begin // 512}: {line}"
         self._stream.write(encode(line + "\n"))
 
     def end(self, offset: int) -> None:
@@ -60,14 +60,18 @@ class Listing:
     def _link(self, member: Member) -> str:
         if member.kind == "link":
             return f" -> {self._show(member.link)}"
+        if member.kind == "label":
+            return "--Volume Header--"
+        if member.kind == "rest":
+            return f"--Continued at byte {member.done}--"
         return f" link to {self._show(member.link)}" if member.kind == "hard" else ""
 
     def _details(self, member: Member) -> str:
         mode = format_mode(member.type_bits())
         if member.kind == "hard":
             mode = "h" + mode[1:]
-        elif member.kind == "label":
-            mode = "V" + mode[1:]
+        elif member.kind in ("label", "rest"):
+            mode = ("V" if member.kind == "label" else "M") + mode[1:]
         user = member.user if member.user and not self._numeric else str(member.uid)
         group = member.group if member.group and not self._numeric else str(member.gid)
         size = f"{member.device[0]},{member.device[1]}" if member.kind in ("char", "block") else str(member.size)

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from agentsandbox.command import Arguments, CommandContext
     from agentsandbox.commands._tar_checkpoints import Checkpoints
+    from agentsandbox.commands._tar_volumes import Volumes
     from agentsandbox.streams import ByteWriter
     from agentsandbox.usage import OptionParser
 
@@ -97,6 +98,10 @@ class TarOptions:
         self._parser = parser
         self.action = ""
         self.archive = "-"
+        self.archives: list[str] = []
+        self.multi_volume = False
+        self.tape_length = 0
+        self.volumes: Volumes | None = None
         self.format: str | None = None
         self.verbose = 0
         self.operands: list[_Operand] = []
@@ -195,6 +200,8 @@ class TarOptions:
     def open(self, checkpoints: Checkpoints | None = None) -> ArchiveReader:
         """The archive to read; compressed data from standard input is refused unless an option names its format."""
         reader = open_archive(self.ctx, self.archive, format=self.format)
+        if self.volumes is not None and self.multi_volume:
+            return self.volumes.reader(self, reader, checkpoints)
         archive = ArchiveReader(self.ctx, reader, self.format, checkpoints)
         if self.archive == "-" and self.format is None and archive.format is not None:
             raise CommandError(f"Archive is compressed. Use {_LETTERS[archive.format]} option\ntar: {_FATAL}", 2)
@@ -234,6 +241,10 @@ class TarOptions:
                 raise UsageError("--occurrence cannot be used in the requested operation mode", 2)
         if args.flag("clamp-mtime") and not args.flag("mtime"):
             raise UsageError("--clamp-mtime needs a date specified using --mtime", 2)
+        if self.multi_volume or len(self.archives) > 1:
+            from agentsandbox.commands._tar_volumes import tape_length
+
+            self.tape_length = tape_length(self)
         if args.flag("verify") and (self.format is not None or args.flag("auto-compress")):
             raise UsageError("Cannot verify compressed archives", 2)
 
@@ -360,7 +371,8 @@ class TarOptions:
         self.format = format
 
     def _file(self, value: str) -> None:
-        self.archive = value
+        self.archives.append(value)
+        self.archive = self.archives[0]
 
     def _verbose(self, _value: str) -> None:
         self.verbose += 1
@@ -581,4 +593,7 @@ _SETTERS: dict[str, tuple[str, bool]] = {
     "no-recursion": ("recursive", False),
     "null": ("null", True),
     "no-null": ("null", False),
+    "multi-volume": ("multi_volume", True),
+    "tape-length": ("multi_volume", True),
+    "info-script": ("multi_volume", True),
 }

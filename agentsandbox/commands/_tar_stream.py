@@ -93,6 +93,9 @@ class ArchiveReader:
         self._skipping: tuple[int, int] | None = None
         self._content = 0
         self._padding = 0
+        self.member: Member | None = None
+        self.changes = 0
+        """How often the next volume was opened."""
         self.position = 0
         self.end = 0
         self.failed = False
@@ -242,6 +245,9 @@ class ArchiveWriter:
         self._held = []
         self._waiting = 0
         self._target.write(self._compressor.compress(data) if self._compressor is not None else data)
+
+    def begin_content(self, member: Member) -> None:
+        """The member's content follows."""
 
     def pad(self, size: int) -> None:
         """Fill the last block of a member of `size` bytes."""

@@ -43,6 +43,10 @@ Store files in an archive and get them back: `tar -cf archive.tar foo bar`, `tar
       --old-archive, --portability  the same as --format=v7
       --posix                     the same as --format=posix
       --pax-option=LIST           delete=PATTERN, exthdr.name=STRING, KEYWORD:=VALUE with commas between
+  -M, --multi-volume              an archive of several volumes: one for each -f, then as standard input says
+  -L, --tape-length=NUMBER        volumes of NUMBER times 1024 bytes (with a suffix: of so many)
+  -F, --info-script, --new-volume-script=COMMAND  run COMMAND at the end of a volume; it may write a name to $TAR_FD
+      --volno-file=FILE           read and keep the number of the volume in FILE
   -V, --label=TEXT                the volume's name; a pattern for it when reading
   -W, --verify                    compare the archive with the files after writing it
       --force-local               accepted: archives are always local

@@ -118,9 +118,9 @@ def _members(options: TarOptions, archive: ArchiveReader, choice: Choice) -> Ite
     for member in read_members(archive, warn, ignore_zeros=ignore_zeros):
         ctx.budget.step()
         if first and args.flag("label"):
-            _check_label(args.value("label") or "", member)
+            _check_label(args.value("label") or "", member, volumes=options.multi_volume)
         first = False
-        if member.kind == "label":
+        if member.kind in ("label", "rest"):
             yield member
             continue
         if start not in (None, member.name):
@@ -135,10 +135,15 @@ def _members(options: TarOptions, archive: ArchiveReader, choice: Choice) -> Ite
             yield member
 
 
-def _check_label(pattern: str, member: Member) -> None:
+def _is_label(name: str, pattern: str, *, volumes: bool) -> bool:
+    patterns = [pattern, f"{pattern} Volume [1-9]*"] if volumes else [pattern]
+    return any(compile_glob(text, extglob=False).match(name) for text in patterns)
+
+
+def _check_label(pattern: str, member: Member, *, volumes: bool) -> None:
     if member.kind != "label":
         raise CommandError(f"Archive not labeled to match {quote(pattern)}\ntar: {_FATAL}", 2)
-    if not compile_glob(pattern, extglob=False).match(member.name):
+    if not _is_label(member.name, pattern, volumes=volumes):
         raise CommandError(f"Volume {quote(member.name)} does not match {quote(pattern)}\ntar: {_FATAL}", 2)
 
 
@@ -174,7 +179,7 @@ def _list(ctx: CommandContext, options: TarOptions) -> None:
     if archive.end:
         listing.end(archive.end)
     archive.close()
-    _tell_totals(ctx, options, "read", _records(options, archive.position))
+    _tell_totals(ctx, options, "read", _records(options, archive.position) - archive.changes * options.record)
     _finish_reading(options, archive, choice)
 
 
@@ -206,7 +211,7 @@ def _extract(ctx: CommandContext, options: TarOptions) -> None:
         archive.close()
     finally:
         extraction.finish()
-    _tell_totals(ctx, options, "read", _records(options, archive.position))
+    _tell_totals(ctx, options, "read", _records(options, archive.position) - archive.changes * options.record)
     _finish_reading(options, archive, choice)
 
 
@@ -247,15 +252,36 @@ def _test_label(ctx: CommandContext, options: TarOptions) -> None:
     label = member.name if member is not None and member.kind == "label" else None
     names = [operand.name for operand in options.operands]
     if names:
-        ctx.status = int(label not in names)
+        ctx.status = int(label is None or not any(_is_label(label, name, volumes=options.multi_volume) for name in names))
     if label is not None and (not names or options.verbose):
         ctx.print(show(label))
 
 
-def _write_label(options: TarOptions, writer: ArchiveWriter) -> None:
-    label = options.args.value("label")
-    if label is not None:
-        writer.write(build_headers(Member(label, "label", mtime=int(options.started) * 1_000_000_000), options.style))
+def _label(options: TarOptions, volume: int) -> Member | None:
+    """The member that names an archive, or one of its volumes."""
+    name = options.args.value("label")
+    if name is None:
+        return None
+    if options.multi_volume:
+        name += f" Volume {volume}"
+    return Member(name, "label", mode=0, mtime=int(options.started) * 1_000_000_000)
+
+
+def _told_label(options: TarOptions, listing: Listing, volume: int) -> bytes:
+    """The header that names an archive, which `-v` tells of; b"" for none."""
+    label = _label(options, volume)
+    if label is None:
+        return b""
+    headers = build_headers(label, options.style)
+    label.mtime = 0
+    if options.verbose:
+        listing.write(label, label.name)
+    return headers
+
+
+def _creating(ctx: CommandContext, options: TarOptions) -> Listing:
+    """What `-v` writes about members that are added."""
+    return _listing(ctx, options, ctx.stderr if options.archive == "-" else ctx.stdout, options.verbose - 1)
 
 
 def _open_target(ctx: CommandContext, options: TarOptions) -> tuple[ByteWriter, str | None]:
@@ -272,14 +298,24 @@ def _open_target(ctx: CommandContext, options: TarOptions) -> tuple[ByteWriter, 
         raise CommandError(f"{options.archive}: Cannot open: {error.strerror}\ntar: {_FATAL}", 2) from None
 
 
-def _add_operands(ctx: CommandContext, options: TarOptions, creation: Creation) -> None:
+def _writer(ctx: CommandContext, options: TarOptions, target: ByteWriter, listing: Listing) -> ArchiveWriter:
+    checkpoints = Checkpoints(options, "Write")
+    if options.volumes is None or not options.multi_volume:
+        return ArchiveWriter(ctx, target, options.format, options.record, checkpoints)
+    if options.style.form == "pax":
+        raise CommandError(f"archives of several volumes are not written with --format=posix in this sandbox\ntar: {_FATAL}", 2)
+    from agentsandbox.commands._tar_volumes import VolumeWriter  # few archives have several volumes
+
+    return VolumeWriter(options, options.volumes, target, lambda volume: _told_label(options, listing, volume), checkpoints)
+
+
+def _add_operands(ctx: CommandContext, options: TarOptions, creation: Creation, listing: Listing) -> None:
     wanted = creation.options
     if options.args.flag("interactive"):
         wanted.confirm = _confirmation(ctx, "add")
     if options.verbose:
         for text in options.dates:
             ctx.warn(text, ctx.status)
-    listing = _listing(ctx, options, ctx.stderr if options.archive == "-" else ctx.stdout, options.verbose - 1)
     transformed = options.args.flag("show-transformed-names")
     if options.verbose:
         wanted.verbose = lambda member, name: listing.write(member, member.name if transformed else name)
@@ -311,13 +347,15 @@ def _create(ctx: CommandContext, options: TarOptions) -> None:
         raise CommandError(f"Cannot verify stdin/stdout archive\ntar: {_FATAL}", 2)
     wanted = options.creation()
     target, path = _open_target(ctx, options)
-    writer = ArchiveWriter(ctx, target, options.format, options.record, Checkpoints(options, "Write"))
+    listing = _creating(ctx, options)
+    writer = _writer(ctx, options, target, listing)
     creation = Creation(ctx, writer, wanted, path)
-    _write_label(options, writer)
-    _add_operands(ctx, options, creation)
+    if label := _told_label(options, listing, 1):
+        writer.write(label)
+    _add_operands(ctx, options, creation, listing)
     writer.finish()
     _tell_totals(ctx, options, "written", writer.size)
-    if path is not None:
+    if path is not None and not options.multi_volume:
         target.release()  # type: ignore[attr-defined]
     if options.args.flag("verify"):
         _verify(ctx, options)
@@ -330,6 +368,8 @@ def _rewritable(ctx: CommandContext, options: TarOptions, *, create: bool) -> tu
     """The content and path of a plain archive that is to be changed."""
     if options.format is not None:
         raise UsageError("Cannot update compressed archives", 2)
+    if options.tape_length or len(options.archives) > 1:
+        raise CommandError(f"archives of several volumes cannot be changed in this sandbox\ntar: {_FATAL}", 2)
     if options.archive == "-":
         raise UsageError("Options '-Aru' are incompatible with '-f -'", 2)
     path = posixpath.normpath(posixpath.join(ctx.cwd, options.archive))
@@ -362,7 +402,7 @@ def _append(ctx: CommandContext, options: TarOptions) -> None:
         creation = Creation(ctx, writer, wanted, path)
         if options.action == "u":
             creation.newer_than = lambda name, mtime: times.get(name, -(2**62)) < mtime
-        _add_operands(ctx, options, creation)
+        _add_operands(ctx, options, creation, _creating(ctx, options))
         creation.remove_added()
     writer.finish()
     target.release()
@@ -436,6 +476,10 @@ def _run(ctx: CommandContext, words: Sequence[str]) -> int:
         options.index = ctx.fs.open(ctx.path(index), "w", permissions=0o666 & ~ctx.umask)
     if not options.action:
         raise UsageError("You must specify one of the '-Acdtrux', '--delete' or '--test-label' options", 2)
+    if options.multi_volume or args.flag("volno-file"):
+        from agentsandbox.commands._tar_volumes import Volumes  # few archives have several volumes
+
+        options.volumes = Volumes(options)
     try:
         _DO[options.action](ctx, options)
     except TarFormatError as error:
@@ -445,6 +489,8 @@ def _run(ctx: CommandContext, words: Sequence[str]) -> int:
     finally:
         if options.index is not None:
             options.index.release()  # type: ignore[attr-defined]
+    if options.volumes is not None:
+        options.volumes.save_number()
     if ctx.status == 2:
         ctx.warn(_EXITING, 2)
     return ctx.status
