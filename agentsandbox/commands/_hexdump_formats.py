@@ -169,13 +169,21 @@ def _unescape(text: str) -> str:
     return re.sub(r"\\(.)", lambda found: _ESCAPES.get(found[1], found[1]), text, flags=re.DOTALL)
 
 
+def _plain(text: str) -> str:
+    """The text between conversions, in which none begins."""
+    start = text.find("%")
+    if start >= 0:
+        raise CommandError(f"bad conversion character {text[start : start + 2]}")
+    return text
+
+
 def _pieces(text: str, size: int, *, colored: bool) -> list[Piece]:
     """The conversions of a text; text after the last one belongs to it."""
     pieces: list[Piece] = []
     end = 0
     before = ""
     for found in _DIRECTIVE.finditer(text):
-        before += text[end : found.start()]
+        before += _plain(text[end : found.start()])
         end = found.end()
         flags, width, precision, kind, base = found.groups()
         if kind == "%":
@@ -186,7 +194,7 @@ def _pieces(text: str, size: int, *, colored: bool) -> list[Piece]:
             raise CommandError(f"bad conversion character {found[0]}")
         piece = Piece(before, kind, flags, int(width or "0"), None if precision is None else int(precision or "0"))
         piece.base = base
-        piece.size = _piece_size(piece, size, found[0])
+        piece.size = _piece_size(piece, size, text[found.start() : found.end() + 1])
         if (color := COLORS.match(text, end)) is not None:
             if kind == "_A":
                 raise CommandError("bad conversion character %_A_")
@@ -198,7 +206,7 @@ def _pieces(text: str, size: int, *, colored: bool) -> list[Piece]:
         if pieces:
             pieces[-1].after, piece.before = piece.before, ""
         pieces.append(piece)
-    rest = before + text[end:]
+    rest = before + _plain(text[end:])
     if pieces:
         pieces[-1].after = rest
         return pieces
@@ -228,9 +236,9 @@ def _piece_size(piece: Piece, size: int, shown: str) -> int:
     return size or default
 
 
-def parse_format(text: str, *, colored: bool = False) -> Format:
-    """The units of one format string, in colours if it asks for some and they are wanted."""
-    units: list[Unit] = []
+def split_format(text: str) -> list[tuple[str, int, str]]:
+    """The units of one format string: how often, how many bytes, the format."""
+    units: list[tuple[str, int, str]] = []
     at = 0
     while text[at:].strip():
         found = _TOKEN.match(text, at)
@@ -240,6 +248,13 @@ def parse_format(text: str, *, colored: bool = False) -> Format:
         count = repeat_text or alone or ""
         if len(count) > 6 or len(size_text or "") > 6:
             raise CommandError(f"bad format {{{text}}}")
-        units.append(Unit(int(count or "1"), int(size_text or "0"), _unescape(body), fixed=bool(count), colored=colored))
+        units.append((count, int(size_text or "0"), body))
         at = found.end()
-    return Format(units)
+    return units
+
+
+def parse_format(text: str, *, colored: bool = False) -> Format:
+    """The units of one format string, in colours if it asks for some and they are wanted."""
+    return Format(
+        [Unit(int(count or "1"), size, _unescape(body), fixed=bool(count), colored=colored) for count, size, body in split_format(text)]
+    )

@@ -94,6 +94,10 @@ class _OutOfRangeError(Exception):
     """A pattern asks for what the input does not have."""
 
 
+class _DisappearedError(CommandError):
+    """There is no input at all: what was made stays."""
+
+
 class _Splitter:
     """The lines, the position among them, and the files made so far; patterns look at lines from `searched` on."""
 
@@ -156,7 +160,9 @@ class _Splitter:
     def _at_line(self, pattern: _Pattern, turn: int) -> bool:
         wanted = pattern.line * (turn + 1) - 1
         if not self.lines and not turn and not self.suppress:
-            raise CommandError("input disappeared")
+            name = self.name(len(self.made))
+            self.ctx.fs.write_bytes(self.ctx.path(name), b"", permissions=0o666 & ~self.ctx.umask)
+            raise _DisappearedError("input disappeared")
         is_empty = self.at >= len(self.lines)
         self.write(min(wanted, len(self.lines)))
         if is_empty or wanted >= len(self.lines) + self.suppress:
@@ -280,7 +286,7 @@ def csplit(ctx: CommandContext, args: Arguments) -> int:
             splitter.apply(pattern)
         splitter.write(len(splitter.lines))
     except CommandError as error:
-        if not args.flag("keep-files"):
+        if not args.flag("keep-files") and not isinstance(error, _DisappearedError):
             for made in splitter.made:
                 ctx.fs.unlink(ctx.path(made))
         ctx.stderr.write(encode(f"{ctx.name}: {error.message}\n"))

@@ -6,14 +6,17 @@ import re
 
 from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
 from agentsandbox.commands._dumps import Skipped, block_lines
-from agentsandbox.commands._hexdump_formats import Format, parse_format
+from agentsandbox.commands._hexdump_formats import Format, parse_format, split_format
 from agentsandbox.commands._lines import read_all
 from agentsandbox.errors import CommandError
+from agentsandbox.fs.base import File
 from agentsandbox.streams import BLOCK, decode, encode, position_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from agentsandbox.streams import ByteReader
 
 _ADDRESS = r'"%07.7_ax " '
 _STANDARD = {
@@ -87,12 +90,18 @@ def _formats(ctx: CommandContext, args: Arguments) -> list[Format]:
 
 
 class _Skip:
-    """How many bytes are still to be skipped."""
+    """How many bytes are still to be skipped, and how many have been."""
 
-    __slots__ = ("left",)
+    __slots__ = ("address", "left")
 
     def __init__(self, left: int) -> None:
         self.left = left
+        self.address = 0
+
+    def pass_by(self, count: int) -> None:
+        """So many have been skipped."""
+        self.left -= count
+        self.address += count
 
 
 def _input(ctx: CommandContext, names: list[str], skip: _Skip, limit: int | None) -> Iterator[bytes]:
@@ -109,29 +118,39 @@ def _input(ctx: CommandContext, names: list[str], skip: _Skip, limit: int | None
             shown = name if name != "-" else ctx.words[-1] if ctx.words else ctx.name
             ctx.stderr.write(encode(f"{ctx.name}: {shown}: {error.strerror}\n"))
             opened += 1
+            skip.pass_by(skip.left)
             continue
         except OSError as error:
             ctx.warn_os(error, name)
             continue
         opened += 1
-        if skip.left and position_of(source) is None:
-            raise CommandError("stdin: Illegal seek")
+        if skip.left and not _seek(source, skip, is_input=not names):
+            continue
         while limit is None or limit > 0:
-            block = source.read(BLOCK if skip.left or limit is None else min(BLOCK, limit))
+            block = source.read(BLOCK if limit is None else min(BLOCK, limit))
             if not block:
                 break
             ctx.budget.step()
-            skipped = min(skip.left, len(block))
-            skip.left -= skipped
-            block = block[skipped : None if limit is None else skipped + limit]
             if limit is not None:
                 limit -= len(block)
-            if block:
-                yield block
+            yield block
     if not opened and skip.left:
         raise CommandError("stdin: Bad file descriptor")
     if not opened:
         raise CommandError("all input file arguments failed")
+
+
+def _seek(source: ByteReader, skip: _Skip, *, is_input: bool) -> bool:
+    """Go to where the dump starts; false for a file that ends before it."""
+    if position_of(source) is None or not isinstance(source, File):
+        raise CommandError("stdin: Illegal seek")
+    size = source.stat().size
+    if not is_input and source.stat().is_file and skip.left > size:
+        skip.pass_by(size)
+        return False
+    source.seek(skip.left)
+    skip.pass_by(skip.left)
+    return True
 
 
 def _canonical(data: bytes, position: int) -> str:
@@ -147,7 +166,7 @@ def _canonical(data: bytes, position: int) -> str:
 @command(
     "hexdump",
     late=True,
-    values={"skip": _offset, "length": _length},
+    values={"skip": _offset, "length": _length, "format": split_format},
     usage="""
     Usage: hexdump [OPTION]... [FILE]...
     Show the bytes of all FILEs in hexadecimal, decimal, octal or as characters.
@@ -175,11 +194,12 @@ def hexdump(ctx: CommandContext, args: Arguments) -> int:
     ctx.budget.charge(size * 32)
     for form in formats:
         form.fill(size)
-    position = start = skip.left
+    position = -1
     canonical = [key for key, _ in args.given if key in _STANDARD or key.startswith("format")] == ["canonical"]
     if not size:
         return ctx.status
     for item in block_lines(ctx, _input(ctx, args.operands, skip, limit), size, all_lines=args.flag("no-squeezing")):
+        position = skip.address if position < 0 else position
         if isinstance(item, Skipped):
             if item.first:
                 ctx.stdout.write(b"*\n")
@@ -197,8 +217,8 @@ def hexdump(ctx: CommandContext, args: Arguments) -> int:
             position += len(block)
         ctx.stdout.write(encode("".join(texts)))
     final = [unit for form in formats for unit in form.units if unit.is_final]
-    if position == start:
-        position -= skip.left
+    if position < 0:
+        position = skip.address
     if position and final and limit != 0:
         ctx.stdout.write(encode("".join([piece.show(b"", position) for piece in final[-1].pieces])))
     return ctx.status

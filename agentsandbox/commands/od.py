@@ -76,6 +76,8 @@ def _integer(digits: str) -> int:
 def _traditional_offset(text: str) -> int | None:
     """`+12`, `0x10`, `3b` (blocks), `3B` (kibibytes): octal, but after 0x."""
     found = _OFFSET.match(text)
+    if text in ("b", "B"):
+        return 512 if text == "b" else 1024
     if found is None or len(found[1]) > 30:
         return None
     digits = found[1]
@@ -155,7 +157,7 @@ def _operands(args: Arguments, dump: _Dump) -> list[str]:
     modern = any(key in _MODERN for key, _ in args.given)
     if traditional:
         if len(words) > 3:
-            raise UsageError(f"extra operand {quote(words[1])}\ncompatibility mode supports at most one file")
+            raise UsageError(f"extra operand {quote(words[1])}\nod: compatibility mode supports at most one file")
         offsets = [_traditional_offset(word) for word in words]
         if len(words) == 3 and offsets[1] is not None and offsets[2] is not None:
             dump.skip, dump.label = offsets[1], offsets[2] - offsets[1]
@@ -170,7 +172,7 @@ def _operands(args: Arguments, dump: _Dump) -> list[str]:
             dump.skip = offsets[0]
             return []
         if len(words) > 1:
-            raise UsageError(f"extra operand {quote(words[1])}\ncompatibility mode supports at most one file")
+            raise UsageError(f"extra operand {quote(words[1])}\nod: compatibility mode supports at most one file")
         return words
     if not modern and words and len(words) <= 2 and (words[-1].startswith("+") or (len(words) == 2 and words[-1][:1].isdigit())):
         offset = _traditional_offset(words[-1])
@@ -200,6 +202,31 @@ def _strings(ctx: CommandContext, source: Iterator[bytes], dump: _Dump, least: i
     if dump.limit is not None and position - dump.skip == dump.limit and len(run) > least:  # the limit ends a string as NUL does
         address = dump.addresses(position - len(run) - 1)
         ctx.stdout.write(encode(address + (" " if address else "")) + bytes(run) + b"\n")
+
+
+_SIZES = {
+    "skip-bytes": ("j", "skip-bytes"), "read-bytes": ("N", "read-bytes"), "strings": ("S", "strings"), "S": ("S", "strings"),
+    "width": ("w", "width"),
+}  # fmt: skip
+
+
+def _are_sound(ctx: CommandContext, args: Arguments) -> bool:
+    """Look at all values in their order: types that are none are told together, anything else ends the program."""
+    good = True
+    for key, value in args.given:
+        if key == "address-radix":
+            _address(value or "")
+        elif key in _SIZES and value:
+            _size(ctx, value, *_SIZES[key])
+        elif key == "endian":
+            choose(value or "", "--endian", [("little",), ("big",)])
+        elif key == "format":
+            try:
+                parse_types(value or "", big=False)
+            except CommandError as error:
+                ctx.warn(error.message)
+                good = False
+    return good
 
 
 @command(
@@ -251,6 +278,8 @@ def _strings(ctx: CommandContext, source: Iterator[bytes], dump: _Dump, least: i
     """,
 )
 def od(ctx: CommandContext, args: Arguments) -> int:
+    if not _are_sound(ctx, args):
+        return 1
     dump = _Dump(ctx, args)
     names = _operands(args, dump)
     strings = args.last("S", "strings")

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from agentsandbox.streams import ByteReader
 
 _WAYS = ("lines", "bytes", "line-bytes", "number")
+_DECIMAL, _HEXADECIMAL = "0123456789", "0123456789abcdef"
 _CLUSTER = re.compile(r"-([deux0-9]*)(.*)\Z", re.DOTALL)
 _SIZES = "bEGKkMmPTYZ0"
 _TAKES_VALUE = re.compile(r"-[deux0-9]*[abClnt]\Z|--(?:additional-suffix|bytes|filter|line-bytes|lines|number|separator|suffix-length)\Z")
@@ -164,25 +165,42 @@ def _by_chunks(ctx: CommandContext, source: ByteReader, pieces: Pieces, chunks: 
 
 
 def _way(args: Arguments) -> tuple[str, str]:
-    """How to split, and the value of that option."""
-    given = [(key, value or "") for key, value in args.given if key in _WAYS]
-    if len({key for key, _ in given}) > 1 or len(given) > 1:
-        raise UsageError("cannot split in more than one way")
-    return given[0] if given else ("lines", "1000")
+    """How to split, and the value of that option; all options are looked at in their order."""
+    way: tuple[str, str] | None = None
+    separator: str | None = None
+    for key, value in args.given:
+        text = value or ""
+        if key in _WAYS:
+            if way is not None:
+                raise UsageError("cannot split in more than one way")
+            way = key, text
+        if key in _READERS and value is not None:
+            _READERS[key](text)
+        if key == "separator":
+            if separator not in (None, text):
+                raise CommandError("multiple separator characters specified")
+            separator = text
+    return way or ("lines", "1000")
 
 
-def _separator(args: Arguments) -> bytes:
-    given = args.values("separator")
-    if not given:
-        return b"\n"
-    for text in given:
-        if not text:
-            raise CommandError("empty record separator")
-        if text != "\\0" and len(encode(text)) > 1:
-            raise CommandError(f"multi-character separator {quote(text)}")
-    if len(set(given)) > 1:
-        raise CommandError("multiple separator characters specified")
-    return b"\0" if given[0] == "\\0" else encode(given[0])
+def _separator(text: str) -> bytes:
+    if not text:
+        raise CommandError("empty record separator")
+    if text != "\\0" and len(encode(text)) > 1:
+        raise CommandError(f"multi-character separator {quote(text)}")
+    return b"\0" if text == "\\0" else encode(text)
+
+
+def _additional(text: str) -> str:
+    if "/" in text:
+        raise UsageError(f"invalid suffix {quote(text)}, contains directory separator")
+    return text
+
+
+def _start(text: str, kind: str, alphabet: str) -> str:
+    if text.strip(alphabet):
+        raise UsageError(f"{quote(text)}: invalid start value for {kind} suffix")
+    return text
 
 
 _READERS: dict[str, Callable[[str], object]] = {
@@ -191,22 +209,20 @@ _READERS: dict[str, Callable[[str], object]] = {
     "line-bytes": lambda text: parse_size(text, "number of bytes", suffixes=_SIZES, low=1),
     "number": _Chunks,
     "suffix-length": lambda text: parse_number(text, "suffix length", high=4096),
+    "separator": _separator,
+    "additional-suffix": _additional,
+    "numeric-suffixes": lambda text: _start(text, "numerical", _DECIMAL),
+    "hex-suffixes": lambda text: _start(text, "hexadecimal", _HEXADECIMAL),
 }
 
 
 def _names(args: Arguments, prefix: str, chunks: int) -> Names:
     additional = args.value("additional-suffix", "") or ""
-    if "/" in additional:
-        raise UsageError(f"invalid suffix {quote(additional)}, contains directory separator")
     alphabet, start = "abcdefghijklmnopqrstuvwxyz", None
     for key, value in args.given:
         if key in ("d", "x", "numeric-suffixes", "hex-suffixes"):
-            decimal = key in ("d", "numeric-suffixes")
-            alphabet = "0123456789" if decimal else "0123456789abcdef"
-            start = value or None
-            if value is not None and value.strip(alphabet):
-                base = "numerical" if decimal else "hexadecimal"
-                raise UsageError(f"{quote(value)}: invalid start value for {base} suffix")
+            alphabet = _DECIMAL if key in ("d", "numeric-suffixes") else _HEXADECIMAL
+            start = value or start
     length = args.value("suffix-length")
     size = None if length is None else parse_number(length, "suffix length", high=4096)
     return Names(prefix, alphabet, additional, size=size, start=start, chunks=chunks)
@@ -215,7 +231,6 @@ def _names(args: Arguments, prefix: str, chunks: int) -> Names:
 @command(
     "split",
     rewrite=_rewrite,
-    values=_READERS,
     usage="""
     Usage: split [OPTION]... [FILE [PREFIX]]
     Write pieces of FILE to PREFIXaa, PREFIXab, ...; by default 1000 lines each, and PREFIX is 'x'.
@@ -244,7 +259,7 @@ def _names(args: Arguments, prefix: str, chunks: int) -> Names:
 )
 def split(ctx: CommandContext, args: Arguments) -> int:
     way, value = _way(args)
-    end = _separator(args)
+    end = _separator(args.value("separator", "\n") or "")
     if len(args.operands) > 2:
         raise UsageError(f"extra operand {quote(args.operands[2])}")
     chunks = _Chunks(value) if way == "number" else None

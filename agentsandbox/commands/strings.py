@@ -26,25 +26,45 @@ _ENCODINGS = {
 _UTF8 = rb"(?:[%b]|[\xc0-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xff][\x80-\xbf]{3}){%d,}"
 _CHARACTER = re.compile(rb"[\xc0-\xff][\x80-\xbf]+")
 _UNICODE = {"default": "d", "locale": "l", "escape": "e", "invalid": "i", "hex": "x", "highlight": "h"}
+_TAKES_VALUE = re.compile(r"-[adfow]*[entTsU]\Z|--(?:bytes|radix|encoding|unicode|target|output-separator)\Z")
 _DIGITS = re.compile(r"-([0-9]+)\Z")
 
 
 def _rewrite(words: Sequence[str]) -> list[str]:
-    """`-8` is `-n 8`."""
-    rewritten = []
-    for word in words:
-        found = _DIGITS.match(word)
-        rewritten.append(f"-n{found[1]}" if found else word)
-    return rewritten
+    """`-8` is `-n 8`: the word itself before operands, behind them what has taken its place when all options stand first."""
+    options: list[str] = []
+    operands: list[str] = []
+    number: int | None = None
+    is_value = False
+    for at, word in enumerate(words):
+        if word == "--" and not is_value:
+            options.append(word)
+            operands += words[at + 1 :]
+            break
+        if not is_value and (len(word) < 2 or word[0] != "-"):
+            operands.append(word)
+            continue
+        if not is_value and _DIGITS.match(word):
+            number = at
+        options.append(word)
+        is_value = not is_value and _TAKES_VALUE.match(word) is not None
+    if number is None:
+        return list(words)
+    text = [*options, *operands][number][1:]
+    kept = [word for at, word in enumerate(options) if not _DIGITS.match(word) or (at and _TAKES_VALUE.match(options[at - 1]))]
+    end = len(kept) - ("--" in kept[-1:])
+    return [*kept[:end], f"-n{text or '0'}", *kept[end:], *operands]
 
 
 def _least(text: str) -> int:
-    if not re.fullmatch("0[xX][0-9a-fA-F]{1,8}|[0-9]{1,9}", text):
+    """The number of characters that a string has at least, 2**32 for more than there can be."""
+    found = re.fullmatch(r"[ \t]*([+-]?)(0[xX][0-9a-fA-F]+|[0-9]*)", text)
+    if found is None:
         raise CommandError(f"invalid integer argument {text}")
-    least = int(text, 16 if text[:2] in ("0x", "0X") else 8 if text.startswith("0") and not text.strip("01234567") else 10)
-    if least < 1:
-        raise CommandError(f"invalid minimum string length {least}")
-    return least
+    digits = found[2]
+    if len(digits) > 9 or found[1] == "-":
+        return 2**32
+    return int(digits or "0", 16 if digits[:2] in ("0x", "0X") else 8 if digits.startswith("0") and not digits.strip("01234567") else 10)
 
 
 def _escape(found: re.Match[bytes]) -> bytes:
@@ -69,8 +89,20 @@ _SHOWN = {
 """How -U shows a character; "l" prints its first byte alone, as binutils does."""
 
 
-def _unicode_mode(args: Arguments) -> str:
-    text = args.value("unicode") or "d"
+def _are_sound(args: Arguments) -> bool:
+    """Whether the values are such as there are: the first that is none is told, by an error or by False."""
+    for key, value in args.given:
+        text = value or ""
+        if key == "bytes":
+            _least(text)
+        elif key == "unicode":
+            _unicode_mode(text)
+        elif (key == "radix" and text not in ("o", "d", "x")) or (key == "encoding" and len(text) != 1):
+            return False
+    return True
+
+
+def _unicode_mode(text: str) -> str:
     mode = _UNICODE.get(text, text)
     if mode not in _UNICODE.values():
         raise CommandError(f"invalid argument to -U/--unicode: {text}")
@@ -81,8 +113,8 @@ def _unicode_mode(args: Arguments) -> str:
     "strings",
     rewrite=_rewrite,
     usage="""
-    Usage: strings [OPTION]... [FILE]...
-    Print the runs of printable characters in each FILE (standard input without one).
+    Usage: strings [option(s)] [file(s)]
+    Print the runs of printable characters in each file (standard input without one).
 
       -a, -d, --all, --data          scan the whole file (always)
       -f, --print-file-name          print the name of the file before each string
@@ -101,17 +133,21 @@ def strings(ctx: CommandContext, args: Arguments) -> int:
     if args.flag("help"):
         ctx.stdout.write(encode(strings.usage))
         return 0
-    least = _least(args.value("bytes", "4") or "")
-    ctx.budget.charge(least)
+    if not _are_sound(args):
+        ctx.stderr.write(encode(strings.usage))
+        return 1
+    least = _least(args.value("bytes") or "") if args.flag("bytes") else 4
+    if least < 1:
+        raise CommandError(f"invalid minimum string length {least}")
     radix = "o" if args.last("o", "radix") == "o" else args.value("radix")
     encoding = args.value("encoding", "s") or ""
     names = [name for name in args.operands if name != "-"]  # means -a there
-    if (args.operands and not names) or radix not in (None, "o", "d", "x") or encoding not in _ENCODINGS:
+    mode = _unicode_mode(args.value("unicode") or "d")
+    if (args.operands and not names) or (mode == "d" and encoding not in _ENCODINGS):
         ctx.stderr.write(encode(strings.usage))
         return 1
-    mode = _unicode_mode(args)
     shape = _ENCODINGS[encoding] if mode == "d" else _ENCODINGS["s"] if mode == "i" else _UTF8
-    pattern = re.compile(shape % (_SPACES if args.flag("include-all-whitespace") else _PLAIN, least))
+    pattern = re.compile(shape % (_SPACES if args.flag("include-all-whitespace") else _PLAIN, least)) if least < 2**31 else None
     separator = encode(args.value("output-separator", "\n") or "")
     for name in names or ["-"]:
         try:
@@ -129,7 +165,7 @@ def strings(ctx: CommandContext, args: Arguments) -> int:
             ctx.warn(f"Warning: could not locate '{name}'.  reason: {error.strerror}")
             continue
         shown = encode("{standard input}: " if name == "-" else f"{name}: ") if args.flag("print-file-name") else b""
-        for found in pattern.finditer(data):
+        for found in pattern.finditer(data) if pattern is not None else ():
             ctx.budget.step()
             place = b"" if radix is None else encode(f"{found.start():7{radix}} ")
             text = found[0] if encoding in "sS" or mode != "d" else found[0].replace(b"\0", b"")
