@@ -219,6 +219,7 @@ class OptionParser:
         given, operands = arguments.given, arguments.operands
         self._wrong = []
         position, count, read = 0, len(words), 0
+        last_dash = _place_of_last_dash(words) if count >= _SHORT_LINE else count
         while position < count:
             word = words[position]
             position += 1
@@ -229,6 +230,8 @@ class OptionParser:
                 operands.append(word)
                 if in_order:
                     given.append(("", word))
+                elif position >= last_dash:
+                    break
             elif word == "--":
                 break
             elif word[1] == "-":
@@ -337,3 +340,9 @@ def _listed(command: str, names: list[str]) -> list[str]:
             known = order.split()
             return sorted(names, key=lambda name: known.index(name) if name in known else -1)
     return names
+
+
+def _place_of_last_dash(words: Sequence[str]) -> int:
+    """How many words there are up to the last that may be an option."""
+    text = "\0".join(["", *words])
+    return text.count("\0", 0, text.rfind("\0-") + 1)

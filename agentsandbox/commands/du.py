@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 _TIMES = (("atime", "access", "use"), ("ctime", "status"))
 _STYLES = {"full-iso": "%Y-%m-%d %H:%M:%S.%N %z", "long-iso": "%Y-%m-%d %H:%M", "iso": "%Y-%m-%d"}
+_GROUP = 256
 
 
 class _Sum:
@@ -97,7 +98,7 @@ class _Counter:
                 return
             self._seen.add(info.ino)
         size = info.size if self.apparent else disk_usage(info)
-        when = info.atime if self.time == "atime" else info.ctime if self.time == "ctime" else info.mtime
+        when = self._time_of(info)
         if not info.is_dir:
             self._add(stack, size, 1, when, directory=False)
             if self.all or depth == 0:
@@ -105,10 +106,34 @@ class _Counter:
             return
         here = _Sum(name, info, depth, size, when)
         try:
-            here.entries = self.ctx.fs.listdir(self.ctx.path(name))[::-1]
+            path = self.ctx.path(name)
+            here.entries = self._add_plain(here, path, self.ctx.fs.listdir(path))[::-1]
         except OSError as error:
             self.ctx.warn(f"cannot read directory {quote_always(name)}: {describe_os_error(error, '')}")
         stack.append(here)
+
+    def _add_plain(self, here: _Sum, path: str, names: list[str]) -> list[str]:
+        """Add the files of a directory that count once and are not shown; the names of the others."""
+        if self.all or self.excluded or self.follow == "dereference" or (self.many and not self.count_links):
+            return names
+        others: list[str] = []
+        for start in range(0, len(names), _GROUP):
+            group = names[start : start + _GROUP]
+            self.ctx.budget.step(len(group))
+            for name, info in zip(group, self.ctx.fs.examine(path, group), strict=True):
+                if info is None or info.is_dir or (info.nlink > 1 and not self.count_links):
+                    others.append(name)
+                    continue
+                size = info.size if self.apparent else disk_usage(info)
+                here.size += size
+                here.own += size
+                here.files += 1
+                here.own_files += 1
+                here.time = max(here.time, self._time_of(info))
+        return others
+
+    def _time_of(self, info: Stat) -> float:
+        return info.atime if self.time == "atime" else info.ctime if self.time == "ctime" else info.mtime
 
     def _complain(self, name: str, error: OSError, *, dangling: bool) -> None:
         if not name:

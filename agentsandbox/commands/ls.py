@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from operator import attrgetter
 
 from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
@@ -229,11 +230,12 @@ class _Lister:
 
     def _stat_operand(self, path: str) -> Stat:
         """Of a directory that a link leads to, else of the link itself."""
-        try:
-            info = self.ctx.fs.stat(path)
-        except FileNotFoundError:
-            return self.ctx.fs.stat(path, follow=False)
-        return info if info.is_dir else self.ctx.fs.stat(path, follow=False)
+        info = self.ctx.fs.stat(path, follow=False)
+        if info.is_link:
+            with suppress(FileNotFoundError):
+                target = self.ctx.fs.stat(path)
+                return target if target.is_dir else info
+        return info
 
     def _sorted(self, entries: list[Entry]) -> list[Entry]:
         if self._key is not None:
