@@ -534,7 +534,16 @@ def _pointer(error: SqlError, sql: str) -> str:
     return f"\n  {shown}\n  {' ' * at}^--- error here" if at < 25 else f"\n  {shown}\n  {' ' * (at - 14)}error here ---^"
 
 
+def archive(shell: Shell, words: list[str]) -> None:
+    """`.archive`"""
+    from agentsandbox.commands._sqlite_archive import run_archive
+
+    if not run_archive(shell, words, hint=".archive --help"):
+        raise DotError("")
+
+
 _COMMANDS: dict[str, Callable[[Shell, list[str]], None]] = {
+    "archive": archive,
     "backup": Shell.back_up,
     "bail": Shell.set_bail,
     "binary": set_binary,

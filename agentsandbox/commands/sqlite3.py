@@ -24,10 +24,18 @@ class _Options:
     def __init__(self, words: list[str]) -> None:
         self.given: list[tuple[str, str]] = []
         self.operands: list[str] = []
+        self.archive: list[str] | None = None
+        """The words behind -A, with its letters."""
+        self.mixed = ""
+        """The word of -A, if SQL stands before it."""
         at = 0
         while at < len(words):
             word = words[at]
             at += 1
+            if word.startswith("-A"):
+                self.mixed = word if len(self.operands) > 1 else ""
+                self.archive = ([word[2:]] if word[2:] else []) + words[at:]
+                break
             if not word.startswith("-"):
                 self.operands.append(word)
                 continue
@@ -91,6 +99,11 @@ def _run(shell: Shell, ctx: CommandContext, options: _Options) -> int:
                 status = shell.run_word(value)
                 if status and shell.bail:
                     return status
+        if options.archive is not None:
+            from agentsandbox.commands._sqlite_archive import run_archive
+
+            run_archive(shell, options.archive, hint="-A")
+            return 0
         for word in options.operands[1:]:
             status = shell.run_word(word)
             if status:
@@ -108,11 +121,13 @@ def _run(shell: Shell, ctx: CommandContext, options: _Options) -> int:
     raw=True,
     usage="""
     Usage: sqlite3 [OPTIONS] [FILENAME [SQL]...]
+      or:  sqlite3 [OPTIONS] [FILENAME] -A...
     Run SQL and dot commands on a database, from the operands or from standard input.
 
     FILENAME is a file of the sandbox, created when something is stored; without one the
     database is kept in memory. ATTACH and loadable extensions are not available. Options begin with one or two dashes.
 
+      -A ...                 files in a database: -Ac FILE... a new archive, -At list, -Ax extract; see `.archive`
       -ascii, -box, -column, -csv, -html, -json, -line, -list, -markdown, -quote, -table, -tabs
                              the form of the output (default -list)
       -header                show column names
@@ -140,6 +155,9 @@ def sqlite3(ctx: CommandContext, args: Arguments) -> int:
     if options.has("version"):
         ctx.print(_VERSION)
         return 0
+    if options.mixed:
+        ctx.stderr.write(encode(f'Error: cannot mix regular SQL or dot-commands with "{options.mixed}"\n'))
+        return 1
     from agentsandbox.commands._sqlite_database import OpenError
     from agentsandbox.commands._sqlite_shell import Shell
 
