@@ -215,7 +215,7 @@ def declare_one(
         flags = shell.attributes.get(name, 0)
     if off & READONLY and flags & READONLY:
         raise CommandError(f"{name}: readonly variable")
-    if off & ARRAY and assignment is not None and isinstance(assignment.value, list):
+    if off & ARRAY and assignment is not None and not isinstance(argument, str) and isinstance(argument.value, list):
         assignment.apply(shell)
         flags = shell.attributes.get(name, 0)
     if off & (ARRAY | ASSOCIATIVE) and flags & off & (ARRAY | ASSOCIATIVE):
