@@ -7,7 +7,7 @@ import re
 from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
 from agentsandbox.commands._lines import blocks, lines
 from agentsandbox.errors import CommandError
-from agentsandbox.streams import BLOCK, decode, encode
+from agentsandbox.streams import BLOCK, BytesReader, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -233,7 +233,8 @@ def _write_include(ctx: CommandContext, source: Iterator[bytes], out: ByteWriter
         out.write(encode(f"}};\nunsigned int {variable}_{suffix} = {size};\n"))
 
 
-_ADDRESS = re.compile(r"[ \t]*([0-9a-fA-F]+):[ \t]?")
+_DUMP_LINE = re.compile(rb"([0-9a-fA-F]{1,15}): ((?:[0-9a-fA-F]{2})+(?: (?:[0-9a-fA-F]{2})+)*+)(?:  [^\n\r]*)?\n")
+_MOST = 2**63 - 1
 
 
 class _PlainReader:
@@ -277,47 +278,106 @@ def _revert_plain(ctx: CommandContext, source: ByteReader, out: ByteWriter) -> N
         out.write(reader.read(ctx.budget, line))
 
 
-def _revert(ctx: CommandContext, source: ByteReader, out: ByteWriter, options: _Options) -> None:
-    """`-r`: bytes at their addresses; gaps are filled with NUL when the output cannot seek."""
-    columns = options.number("cols", 16) or 16
-    base = options.number("seek", 0)
-    position = 0
-    for line in lines(ctx.budget, source):
-        text = decode(line)
-        found = _ADDRESS.match(text)
-        if found is None or len(found[1]) > 16:
-            continue
-        wanted = int(found[1], 16) + base
-        digits = re.match(r"(?:[0-9a-fA-F]{2} ?)*", text[found.end() :])
-        data = bytes.fromhex(digits[0].replace(" ", ""))[:columns] if digits is not None else b""
-        if wanted != position:
-            position = _move(ctx, out, position, wanted)
-        out.write(data)
-        position += len(data)
+class _DumpReader:
+    """`-r`: an address, then pairs of digits, up to garbage or to as many bytes as a line has. What precedes the address is passed over."""
 
+    def __init__(self, ctx: CommandContext, out: ByteWriter, columns: int, base: int) -> None:
+        self._ctx = ctx
+        self._out = out
+        self._columns = columns
+        self._base = base
+        self._nibbles = (-1, -1, -1)
+        """The values of the last characters, the latest first; -1 for no digit."""
+        self._fresh = True
+        """Whether no digit of the line was seen."""
+        self._count = columns
+        """How many bytes of the line were read; as many as there can be while the address is."""
+        self._address = 0
+        self._position = 0
+        self._at_address = False
 
-def _move(ctx: CommandContext, out: ByteWriter, position: int, wanted: int) -> int:
-    if wanted < position:
-        if not hasattr(out, "seek"):
+    def read(self, line: bytes) -> None:
+        """Read a line with its newline."""
+        if self._fresh and self._count >= self._columns and (found := _DUMP_LINE.fullmatch(line)) is not None:
+            data = bytes.fromhex(str(found[2], "ascii"))
+            if len(data) <= self._columns:
+                self._go_to(int(found[1], 16))
+                self._write(data)
+                self._nibbles = (-1, -1, -1)
+                return
+        for character in line.replace(b"\r", b""):
+            self._ctx.budget.step()
+            if not self._take(_DIGIT_VALUES.get(character, -1)):
+                break
+        else:
+            if not line.endswith(b"\n") or self._at_address:
+                return
+        if line.endswith(b"\n"):
+            self._address = 0
+            self._count = self._columns
+            self._fresh = True
+
+    def _take(self, value: int) -> bool:
+        """One character; False where the rest of the line means nothing."""
+        self._at_address = False
+        last, before, _ = self._nibbles
+        self._nibbles = (value, last, before)
+        if value < 0 and self._fresh:
+            return True
+        self._fresh = False
+        if self._count >= self._columns:
+            self._at_address = True
+            if value < 0:
+                self._count = 0
+            else:
+                self._address = (self._address << 4 | value) & _MOST
+            return True
+        self._go_to(self._address)
+        if value >= 0 and last >= 0:
+            self._write(bytes([last << 4 | value]))
+            self._address += 1
+            self._nibbles = (-1, last, before)
+            self._count += 1
+            return self._count < self._columns
+        return self._nibbles != (-1, -1, -1)
+
+    def _write(self, data: bytes) -> None:
+        self._out.write(data)
+        self._position += len(data)
+
+    def _go_to(self, address: int) -> None:
+        """Go to an address; gaps are filled with NUL where the output cannot seek."""
+        wanted = address + self._base
+        if wanted == self._position:
+            return
+        if hasattr(self._out, "seek"):
+            try:
+                self._out.seek(wanted, 0)
+            except (OSError, ValueError):
+                pass
+            else:
+                self._position = wanted
+                return
+        if wanted < self._position:
             raise CommandError("Sorry, cannot seek backwards.", 5)
-        try:
-            out.seek(wanted, 0)
-        except OSError:
-            raise CommandError("Sorry, cannot seek backwards.", 5) from None
-        return wanted
-    ctx.budget.charge(wanted - position)
-    while position < wanted:
+        while self._position < wanted:
+            self._ctx.budget.step()
+            self._write(bytes(min(BLOCK, wanted - self._position)))
+
+
+def _revert(ctx: CommandContext, source: ByteReader, out: ByteWriter, options: _Options) -> None:
+    reader = _DumpReader(ctx, out, options.number("cols", 16) or 16, options.number("seek", 0))
+    for line in source.lines():
         ctx.budget.step()
-        size = min(BLOCK, wanted - position)
-        out.write(bytes(size))
-        position += size
-    return position
+        reader.read(line)
 
 
-def _input(ctx: CommandContext, name: str) -> ByteReader:
+def _input(ctx: CommandContext, name: str, *, revert: bool) -> ByteReader:
     try:
         return ctx.open_input(name)
     except IsADirectoryError as error:
+        if revert:
+            return BytesReader(b"")
         raise CommandError(error.strerror or "", 2) from None
     except OSError as error:
         raise CommandError(describe_os_error(error, name), 2) from None
@@ -416,7 +476,7 @@ def xxd(ctx: CommandContext, args: Arguments) -> int:
         raise CommandError("number of octets per group must be a power of 2 with -e.", 1)
     ctx.budget.charge(max(0, columns))
     name = names[0] if names else "-"
-    source = _input(ctx, name)
+    source = _input(ctx, name, revert="revert" in options)
     out, opened = _output(ctx, names[1] if len(names) > 1 else "-", revert="revert" in options)
     try:
         _convert(ctx, source, out, options, name)
