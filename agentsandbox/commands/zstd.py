@@ -40,6 +40,10 @@ _MAGIC_SIZE = 4
 _DICTIONARY = 112640
 _SAMPLES = 4 * 1024 * 1024
 _LEAST_SAMPLES = 5
+_TRAININGS = {
+    "train-cover": "k d steps split shrink", "train-fastcover": "k d f steps split accel shrink", "train-legacy": "s selectivity",
+}  # fmt: skip
+"""Other ways to train, and what may be said of them."""
 _SEGMENT = 256
 """How long the pieces are that a dictionary is made of."""
 
@@ -405,6 +409,9 @@ _OPTIONS = """
           --patch-from=FILE    compress the difference to FILE, or expand it
       -l, --list               tell what is in compressed files; more with -v
           --train              make a dictionary of samples, into the file of -o or "dictionary"
+          --train-cover[=PARAMETERS]  the same: dictionaries are made in one way here
+          --train-fastcover[=PARAMETERS]  the same
+          --train-legacy[=PARAMETERS]  the same
           --maxdict=SIZE       the most that a dictionary may hold (112640)
           --dictID=N           the dictionary's number
       -T, --threads=N          accepted: a sandbox has one thread
@@ -439,6 +446,15 @@ _OPTIONS = """
 
     With no FILE, or when FILE is -, read standard input and write standard output.
 """
+
+
+def _check_training(name: str, text: str) -> None:
+    """Refuse parameters of a training that it does not have."""
+    known = _TRAININGS.get(name, "").split()
+    for parameter in text.split(",") if text else ():
+        key, equals, value = parameter.partition("=")
+        if key not in known or not (equals or key == "shrink") or (value and not value.isdecimal()):
+            raise CommandError("Incorrect parameters", 1)
 
 
 def _loudness(given: list[str], *, stdout: bool) -> int:
@@ -477,7 +493,9 @@ def _run(ctx: CommandContext, args: Arguments, usage: str, *, expand: bool, stdo
     try:
         run = _Zstd(ctx, args, expand=expand, stdout=stdout)
         run.check_threads(args)
-        if args.flag("train"):
+        training = args.last("train", *_TRAININGS)
+        if training is not None:
+            _check_training(training, args.value(training) or "")
             return run.train(names, args)
         return run.list_files(names) if args.flag("list") else run.run(names)
     except CommandError as error:
