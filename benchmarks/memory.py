@@ -44,6 +44,10 @@ HOLDING = {
     "awk hold": "awk '{line[NR] = $0} END {print NR}' log.txt",
     "jq .": "jq . data.json",
     "jq length": "jq length data.json",
+    "jq map": "jq 'map(.owner)' data.json",
+    "jq objects": "jq 'map(select(.a > 4))' small.json",
+    "jq -s": "jq -s 'group_by(.a) | map(length)' lines.json",
+    "jq inputs": "jq -n '[inputs]' lines.json",
 }
 
 
@@ -78,6 +82,25 @@ def make_json(size: int) -> bytes:
     return f"[{', '.join(parts)}]\n".encode()
 
 
+def make_small(size: int) -> bytes:
+    """An array of objects that are hardly longer than their keys."""
+    return b"[%s]\n" % make_lines(size)[:-1].replace(b"\n", b",")
+
+
+def make_lines(size: int) -> bytes:
+    """A small object on each line."""
+    chance = random.Random(7)
+    return b"".join(b'{"a":%d,"b":%d}\n' % (chance.randint(0, 9), chance.randint(0, 9)) for _ in range(size // 14))
+
+
+MAKERS = {"log.txt": make_log, "data.json": make_json, "small.json": make_small, "lines.json": make_lines}
+
+
+def file_of(script: str) -> str:
+    """The name of the file that a script reads."""
+    return next(name for name in MAKERS if name in script)
+
+
 def resident(field: str) -> int:
     """A figure of this process in bytes: VmRSS now, or VmHWM, the highest since `reset`."""
     for line in Path("/proc/self/status").read_text("ascii").splitlines():
@@ -92,8 +115,8 @@ def measure(script: str, mib: int, file: str) -> None:
     limits = Limits(file_bytes=large, total_bytes=large, value_bytes=large, steps=10**10, timeout=600.0)
     with Sandbox(limits=limits) as sandbox:
         place = sandbox.execute("pwd").stdout.strip()
-        name, make = ("data.json", make_json) if "data.json" in script else ("log.txt", make_log)
-        sandbox.fs.write_bytes(f"{place}/{name}", make(64 * 1024))
+        name = file_of(script)
+        sandbox.fs.write_bytes(f"{place}/{name}", MAKERS[name](64 * 1024))
         sandbox.execute(f"{script} > /dev/null")  # what a command loads is not what it needs for its input
         sandbox.fs.write_bytes(f"{place}/{name}", Path(file).read_bytes())
         Path("/proc/self/clear_refs").write_text("5", "ascii")
@@ -123,12 +146,12 @@ def main(arguments: list[str]) -> int:
     over = 0
     print(f"{'command':18}{'over the input':>16}{'x input':>9}  bar")
     with TemporaryDirectory() as folder:
-        for name, make in (("log.txt", make_log), ("data.json", make_json)):
+        for name, make in MAKERS.items():
             Path(folder, name).write_bytes(make(mib * MIB))
         for scripts, bar in ((STREAMING, 4 * MIB), (HOLDING, 6 * mib * MIB)):
             for name, script in scripts.items():
                 if not arguments[1:] or name in arguments[1:]:
-                    file = Path(folder, "data.json" if "data.json" in script else "log.txt")
+                    file = Path(folder, file_of(script))
                     over += not report(name, script, mib, bar, file)
     return 1 if over else 0
 

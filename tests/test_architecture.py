@@ -54,7 +54,6 @@ LONG_FILES = {
     "expansion/variables.py": "every kind of variable and its attributes",
     "interpreter/shell.py": "the state of a shell",
     "languages/calculator/program.py": "every statement and function of bc and dc",
-    "languages/jq/json_text.py": "reading and writing JSON as jq does",
     "languages/sed/parser.py": "the grammar of sed",
     "syntax/parser.py": "the grammar of the shell",
 }
@@ -77,6 +76,7 @@ ALLOWED_IMPORTS = {
     "shutil": {"cli"},
     "signal": {"cli"},
     "tempfile": {"cli"},
+    "marshal": {"languages/jq/packing.py"},  # reads only what it wrote itself, and keeps that to itself
 }
 BANNED_CALLS = {"eval", "exec", "compile", "__import__", "input", "breakpoint"}
 ALLOWED_CALLS = {"languages/awk": {"exec", "compile"}}

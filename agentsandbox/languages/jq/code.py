@@ -9,6 +9,7 @@ that is suspended in the middle cannot be disturbed.
 from __future__ import annotations
 
 from agentsandbox.languages.jq.operations import describe, truncated
+from agentsandbox.languages.jq.rows import Rows
 from agentsandbox.languages.jq.values import JqError
 
 TYPE_CHECKING = False
@@ -91,6 +92,8 @@ def members(value: Value) -> Iterable[Value]:
     if type(value) is dict:
         found: Iterable[Value] = value.values()
         return found
+    if type(value) is Rows:
+        return value
     raise JqError(f"Cannot iterate over {describe(value)}")
 
 

@@ -7,14 +7,14 @@ import binascii
 import re
 
 from agentsandbox.errors import LimitReached
-from agentsandbox.languages.jq.json_text import dump, dump_within, number_text
 from agentsandbox.languages.jq.operations import describe
-from agentsandbox.languages.jq.values import JqError, is_number
+from agentsandbox.languages.jq.printing import dump, dump_within, number_text
+from agentsandbox.languages.jq.values import ARRAYS, CONTAINERS, JqError, is_number
 from agentsandbox.streams import encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from agentsandbox.languages.jq.values import Value
 
@@ -61,8 +61,8 @@ def _scalar(value: Value, what: str) -> str:
     raise JqError(f"{describe(value)} {what}")
 
 
-def _row(value: Value, name: str) -> list[Value]:
-    if not isinstance(value, list):
+def _row(value: Value, name: str) -> Iterable[Value]:
+    if not isinstance(value, ARRAYS):
         raise JqError(f"{describe(value)} cannot be {name}-formatted, only array")
     return value
 
@@ -131,10 +131,10 @@ def _urid(text: str) -> str:
 
 
 def _sh(value: Value) -> str:
-    items = value if isinstance(value, list) else [value]
+    items = value if isinstance(value, ARRAYS) else [value]
     words: list[str] = []
     for item in items:
-        if isinstance(item, (list, dict)):
+        if isinstance(item, CONTAINERS):
             raise JqError(f"{describe(item)} can not be escaped for shell")
         words.append("'" + item.replace("'", "'\\''").replace("\0", "\\0") + "'" if isinstance(item, str) else dump(item))
     return " ".join(words)

@@ -8,13 +8,16 @@ from agentsandbox.languages.jq import operations
 from agentsandbox.languages.jq.code import members
 from agentsandbox.languages.jq.dates import DATES
 from agentsandbox.languages.jq.formats import find_format, text_of
-from agentsandbox.languages.jq.json_text import JsonError, dump, dump_within, parse_number, parse_one
+from agentsandbox.languages.jq.json_text import JsonError, parse_number, parse_one
 from agentsandbox.languages.jq.machine import Halt, Machine
 from agentsandbox.languages.jq.mathematics import MATHEMATICS
 from agentsandbox.languages.jq.operations import describe
+from agentsandbox.languages.jq.packing import rows
 from agentsandbox.languages.jq.paths import delete_paths, get, occurrences, put_path
+from agentsandbox.languages.jq.printing import dump, dump_within
 from agentsandbox.languages.jq.regexes import REGEXES
-from agentsandbox.languages.jq.values import EXACT, KINDS, JqError, Literal, is_number
+from agentsandbox.languages.jq.rows import Rows
+from agentsandbox.languages.jq.values import ARRAYS, CONTAINERS, EXACT, KINDS, JqError, Literal, is_number, plain
 from agentsandbox.streams import encode
 
 TYPE_CHECKING = False
@@ -28,7 +31,7 @@ if TYPE_CHECKING:
 __all__ = ["NATIVES", "total"]
 
 
-_SIZED = frozenset((str, list, dict))
+_SIZED = frozenset((str, list, Rows, dict))
 
 
 def _length(machine: Machine, value: Value) -> Value:
@@ -71,7 +74,7 @@ def _keys(machine: Machine, value: Value) -> Value:
 def _keys_unsorted(machine: Machine, value: Value) -> Value:
     if isinstance(value, dict):
         return list(value)
-    if isinstance(value, list):
+    if isinstance(value, ARRAYS):
         return list(range(len(value)))
     raise JqError(f"{describe(value)} has no keys")
 
@@ -79,7 +82,7 @@ def _keys_unsorted(machine: Machine, value: Value) -> Value:
 def _has(machine: Machine, value: Value, key: Value) -> Value:
     if isinstance(value, dict) and isinstance(key, str):
         return key in value
-    if isinstance(value, list) and is_number(key):
+    if isinstance(value, ARRAYS) and is_number(key):
         return bool(0 <= key < len(value))
     if value is None:
         return False
@@ -87,7 +90,7 @@ def _has(machine: Machine, value: Value, key: Value) -> Value:
 
 
 def _setpath(machine: Machine, value: Value, path: Value, item: Value) -> Value:
-    if not isinstance(path, list):
+    if not isinstance(path, ARRAYS):
         raise JqError("Path must be specified as an array")
     return put_path(value, path, item, machine.budget)
 
@@ -99,7 +102,7 @@ def _tostring(machine: Machine, value: Value) -> Value:
     kind = type(value)
     if kind is str:
         return value
-    return _tojson(machine, value) if kind is list or kind is dict else dump(value)
+    return _tojson(machine, value) if kind in CONTAINERS else dump(value)
 
 
 def _tojson(machine: Machine, value: Value) -> Value:
@@ -195,7 +198,7 @@ def _explode(machine: Machine, value: Value) -> Value:
 
 
 def _implode(machine: Machine, value: Value) -> Value:
-    if not isinstance(value, list):
+    if not isinstance(value, ARRAYS):
         raise JqError("implode input must be an array")
     made: list[str] = []
     for item in value:
@@ -220,8 +223,8 @@ def _translating(table: dict[int, int]) -> Native:
 
 
 def _join(machine: Machine, value: Value, separator: Value) -> Value:
-    items = list(members(value))
-    if not items:
+    items = members(value)
+    if not value:
         return ""
     pieces: list[str] = []
     for at, item in enumerate(items):
@@ -233,7 +236,7 @@ def _join(machine: Machine, value: Value, separator: Value) -> Value:
             pieces.append(item)
         elif item is None:
             continue
-        elif isinstance(item, (list, dict)):
+        elif isinstance(item, CONTAINERS):
             operations.add("".join(pieces), item, machine.budget)
         else:
             pieces.append(dump(item))
@@ -242,12 +245,14 @@ def _join(machine: Machine, value: Value, separator: Value) -> Value:
 
 
 def _indices(machine: Machine, value: Value, wanted: Value) -> Value:
+    if value is None and KINDS[type(wanted)] == "array":
+        raise JqError("Cannot index null with array")
     if value is None and wanted is not None:
         return None
     if isinstance(value, str) and isinstance(wanted, str):
         return _occurrences(machine, value, wanted)
-    if isinstance(value, list):
-        return occurrences(value, wanted if isinstance(wanted, list) else [wanted], machine.budget)
+    if isinstance(value, ARRAYS):
+        return occurrences(plain(value), wanted if isinstance(wanted, ARRAYS) else [wanted], machine.budget)
     return get(value, wanted)
 
 
@@ -266,7 +271,10 @@ def _index(machine: Machine, value: Value, wanted: Value) -> Value:
 
 
 def _rindex(machine: Machine, value: Value, wanted: Value) -> Value:
-    return get(_indices(machine, value, wanted), -1)
+    found = _indices(machine, value, wanted)
+    if KINDS[type(found)] not in ("array", "string", "null"):
+        raise JqError(f"Cannot index {KINDS[type(found)]} with object")
+    return get(found, -1)
 
 
 # arrays and objects
@@ -274,7 +282,7 @@ def _rindex(machine: Machine, value: Value, wanted: Value) -> Value:
 
 def total(machine: Machine, value: Value) -> Value:
     """`add`: the sum of all members."""
-    items = list(members(value))
+    items: Value = value if type(value) is Rows else list(members(value))
     machine.budget.breathe()
     kinds = set(map(type, items))
     machine.budget.breathe()
@@ -302,6 +310,11 @@ def total(machine: Machine, value: Value) -> Value:
 
 
 def _sort(machine: Machine, value: Value) -> Value:
+    if type(value) is Rows:
+        # loaded here because most arrays are short
+        from agentsandbox.languages.jq.merging import in_order
+
+        return rows(machine.budget, (item for item, _same in in_order(value, lambda item: item, machine.budget)))
     if not isinstance(value, list):
         raise JqError(f"{describe(value)} cannot be sorted, as it is not an array")
     machine.budget.step(len(value) // 4 + 1)
@@ -310,7 +323,7 @@ def _sort(machine: Machine, value: Value) -> Value:
 
 def _extreme(largest: bool) -> Native:
     def find(machine: Machine, value: Value) -> Value:
-        if not isinstance(value, list):
+        if not isinstance(value, ARRAYS):
             raise JqError(f"{describe(value)} and {describe(value)} cannot be iterated over")
         best: Value = None
         for at, item in enumerate(value):
@@ -324,6 +337,7 @@ def _extreme(largest: bool) -> Native:
 
 
 def _reverse(machine: Machine, value: Value) -> Value:
+    value = plain(value)
     if isinstance(value, list):
         return value[::-1]
     if not _length(machine, value):
@@ -340,7 +354,7 @@ def _flatten(machine: Machine, value: Value, depth: Value) -> Value:
         items, left = pending[-1]
         for item in items:
             machine.budget.step()
-            if isinstance(item, list) and left != 0:
+            if isinstance(item, ARRAYS) and left != 0:
                 pending.append((iter(item), left - 1 if is_number(left) else left))
                 break
             made.append(item)
@@ -377,7 +391,7 @@ def _from_entries(machine: Machine, value: Value) -> Value:
 
 
 def _bsearch(machine: Machine, value: Value, wanted: Value) -> Value:
-    if not isinstance(value, list):
+    if not isinstance(value, ARRAYS):
         raise JqError(f"{describe(value)} cannot be searched from")
     low, high = 0, len(value)
     while low < high:
@@ -438,7 +452,7 @@ NATIVES: dict[str, Native] = {
     "fromjson/0": _fromjson,
     "tonumber/0": _tonumber,
     "toboolean/0": _toboolean,
-    "toarray/0": lambda machine, value: value if isinstance(value, list) else [value],
+    "toarray/0": lambda machine, value: value if isinstance(value, ARRAYS) else [value],
     "startswith/1": _startswith,
     "endswith/1": _endswith,
     "ltrimstr/1": _ltrimstr,

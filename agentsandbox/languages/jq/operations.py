@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
-from agentsandbox.languages.jq.json_text import dump_prefix
-from agentsandbox.languages.jq.values import EXACT, KINDS, JqError, is_number, number, to_float
+from agentsandbox.languages.jq.printing import dump_prefix
+from agentsandbox.languages.jq.values import ARRAYS, CONTAINERS, EXACT, KINDS, JqError, is_number, number, plain, to_float
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def sort_key(value: Value) -> tuple[Any, ...]:
         return (_TRUE,) if value else (_FALSE,)
     if isinstance(value, str):
         return (_STRING, value)
-    if isinstance(value, list):
+    if isinstance(value, ARRAYS):
         return (_ARRAY, [sort_key(item) for item in value])
     if isinstance(value, dict):
         names = sorted(value)
@@ -122,12 +122,12 @@ def equals(left: Value, right: Value) -> bool:
     """Whether the two are the same value."""
     if left is right:
         return bool(left == left)
-    if type(left) is type(right) and not isinstance(left, (list, dict)):
+    if type(left) is type(right) and not isinstance(left, CONTAINERS):
         return bool(left == right)
-    if isinstance(left, (list, dict)):
-        if type(left) is not type(right) or len(left) != len(right):
+    if isinstance(left, CONTAINERS):
+        if KINDS[type(left)] != KINDS[type(right)] or len(left) != len(right):
             return False
-        if isinstance(left, list):
+        if isinstance(left, ARRAYS):
             return all(equals(one, other) for one, other in zip(left, right, strict=True))
         return all(name in right and equals(item, right[name]) for name, item in left.items())
     if not (is_number(left) and is_number(right)):
@@ -159,7 +159,7 @@ def add(left: Value, right: Value, budget: Budget) -> Value:
         return left + right
     if is_number(left) and is_number(right):
         return number(to_float(left) + to_float(right))
-    if isinstance(left, list) and isinstance(right, list):
+    if isinstance(left, ARRAYS) and isinstance(right, ARRAYS):
         budget.charge((len(left) + len(right)) * 16)
         return left + right
     if isinstance(left, dict) and isinstance(right, dict):
@@ -177,7 +177,8 @@ def subtract(left: Value, right: Value, budget: Budget) -> Value:
         return number(to_float(left) - to_float(right))
     if is_number(left) and is_number(right):
         return number(to_float(left) - to_float(right))
-    if isinstance(left, list) and isinstance(right, list):
+    if isinstance(left, ARRAYS) and isinstance(right, ARRAYS):
+        left, right = plain(left), plain(right)
         budget.step(len(left) // 16 + 1)
         simple = {item for item in right if type(item) is str}
         others = [item for item in right if type(item) is not str]
@@ -273,14 +274,19 @@ def remainder(left: Value, right: Value, budget: Budget) -> Value:
 
 
 def contains(left: Value, right: Value, budget: Budget) -> bool:
-    """Whether left contains right: substrings, members, keys, deeply."""
+    """Whether left contains right: substrings, members, keys, deeply. Raises `JqError` for values of two kinds."""
+    if KINDS[type(left)] != KINDS[type(right)]:
+        raise JqError(f"{describe(left)} and {describe(right)} cannot have their containment checked")
+    return _holds(left, right, budget)
+
+
+def _holds(left: Value, right: Value, budget: Budget) -> bool:
     budget.step()
     if isinstance(left, dict) and isinstance(right, dict):
-        return all(name in left and contains(left[name], item, budget) for name, item in right.items())
-    if isinstance(left, list) and isinstance(right, list):
-        return all(any(KINDS[type(one)] == KINDS[type(item)] and contains(one, item, budget) for one in left) for item in right)
+        return all(name in left and _holds(left[name], item, budget) for name, item in right.items())
+    if isinstance(left, ARRAYS) and isinstance(right, ARRAYS):
+        left, right = plain(left), plain(right)
+        return all(any(_holds(one, item, budget) for one in left) for item in right)
     if isinstance(left, str) and isinstance(right, str):
         return right in left
-    if KINDS[type(left)] == KINDS[type(right)]:
-        return equals(left, right)
-    raise JqError(f"{describe(left)} and {describe(right)} cannot have their containment checked")
+    return KINDS[type(left)] == KINDS[type(right)] and equals(left, right)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 
 from agentsandbox.languages.jq.operations import equals, sort_key
-from agentsandbox.languages.jq.values import KINDS, JqError, is_number
+from agentsandbox.languages.jq.rows import Rows
+from agentsandbox.languages.jq.values import ARRAYS, CONTAINERS, KINDS, JqError, is_number, plain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
     from typing import NoReturn
 
     from agentsandbox.languages.jq.values import Value
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Owned", "delete_paths", "get", "get_path", "occurrences", "put", "put_path", "put_path_owned", "slice_bounds", "slice_of"]
 
+_SLICED = (*ARRAYS, str)
 _LARGEST_INDEX = (0x7FFFFFFF >> 2) - 1
 
 Owned = dict
@@ -38,19 +40,19 @@ def get(target: Value, key: Value) -> Value:
             return None
         _refuse(target, key)
     if is_number(key):
-        if type(target) is list:
+        if type(target) is list or type(target) is Rows:
             return _item(target, key)
         if target is None:
             return None
         _refuse(target, key)
-    if isinstance(key, dict) and (target is None or isinstance(target, (list, str))):
+    if isinstance(key, dict) and (target is None or isinstance(target, _SLICED)):
         return slice_of(target, key.get("start", False), key.get("end", False))
-    if isinstance(key, list) and isinstance(target, list):
+    if isinstance(key, ARRAYS) and isinstance(target, ARRAYS):
         return occurrences(target, key, None)
     _refuse(target, key)
 
 
-def _item(target: list[Value], key: float) -> Value:
+def _item(target: Value, key: float) -> Value:
     if type(key) is not int:
         if key != key:
             return None
@@ -64,8 +66,9 @@ def _item(target: list[Value], key: float) -> Value:
     return target[key] if key < len(target) else None
 
 
-def occurrences(target: list[Value], wanted: list[Value], budget: Budget | None) -> list[Value]:
+def occurrences(target: Value, wanted: Value, budget: Budget | None) -> list[Value]:
     """Where an array stands in another."""
+    target, wanted = plain(target), plain(wanted)
     size = len(wanted)
     found: list[Value] = []
     for at in range(len(target) - size + 1) if size else ():
@@ -99,13 +102,13 @@ def slice_of(target: Value, start: Value, end: Value) -> Value:
     """`target[start:end]`"""
     if target is None:
         return None
-    if not isinstance(target, (list, str)):
+    if not isinstance(target, _SLICED):
         raise JqError(f"Cannot index {KINDS[type(target)]} with object")
     first, last = slice_bounds(len(target), start, end)
     return target[first:last]
 
 
-def _check_index(target: list[Value], key: float, budget: Budget) -> int:
+def _check_index(target: Value, key: float, budget: Budget) -> int:
     if key != key:
         raise JqError("Cannot set array element at NaN index")
     at = math.floor(max(min(key, 1e18), -1e18))
@@ -137,6 +140,11 @@ def put(target: Value, key: Value, value: Value, budget: Budget, owned: dict[int
     if is_number(key):
         if target is None:
             target = []
+        elif type(target) is Rows:
+            at = _check_index(target, key, budget)
+            if owned is None and at < len(target):
+                return target.replaced(at, value)
+            target = plain(target)
         elif type(target) is not list:
             _refuse(target, key)
         at = _check_index(target, key, budget)
@@ -149,9 +157,9 @@ def put(target: Value, key: Value, value: Value, budget: Budget, owned: dict[int
             target.extend([None] * (at - len(target) + 1))
         target[at] = value
         return target
-    if isinstance(key, dict) and (target is None or isinstance(target, (list, str))):
+    if isinstance(key, dict) and (target is None or isinstance(target, _SLICED)):
         return _put_slice(target, key, value)
-    if isinstance(key, list) and isinstance(target, list):
+    if isinstance(key, ARRAYS) and isinstance(target, ARRAYS):
         raise JqError("Cannot update field at array index of array")
     _refuse(target, key)
 
@@ -159,14 +167,14 @@ def put(target: Value, key: Value, value: Value, budget: Budget, owned: dict[int
 def _put_slice(target: Value, key: dict[str, Value], value: Value) -> Value:
     if isinstance(target, str):
         raise JqError("Cannot update string slices")
-    items: list[Value] = target or []
+    items: list[Value] = plain(target) or []
     first, last = slice_bounds(len(items), key.get("start"), key.get("end"))
-    if not isinstance(value, list):
+    if not isinstance(value, ARRAYS):
         raise JqError("A slice of an array can only be assigned another array")
-    return items[:first] + value + items[last:]
+    return items[:first] + plain(value) + items[last:]
 
 
-def get_path(target: Value, path: Sequence[Value]) -> Value:
+def get_path(target: Value, path: Iterable[Value]) -> Value:
     """What stands at a path; null where there is nothing."""
     for key in path:
         if target is None:
@@ -175,12 +183,12 @@ def get_path(target: Value, path: Sequence[Value]) -> Value:
     return target
 
 
-def put_path(target: Value, path: Sequence[Value], value: Value, budget: Budget) -> Value:
+def put_path(target: Value, path: Value, value: Value, budget: Budget) -> Value:
     """`target` with `value` at the path; what is missing on the way is made."""
     return put_path_owned(target, path, value, budget, None)
 
 
-def put_path_owned(target: Value, path: Sequence[Value], value: Value, budget: Budget, owned: dict[int, Value] | None) -> Value:
+def put_path_owned(target: Value, path: Value, value: Value, budget: Budget, owned: dict[int, Value] | None) -> Value:
     """As `put_path`, changing containers in place that are among `owned`."""
     parents: list[Value] = []
     here = target
@@ -211,7 +219,8 @@ def _delete_keys(target: Value, keys: list[Value], budget: Budget) -> Value:
     """Members of one container, all at once: the indices are those of before."""
     if target is None or not keys:
         return target
-    budget.step(len(target) // 16 + 1 if isinstance(target, (list, dict)) else 1)
+    target = plain(target)
+    budget.step(len(target) // 16 + 1 if isinstance(target, CONTAINERS) else 1)
     if isinstance(target, list):
         return _delete_items(target, keys, budget)
     if isinstance(target, dict):
@@ -251,10 +260,11 @@ def _delete_sorted(target: Value, paths: list[Sequence[Value]], depth: int, budg
 
 def delete_paths(target: Value, paths: Value, budget: Budget) -> Value:
     """`target` without what stands at the paths."""
+    paths = plain(paths)
     if not isinstance(paths, list):
         raise JqError("Paths must be specified as an array")
     for path in paths:
-        if not isinstance(path, list):
+        if not isinstance(path, ARRAYS):
             raise JqError(f"Path must be specified as array, not {KINDS[type(path)]}")
     if not paths:
         return target

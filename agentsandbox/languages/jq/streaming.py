@@ -5,6 +5,8 @@ from __future__ import annotations
 from itertools import chain
 
 from agentsandbox.languages.jq.paths import put_path_owned
+from agentsandbox.languages.jq.rows import Rows
+from agentsandbox.languages.jq.values import CONTAINERS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,7 +26,7 @@ def _entries(value: Value) -> Iterator[tuple[Value, Value]]:
 
 def events(value: Value, budget: Budget, hold: Callable[[int], None]) -> Iterator[Value]:
     """The events of one value, in jq's order; `hold` is told what they take."""
-    if type(value) not in (list, dict) or not value:
+    if type(value) not in CONTAINERS or not value:
         yield [[], value]
         return
     path: list[Value] = [None]
@@ -34,7 +36,7 @@ def events(value: Value, budget: Budget, hold: Callable[[int], None]) -> Iterato
         for key, item in pending[-1]:
             path[-1] = key
             kind = type(item)
-            if (kind is dict or kind is list) and item:
+            if (kind is dict or kind is list or kind is Rows) and item:
                 pending.append(_entries(item))
                 path.append(None)
                 break
@@ -54,7 +56,7 @@ def events(value: Value, budget: Budget, hold: Callable[[int], None]) -> Iterato
 
 def paths_of(value: Value, budget: Budget, hold: Callable[[int], None]) -> Iterator[list[Value]]:
     """The paths of all that is in a value, itself not among them."""
-    if type(value) not in (list, dict):
+    if type(value) not in CONTAINERS:
         return
     path: list[Value] = [None]
     pending = [_entries(value)]
@@ -69,7 +71,7 @@ def paths_of(value: Value, budget: Budget, hold: Callable[[int], None]) -> Itera
                 made = 0
             yield path[:]
             kind = type(item)
-            if (kind is dict or kind is list) and item:
+            if (kind is dict or kind is list or kind is Rows) and item:
                 pending.append(_entries(item))
                 path.append(None)
                 break

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 import re
 
-from agentsandbox.languages.jq.json_text import JsonError, number_text
+from agentsandbox.languages.jq.json_text import JsonError
 from agentsandbox.languages.jq.modules import slurp
+from agentsandbox.languages.jq.printing import number_text
 from agentsandbox.languages.yq.evaluation import YqError
 from agentsandbox.languages.yq.nodes import MAPPING, SCALAR, SEQUENCE, Node, boolean, mapping, null, sequence, string
 from agentsandbox.languages.yq.numbers import go_float, parse_float, parse_integer

@@ -10,6 +10,7 @@ from agentsandbox.languages.jq.code import Code, invalid_path
 from agentsandbox.languages.jq.expressions.operators import operation
 from agentsandbox.languages.jq.expressions.updates import change_of
 from agentsandbox.languages.jq.paths import delete_paths, get_path, put_path_owned
+from agentsandbox.languages.jq.values import CONTAINERS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -80,7 +81,7 @@ def _set(target: Code, source: Code, join: Join | None, budget: Budget) -> Code:
             result = operand
             if join is not None:
                 here = get_path(made, path)
-                if isinstance(here, (dict, list)):
+                if isinstance(here, CONTAINERS):
                     owned.clear()  # the result may hold it
                 result = join(here, operand)
             made = put_path_owned(made, path, result, budget, owned)
@@ -101,7 +102,7 @@ def _updated(target: Code, update: Code, budget: Budget) -> Code:
         owned: dict[int, Value] = {}
         for path in _targets(target, value, environment, budget):
             here = get_path(made, path)
-            if isinstance(here, (dict, list)):
+            if isinstance(here, CONTAINERS):
                 owned.clear()  # the result may hold it
             for result in update.many(here, environment):
                 made = put_path_owned(made, path, result, budget, owned)

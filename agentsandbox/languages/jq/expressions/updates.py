@@ -9,7 +9,10 @@ from agentsandbox.languages.jq import nodes
 from agentsandbox.languages.jq.code import members
 from agentsandbox.languages.jq.expressions.operators import operation
 from agentsandbox.languages.jq.operations import add
+from agentsandbox.languages.jq.packing import rows
 from agentsandbox.languages.jq.paths import get, get_path, put, put_path_owned
+from agentsandbox.languages.jq.rows import Rows
+from agentsandbox.languages.jq.values import CONTAINERS, plain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -95,7 +98,7 @@ def _change_all(inner: Change, budget: Budget) -> Change:
         budget.step(len(here))
         if type(here) is dict:
             return {name: function(item) for name, item in here.items()}
-        return [function(item) for item in items]
+        return rows(budget, map(function, items)) if type(here) is Rows else list(map(function, items))
 
     return lambda value, environment, function: inner(value, environment, lambda here: change_here(here, function))
 
@@ -175,6 +178,8 @@ def _adding(node: nodes.Binary, compiler: Compiler, scope: Scope) -> Step | None
 
     def step(state: Value, environment: Environment, owned: dict[int, Value]) -> Value:
         operand = source(state, environment)
+        if type(state) is Rows:
+            state = plain(state)
         kind = type(state)
         if (kind is list or kind is dict) and type(operand) is kind:
             machine.hold(len(operand) + 2)
@@ -212,12 +217,14 @@ def _assigning(node: nodes.Assign, compiler: Compiler, scope: Scope) -> Step | N
         path = [key(state, environment) for key in keys]
         if changes:
             result = source(get_path(state, path), environment)
-            if type(result) is list or type(result) is dict:
+            if type(result) in CONTAINERS:
                 owned.clear()  # it may hold a part of the state twice
             return put_path_owned(state, path, result, budget, owned)
         result = source(state, environment)
         if sign:
             here = get_path(state, path)
+            if type(here) is Rows:
+                here = plain(here)
             kind = type(here)
             if sign == "+" and (kind is list or kind is dict) and type(result) is kind:
                 result = _added(here, result, owned, budget)

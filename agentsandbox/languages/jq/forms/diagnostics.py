@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from agentsandbox.languages.jq.code import Code
-from agentsandbox.languages.jq.json_text import JsonError, dump
+from agentsandbox.languages.jq.json_text import JsonError
+from agentsandbox.languages.jq.printing import dump
 from agentsandbox.languages.jq.values import JqError
 
 TYPE_CHECKING = False

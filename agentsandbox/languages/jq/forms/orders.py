@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from agentsandbox.languages.jq.code import EMPTY, Code, members
 from agentsandbox.languages.jq.operations import compare, describe, equals, sorted_values
-from agentsandbox.languages.jq.values import JqError
+from agentsandbox.languages.jq.packing import rows
+from agentsandbox.languages.jq.rows import Rows
+from agentsandbox.languages.jq.values import ARRAYS, JqError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from agentsandbox.languages.jq.code import Environment, Form
     from agentsandbox.languages.jq.compiler import Compiler
@@ -19,6 +21,25 @@ __all__ = ["FORMS"]
 
 
 _UNSORTED = "cannot be sorted, as they are not both arrays"
+
+
+def _key_of(body: Code, item: Value, environment: Environment) -> Value:
+    single = body.sure
+    return single(item, environment) if single is not None else list(body.many(item, environment))
+
+
+def _merged(value: Rows, body: Code, environment: Environment, budget: Budget) -> Iterator[list[Value]]:
+    """The items of a long array behind their keys, in order."""
+    # loaded here because most arrays are short
+    from agentsandbox.languages.jq.merging import in_order
+
+    return in_order(value, lambda item: _key_of(body, item, environment), budget)
+
+
+def _groups_of(value: Rows, body: Code, environment: Environment, budget: Budget) -> Iterator[Value]:
+    from agentsandbox.languages.jq.merging import grouped
+
+    return grouped(_merged(value, body, environment, budget), budget)
 
 
 def _keys_of(compiler: Compiler, body: Code, complaint: str = _UNSORTED) -> Callable[[Value, Environment], tuple[Value, list[Value]]]:
@@ -32,7 +53,7 @@ def _keys_of(compiler: Compiler, body: Code, complaint: str = _UNSORTED) -> Call
             if budget.left < 0:
                 budget.tick()
             found.append(single(item, environment) if single is not None else list(body.many(item, environment)))
-        if not isinstance(value, list):
+        if not isinstance(value, ARRAYS):
             listed = found if single is None else [[key] for key in found]
             raise JqError(f"{describe(value)} and {describe(listed)} {complaint}")
         return value, found
@@ -41,8 +62,14 @@ def _keys_of(compiler: Compiler, body: Code, complaint: str = _UNSORTED) -> Call
 
 
 def _sort_by(compiler: Compiler, codes: list[Code]) -> Code:
-    keys = _keys_of(compiler, codes[0])
-    return Code(lambda value, environment: sorted_values(*keys(value, environment), compiler.budget))
+    keys, budget = _keys_of(compiler, codes[0]), compiler.budget
+
+    def one(value: Value, environment: Environment) -> Value:
+        if type(value) is Rows:
+            return rows(budget, (item for _key, item in _merged(value, codes[0], environment, budget)))
+        return sorted_values(*keys(value, environment), budget)
+
+    return Code(one)
 
 
 def _groups(items: list[Value], keys: list[Value], budget: Budget) -> list[list[Value]]:
@@ -66,20 +93,36 @@ def _groups(items: list[Value], keys: list[Value], budget: Budget) -> list[list[
 
 
 def _group_by(compiler: Compiler, codes: list[Code]) -> Code:
-    keys = _keys_of(compiler, codes[0])
-    return Code(lambda value, environment: _groups(*keys(value, environment), compiler.budget))
+    keys, budget = _keys_of(compiler, codes[0]), compiler.budget
+
+    def one(value: Value, environment: Environment) -> Value:
+        if type(value) is Rows:
+            return rows(budget, _groups_of(value, codes[0], environment, budget))
+        return _groups(*keys(value, environment), budget)
+
+    return Code(one)
 
 
 def _unique_by(compiler: Compiler, codes: list[Code]) -> Code:
-    keys = _keys_of(compiler, codes[0])
-    return Code(lambda value, environment: [group[0] for group in _groups(*keys(value, environment), compiler.budget)])
+    keys, budget = _keys_of(compiler, codes[0]), compiler.budget
+
+    def one(value: Value, environment: Environment) -> Value:
+        if type(value) is Rows:
+            return rows(budget, (group[0] for group in _groups_of(value, codes[0], environment, budget)))
+        return [group[0] for group in _groups(*keys(value, environment), budget)]
+
+    return Code(one)
 
 
 def _unique(compiler: Compiler, codes: list[Code]) -> Code:
+    itself, budget = Code(lambda value, environment: value), compiler.budget
+
     def one(value: Value, environment: Environment) -> Value:
+        if type(value) is Rows:
+            return rows(budget, (group[0] for group in _groups_of(value, itself, environment, budget)))
         if not isinstance(value, list):
             raise JqError(f"{describe(value)} cannot be sorted, as it is not an array")
-        return [group[0] for group in _groups(value, value, compiler.budget)]
+        return [group[0] for group in _groups(value, value, budget)]
 
     return Code(one)
 
