@@ -78,7 +78,7 @@ def select(compiler: Compiler, codes: list[Code]) -> Code:
 
 def _wants_some(count: Value, name: str) -> bool:
     """Whether a count is more than 0 in jq's order, in which strings, arrays and objects come after all numbers."""
-    if count is None or count is False or count is True or (is_number(count) and count < 0):
+    if count is None or count is False or count is True or (is_number(count) and not count >= 0):
         raise JqError(f"{name} doesn't support negative count")
     return not is_number(count) or count > 0
 
@@ -128,13 +128,15 @@ def _skip(compiler: Compiler, codes: list[Code]) -> Code:
 
     def many(value: Value, environment: Environment) -> Iterator[Value]:
         for least in count.many(value, environment):
+            some = _wants_some(least, "skip")
             items = body.many(value, environment)
-            yield from _skipped(items, least, budget) if _wants_some(least, "skip") else items
+            yield from _skipped(items, least, budget) if some else items
 
     def paths(path: Path, value: Value, environment: Environment) -> Iterator[tuple[Path, Value]]:
         for least in count.many(value, environment):
+            some = _wants_some(least, "skip")
             items = body.paths(path, value, environment)
-            yield from _skipped(items, least, budget) if _wants_some(least, "skip") else items
+            yield from _skipped(items, least, budget) if some else items
 
     return Code(many=many, paths=paths)
 
