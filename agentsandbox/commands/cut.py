@@ -168,6 +168,10 @@ def _delimiter(args: Arguments) -> bytes:
         return b"\t"
     if not text:
         return b"\0"
+    return _character(text)
+
+
+def _character(text: str) -> bytes:
     found = encode(text)
     if len(found) > 1:
         raise UsageError("the delimiter must be a single character")
@@ -192,6 +196,7 @@ def _chosen_list(args: Arguments) -> tuple[str, str]:
 
 @command(
     "cut",
+    values={"delimiter": _character},
     usage="""
     Usage: cut OPTION... [FILE]...
     Print chosen parts of each line of each FILE.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 
 from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.commands._choices import choose
@@ -20,8 +21,12 @@ if TYPE_CHECKING:
 _SUFFIXES = "KMGTPEZY"
 _NUMBER = re.compile(r"(-?)([0-9]*)(?:\.([0-9]+))?")
 _FORMAT = re.compile(r"%( *)(['0 -]*)([0-9]*)(?:\.([0-9]*))?(.?)", re.DOTALL)
-_SCALES = ("none", "auto", "si", "iec", "iec-i")
-_ROUNDINGS = ("up", "down", "from-zero", "towards-zero", "nearest")
+_CHOICES = {
+    "from": ("none", "auto", "si", "iec", "iec-i"),
+    "to": ("none", "si", "iec", "iec-i"),
+    "round": ("up", "down", "from-zero", "towards-zero", "nearest"),
+    "invalid": ("abort", "fail", "warn", "ignore"),
+}
 _MAX_UNSCALED = 18
 _MAX_DIGITS = 27
 _WRITE_PARTS = 512
@@ -39,10 +44,10 @@ class _Options:
     )  # fmt: skip
 
     def __init__(self, ctx: CommandContext, args: Arguments) -> None:
-        self.from_scale = choose(args.value("from", "none") or "", "--from", [(word,) for word in _SCALES])
-        self.to_scale = choose(args.value("to", "none") or "", "--to", [(word,) for word in _SCALES if word != "auto"])
-        self.rounding = choose(args.value("round", "from-zero") or "", "--round", [(word,) for word in _ROUNDINGS])
-        self.invalid = choose(args.value("invalid", "abort") or "", "--invalid", [("abort",), ("fail",), ("warn",), ("ignore",)])
+        self.from_scale = _choose("from", args.value("from", "none") or "")
+        self.to_scale = _choose("to", args.value("to", "none") or "")
+        self.rounding = _choose("round", args.value("round", "from-zero") or "")
+        self.invalid = _choose("invalid", args.value("invalid", "abort") or "")
         self.from_unit = _unit(args.value("from-unit", "1") or "")
         self.to_unit = _unit(args.value("to-unit", "1") or "")
         self.suffix = args.value("suffix", "") or ""
@@ -50,7 +55,7 @@ class _Options:
         self.delimiter = _delimiter(args)
         if len(args.values("field")) > 1:
             raise CommandError("multiple field specifications")
-        self.fields = parse_ranges(args.value("field", "1") or "", fields=True, complement=False, all_of_dash=True)
+        self.fields = _fields(args.value("field", "1") or "")
         self.header = _header(args.value("header", "0")) if args.flag("header") else 0
         self.padding, self.left = 0, False
         for text in args.values("padding"):
@@ -89,6 +94,18 @@ class _Options:
             self.precision = int(precision or "0")
 
 
+def _choose(option: str, text: str) -> str:
+    """The word of an option that has some to choose from."""
+    try:
+        return choose(text, f"--{option}", [(word,) for word in _CHOICES[option]])
+    except UsageError as error:
+        raise UsageError(error.message, 1) from None
+
+
+def _fields(text: str) -> list[tuple[int, int]]:
+    return parse_ranges(text, fields=True, complement=False, all_of_dash=True)
+
+
 def _unit(text: str) -> int:
     found = re.fullmatch(r"[ \t\n\v\f\r]*\+?([0-9]{0,18})(?:([KMGTPEZY])(i?))?", text)
     if found is None or not (found[1] or text[:1] == found[2]):
@@ -104,8 +121,10 @@ def _unit(text: str) -> int:
 
 def _delimiter(args: Arguments) -> str | None:
     text = args.value("delimiter")
-    if text is None:
-        return None
+    return None if text is None else _character(text)
+
+
+def _character(text: str) -> str:
     if len(encode(text)) > 1:
         raise CommandError("the delimiter must be a single character")
     return text or "\0"
@@ -396,6 +415,15 @@ def _fields(text: str, delimiter: str | None) -> list[tuple[str, str]]:
 
 @command(
     "numfmt",
+    values={
+        **{option: partial(_choose, option) for option in _CHOICES},
+        "from-unit": _unit,
+        "to-unit": _unit,
+        "delimiter": _character,
+        "header": _header,
+        "padding": _padding,
+        "field": _fields,
+    },
     usage="""
     Usage: numfmt [OPTION]... [NUMBER]...
     Convert NUMBERs, or the numbers in standard input, from and to forms that people read.
@@ -421,10 +449,7 @@ def _fields(text: str, delimiter: str | None) -> list[tuple[str, str]]:
     """,
 )
 def numfmt(ctx: CommandContext, args: Arguments) -> int:
-    try:
-        options = _Options(ctx, args)
-    except UsageError as error:
-        raise UsageError(error.message, 1) from None
+    options = _Options(ctx, args)
     converter = _Converter(ctx, options)
     debug = args.flag("debug")
     if debug and not any(args.flag(name) for name in ("from", "to", "grouping", "padding", "format")):

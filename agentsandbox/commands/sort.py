@@ -172,7 +172,7 @@ def _tab(given: list[str]) -> bytes | None:
 
 
 def _check_resources(ctx: CommandContext, args: Arguments) -> None:
-    """`-S`, `--parallel` and `-T` ask nothing of a sort in memory, but must be well formed."""
+    """`-S` asks nothing of a sort in memory, but must be well formed."""
     for size in args.values("buffer-size"):
         found = _BUFFER_SIZE.match(size)
         option = "--buffer-size" if any(word.startswith("--b") for word in ctx.words) else "-S"
@@ -182,18 +182,22 @@ def _check_resources(ctx: CommandContext, args: Arguments) -> None:
             raise CommandError(f"invalid suffix in {option} argument '{size}'", 2)
         if len(found[1].lstrip("0")) > 19:
             raise CommandError(f"{option} argument '{size}' too large", 2)
-    for count in args.values("batch-size"):
-        if not count.isdecimal() or not count.isascii():
-            wrong = "invalid suffix in" if "0" <= count[:1] <= "9" else "invalid"
-            raise CommandError(f"{wrong} --batch-size argument '{count}'", 2)
-        if len(count) < 4 and int(count) < 2:
-            least = f"minimum --batch-size argument is {quote('2')}"
-            raise CommandError(f"invalid --batch-size argument {quote(count)}\n{ctx.name}: {least}", 2)
-    for count in args.values("parallel"):
-        if not count.isdecimal() or not count.isascii():
-            raise CommandError(f"invalid --parallel argument '{count}'", 2)
-        if not count.strip("0"):
-            raise CommandError("number in parallel must be nonzero", 2)
+
+
+def _check_batch_size(count: str) -> None:
+    if not count.isdecimal() or not count.isascii():
+        wrong = "invalid suffix in" if "0" <= count[:1] <= "9" else "invalid"
+        raise CommandError(f"{wrong} --batch-size argument '{count}'", 2)
+    if len(count) < 4 and int(count) < 2:
+        least = f"minimum --batch-size argument is {quote('2')}"
+        raise CommandError(f"invalid --batch-size argument {quote(count)}\nsort: {least}", 2)
+
+
+def _check_parallel(count: str) -> None:
+    if not count.isdecimal() or not count.isascii():
+        raise CommandError(f"invalid --parallel argument '{count}'", 2)
+    if not count.strip("0"):
+        raise CommandError("number in parallel must be nonzero", 2)
 
 
 def _open(ctx: CommandContext, name: str, problem: str = "cannot read") -> ByteReader:
@@ -343,6 +347,13 @@ def _start_debugging(ctx: CommandContext, args: Arguments, order: _Order, mode: 
 
 @command(
     "sort",
+    values={
+        "key": parse_key,
+        "field-separator": lambda text: _tab([text]),
+        "sort": _sort_word,
+        "batch-size": _check_batch_size,
+        "parallel": _check_parallel,
+    },
     usage_status=2,
     rewrite=_rewrite,
     usage="""
