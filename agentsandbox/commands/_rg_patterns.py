@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from agentsandbox.command import describe_os_error
-from agentsandbox.commands._rg_syntax import PatternError, translate
+from agentsandbox.commands._rg_syntax import PatternError, translate, with_unicode
 from agentsandbox.errors import CommandError, UsageError
 from agentsandbox.regexps import RegexError, compile_perl
 from agentsandbox.regexps.lines import LineSearch, compile_search
@@ -22,6 +22,10 @@ __all__ = ["compile_patterns"]
 
 _END_OF_LINE = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]])*\]|\$", re.DOTALL)
 _META = re.compile(r"[\\^$.|?*+()\[\]{}]")
+_NARROW = re.compile(r"\(\?[a-zA-Z]*-[a-zA-Z]*u")
+"""The flag that makes classes those of ASCII."""
+_NEWLINES = re.compile(r"\\P\{|\\p\{White_Space\}")
+"""Classes that newlines belong to: lines are looked at one by one."""
 _ENGINES = ("default", "pcre2", "auto")
 
 
@@ -71,10 +75,20 @@ def _compile(ctx: CommandContext, args: Arguments, report: RgReport, patterns: l
         whole = _END_OF_LINE.sub(lambda found: r"(?:\r??$)" if found[0] == "$" else found[0], whole)
     if report.multiline:
         whole = f"(?s){whole}" if args.flag("multiline-dotall") else whole
-        return _WholeSearch([compile_perl(whole, ignore_case=fold, line_anchors=True)], [], ctx.budget)
-    return _with_empty_matches(
-        compile_search([whole], "P", ctx.budget, ignore_case=fold, whole_words=words, whole_lines=lines, null_lines=null_lines)
-    )
+    wide = whole if plain or any(_NARROW.search(pattern) for pattern in patterns) else with_unicode(whole, whole_words=words)
+
+    def search_for(source: str, *, whole_words: bool) -> LineSearch:
+        if report.multiline:
+            return _WholeSearch([compile_perl(source, ignore_case=fold, line_anchors=True)], [], ctx.budget)
+        found = compile_search(
+            [source], "P", ctx.budget, ignore_case=fold, whole_words=whole_words, whole_lines=lines, null_lines=null_lines
+        )
+        found = _with_empty_matches(found)
+        found.dense = found.dense or _NEWLINES.search(source) is not None
+        return found
+
+    narrow = search_for(whole, whole_words=words)
+    return narrow if wide == whole else _EitherSearch(narrow, search_for(wide, whole_words=False))
 
 
 def _with_empty_matches(search: LineSearch) -> LineSearch:
@@ -119,6 +133,28 @@ class _AllMatches(LineSearch):
                 yield start, end
                 last = end
             position = end if end > start else end + 1
+
+
+class _EitherSearch(LineSearch):
+    """One search for text in ASCII, another for other text: classes that know Unicode take more time."""
+
+    def __init__(self, narrow: LineSearch, wide: LineSearch) -> None:
+        super().__init__(narrow.regexes, narrow.plain, narrow.budget, null_lines=narrow.end == "\0")
+        self._narrow = narrow
+        self._wide = wide
+
+    def of(self, text: str) -> LineSearch:
+        """The search for a text."""
+        return self._narrow if text.isascii() else self._wide
+
+    def test(self, line: str) -> bool:
+        return self.of(line).test(line)
+
+    def spans(self, line: str) -> Iterator[tuple[int, int]]:
+        return self.of(line).spans(line)
+
+    def places(self, text: str) -> list[tuple[int, int]]:
+        return self.of(text).places(text)
 
 
 class _WholeSearch(LineSearch):

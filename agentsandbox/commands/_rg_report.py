@@ -189,7 +189,7 @@ class RgSearch(FileSearch):
         template = self.report.replacement
         if template is None:
             return line if self.report.palette is None else self._painted(line)
-        regex = self.search.regexes[0]
+        regex = self.search.of(line).regexes[0]
         out: list[str] = []
         painted: list[str] = []
         position = size = 0

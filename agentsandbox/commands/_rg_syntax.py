@@ -6,7 +6,7 @@ import re
 
 from agentsandbox.errors import CommandError
 
-__all__ = ["PatternError", "translate"]
+__all__ = ["PatternError", "translate", "with_unicode"]
 
 _MISSING = "repetition operator missing expression"
 _UNFINISHED = "incomplete escape sequence, reached end of pattern prematurely"
@@ -32,6 +32,33 @@ class PatternError(CommandError):
 def translate(pattern: str) -> str:
     """The pattern as Perl writes it; PatternError if `rg` would refuse it."""
     return _Reader(pattern).read()
+
+
+_WORD = r"\p{Word}"
+_WIDE = {
+    "w": _WORD, "W": r"\P{Word}", "d": r"\p{Nd}", "D": r"\P{Nd}", "s": r"\p{White_Space}", "S": r"\P{White_Space}",
+    "b": rf"(?:(?<={_WORD})(?!{_WORD})|(?<!{_WORD})(?={_WORD}))", "B": rf"(?:(?<={_WORD})(?={_WORD})|(?<!{_WORD})(?!{_WORD}))",
+}  # fmt: skip
+_BITS = re.compile(r"\\Q.*?(?:\\E|\Z)|\\(?P<letter>.)|\[:\^?[a-z]+:\]|(?P<open>\[\^?\]?)|(?P<close>\])", re.DOTALL)
+
+
+def with_unicode(pattern: str, *, whole_words: bool) -> str:
+    """A pattern of Perl's kind whose classes, and the edges of words, are those of Unicode; it may have to match whole words."""
+    inside = False
+
+    def widen(found: re.Match[str]) -> str:
+        nonlocal inside
+        letter = found["letter"]
+        if found["open"] is not None and not inside:
+            inside = True
+        elif found["close"] is not None:
+            inside = False
+        elif letter is not None and not (inside and letter in "bB"):
+            return _WIDE.get(letter, found[0])
+        return found[0]
+
+    wide = _BITS.sub(widen, pattern)
+    return f"(?<!{_WORD})(?:{wide})(?!{_WORD})" if whole_words else wide
 
 
 class _Reader:

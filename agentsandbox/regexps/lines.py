@@ -110,6 +110,10 @@ class LineSearch:
         self.quick_size = self.regex.safe_length if self.regex is not None else 0
         self.warnings = [warning for regex in regexes for warning in regex.warnings]
 
+    def of(self, text: str) -> LineSearch:
+        """The search whose patterns a text is matched by."""
+        return self
+
     # one line
 
     def test(self, line: str) -> bool:
