@@ -55,7 +55,7 @@ class _Options:
         self.delimiter = _delimiter(args)
         if len(args.values("field")) > 1:
             raise CommandError("multiple field specifications")
-        self.fields = _fields(args.value("field", "1") or "")
+        self.fields = _field_ranges(args.value("field", "1") or "")
         self.header = _header(args.value("header", "0")) if args.flag("header") else 0
         self.padding, self.left = 0, False
         for text in args.values("padding"):
@@ -102,7 +102,7 @@ def _choose(option: str, text: str) -> str:
         raise UsageError(error.message, 1) from None
 
 
-def _fields(text: str) -> list[tuple[int, int]]:
+def _field_ranges(text: str) -> list[tuple[int, int]]:
     return parse_ranges(text, fields=True, complement=False, all_of_dash=True)
 
 
@@ -422,7 +422,7 @@ def _fields(text: str, delimiter: str | None) -> list[tuple[str, str]]:
         "delimiter": _character,
         "header": _header,
         "padding": _padding,
-        "field": _fields,
+        "field": _field_ranges,
     },
     usage="""
     Usage: numfmt [OPTION]... [NUMBER]...

@@ -21,6 +21,7 @@ _ONCE = b"      1 "
 _MANY_FIELDS = 1 << 12
 _LONGEST = 1 << 30
 """As good as all that a line holds."""
+_DIGITS = "digits"
 _METHODS = {"D": ("none", "prepend", "separate"), "group": ("prepend", "append", "separate", "both")}
 
 
@@ -74,13 +75,25 @@ def _number(text: str, what: str) -> int:
     return int(digits[-18:]) if len(digits.lstrip("0")) <= 18 else 2**62
 
 
+def _skipped_fields(args: Arguments) -> str:
+    """The last -f, or digits of all words behind it: they are one number."""
+    number = ""
+    obsolete = True
+    for key, value in args.given:
+        if key == "skip-fields":
+            number, obsolete = value or "", False
+        elif key == _DIGITS:
+            number, obsolete = (number if obsolete else "") + (value or ""), True
+    return number or "0"
+
+
 class _Compared:
     """What of a line is compared: after some fields and some bytes, so many bytes, in any case."""
 
     __slots__ = ("chars", "fields", "fold", "width")
 
     def __init__(self, args: Arguments) -> None:
-        self.fields = _number(args.value("skip-fields", "0") or "", "fields to skip")
+        self.fields = _number(_skipped_fields(args), "fields to skip")
         self.chars = _number(args.value("skip-chars", "0") or "", "bytes to skip")
         width = args.value("check-chars")
         self.width = None if width is None else _number(width, "bytes to compare")
@@ -241,7 +254,7 @@ def _before_group(method: str, groups: int, end: bytes) -> bytes:
 
 @command(
     "uniq",
-    digits="skip-fields",
+    digits=_DIGITS,
     values={
         "skip-fields": lambda text: _number(text, "fields to skip"),
         "skip-chars": lambda text: _number(text, "bytes to skip"),
