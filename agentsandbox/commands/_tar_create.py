@@ -131,6 +131,7 @@ class Creation:
     def _add_one(self, name: str, directory: str, dumped: Directory | None = None) -> list[str]:
         """Archive one file; the names below a directory."""
         path = posixpath.join(directory, name)
+        shown = self.names.strip(self.options.transformation.apply(name, self.ctx.budget))
         try:
             info = self.ctx.fs.stat(path, follow=self.options.dereference)
         except OSError as error:
@@ -159,7 +160,7 @@ class Creation:
             below = kept
         if self.newer_than is not None and not self.newer_than(name.rstrip("/"), int(info.mtime)):
             return below
-        member = self._member(name, path, info)
+        member = self._member(name, shown, path, info)
         if member is not None and dumped is not None:
             member.is_dump, member.dump = True, dumped.contents()
             member.size = len(member.dump) if self.options.style.form != "pax" else 0
@@ -169,7 +170,7 @@ class Creation:
             self.removals.append((path, info.is_dir))
         return below
 
-    def _member(self, name: str, path: str, info: Stat) -> Member | None:
+    def _member(self, name: str, shown: str, path: str, info: Stat) -> Member | None:
         options = self.options
         kind = {
             stat_module.S_IFREG: "file",
@@ -182,7 +183,6 @@ class Creation:
         if kind is None:
             self.ctx.warn(f"{show_in_message(name)}: socket ignored", self.ctx.status)
             return None
-        shown = self.names.strip(options.transformation.apply(name, self.ctx.budget))
         if kind == "dir" and not shown.endswith("/"):
             shown += "/"
         member = Member(shown, kind, mode=info.permissions, mtime=nanoseconds(info.mtime))

@@ -375,8 +375,8 @@ class Unzip:
             self.work(chosen, missing)
         if self.skipped and self.skipped == len([entry for entry in chosen if not entry.is_dir]):
             return 82 if self.password is not None else 5
-        if missing and args.flag("p"):
-            self.ctx.status = 11
+        if args.flag("l") or args.flag("v"):
+            self.ctx.status = max(self.ctx.status, 11 if missing and not chosen else 0)
         elif missing and not args.flag("t"):
             for name in missing:
                 self.warn(f"caution: filename not matched:  {name}\n", 11)

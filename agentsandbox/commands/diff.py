@@ -347,7 +347,7 @@ def _diff(ctx: CommandContext, args: Arguments, words: list[str]) -> int:
         return 0
     style_name, context = _style(args)
     color = args.value("color")
-    if color not in (None, "", "never", "always", "auto"):
+    if color not in (None, "never", "always", "auto") and ("color", None) not in args.given:
         raise UsageError(f"invalid color '{color}'", 2)
     tab_size = parse_number(args.value("tabsize") or "8", "tabsize", 1)
     parse_number(args.value("width") or "130", "width", 1)

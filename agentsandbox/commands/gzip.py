@@ -66,6 +66,9 @@ def _gzip(made: Command, ctx: CommandContext, args: Arguments, *, expand: bool =
     if args.flag("help"):
         ctx.print(made.usage, end="")
         return 0
+    if args.flag("version"):
+        ctx.print(release_of(made.name), end="")
+        return 0
     if args.flag("license"):
         ctx.print(release_of("gzip"), end="")
         return 0
@@ -117,13 +120,15 @@ def gzip(ctx: CommandContext, args: Arguments) -> int:
     usage=f"""
     Usage: gunzip [OPTION]... [FILE]...
     Uncompress FILEs (by default, in-place).
-    {_OPTIONS}
+    {_OPTIONS}{_LEVELS}
     With no FILE, or when FILE is -, read standard input.
     """,
     hint=_HINT,
+    raw=True,
 )
 def gunzip(ctx: CommandContext, args: Arguments) -> int:
-    return _gzip(gunzip, ctx, args, expand=True)
+    ctx.name = "gzip"  # a script that runs it
+    return _gzip(gunzip, ctx, gunzip.parser().parse(args.operands), expand=True)
 
 
 @command(
@@ -131,10 +136,12 @@ def gunzip(ctx: CommandContext, args: Arguments) -> int:
     usage=f"""
     Usage: zcat [OPTION]... [FILE]...
     Uncompress FILEs to standard output.
-    {_OPTIONS}
+    {_OPTIONS}{_LEVELS}
     With no FILE, or when FILE is -, read standard input.
     """,
     hint=_HINT,
+    raw=True,
 )
 def zcat(ctx: CommandContext, args: Arguments) -> int:
-    return _gzip(zcat, ctx, args, expand=True, stdout=True)
+    ctx.name = "gzip"
+    return _gzip(zcat, ctx, zcat.parser().parse(args.operands), expand=True, stdout=True)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import posixpath
+import re
 
 from agentsandbox.command import CommandContext, command
 from agentsandbox.commands._block_sizes import SizeFormat
@@ -147,7 +150,8 @@ def _check_label(pattern: str, member: Member, *, volumes: bool) -> None:
         raise CommandError(f"Volume {quote(member.name)} does not match {quote(pattern)}\ntar: {_FATAL}", 2)
 
 
-def _finish_reading(options: TarOptions, archive: ArchiveReader, choice: Choice) -> None:
+def _tell_missing(options: TarOptions, choice: Choice) -> None:
+    """Report the operands that no member has the name of."""
     ctx = options.ctx
     missing = choice.missing()
     if missing and choice.looks_like_pattern():
@@ -156,8 +160,12 @@ def _finish_reading(options: TarOptions, archive: ArchiveReader, choice: Choice)
     what = "Required occurrence not found in archive" if options.args.flag("occurrence") else "Not found in archive"
     for name in missing:
         ctx.warn(f"{show_in_message(name)}: {what}", 2)
+
+
+def _finish_reading(options: TarOptions, archive: ArchiveReader, choice: Choice) -> None:
+    _tell_missing(options, choice)
     if archive.failed:
-        ctx.status = 2
+        options.ctx.status = 2
 
 
 def _list(ctx: CommandContext, options: TarOptions) -> None:
@@ -288,8 +296,10 @@ def _open_target(ctx: CommandContext, options: TarOptions) -> tuple[ByteWriter, 
     """Where a new archive goes, and its path."""
     if options.archive == "-":
         return ctx.stdout, None
-    path = posixpath.normpath(posixpath.join(ctx.cwd, options.archive))
     try:
+        if options.archive.endswith("/"):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), options.archive)
+        path = posixpath.normpath(posixpath.join(ctx.cwd, options.archive))
         return ctx.fs.open(path, "w", permissions=0o666 & ~ctx.umask), path
     except OSError as error:
         if options.format is not None:
@@ -373,6 +383,10 @@ def _rewritable(ctx: CommandContext, options: TarOptions, *, create: bool) -> tu
     if options.archive == "-":
         raise UsageError("Options '-Aru' are incompatible with '-f -'", 2)
     path = posixpath.normpath(posixpath.join(ctx.cwd, options.archive))
+    if create and options.archive.endswith("/"):
+        raise CommandError(
+            f"{options.archive}: Cannot read: Bad file descriptor\ntar: At beginning of tape, quitting now\ntar: {_FATAL}", 2
+        )
     if create and not ctx.fs.exists(path):
         return b"", path
     reader = open_archive(ctx, options.archive)
@@ -454,7 +468,12 @@ _DO = {"T": _test_label, "c": _create, "x": _extract, "t": _list, "r": _append, 
 
 
 def _run(ctx: CommandContext, words: Sequence[str]) -> int:
-    args = tar.parser().parse(_rewrite(words), in_order=True)
+    try:
+        args = tar.parser().parse(_rewrite(words), in_order=True)
+    except UsageError as error:
+        if re.fullmatch(r"invalid option -- '[0-7]'", error.message):
+            raise UsageError("Options '-[0-7][lmh]' not supported by *this* tar") from None
+        raise
     if args.flag("help"):
         ctx.print(tar.usage, end="")
         return 0
@@ -486,6 +505,8 @@ def _run(ctx: CommandContext, words: Sequence[str]) -> int:
         ctx.warn(error.message, 2)
         if error.fatal:
             raise CommandError(_FATAL, 2) from None
+        if options.action in ("x", "t", "d"):
+            _tell_missing(options, options.choice())
     finally:
         if options.index is not None:
             options.index.release()  # type: ignore[attr-defined]

@@ -66,6 +66,16 @@ def _matching(ctx: CommandContext, name: str) -> list[str]:
     return [entry for entry in found if ctx.fs.is_file(ctx.path(entry))]
 
 
+def _tell_no_signature(ctx: CommandContext, options: Arguments, found: str, text: str) -> None:
+    """Say that an archive is none; with -q or -p the name stands with the reason."""
+    out = ctx.stdout if options.flag("t") else ctx.stderr
+    if options.flag("p") or options.flag("q"):
+        text = f"[{found}]\n{text}"
+    else:
+        ctx.print(f"Archive:  {found}")
+    out.write(encode(text.partition("unzip:")[0] if options.flag("p") else text))
+
+
 def _one(ctx: CommandContext, options: Arguments, name: str, opened: tuple[str, bytes], excluded: Sequence[str]) -> int:
     """Do what the options say to one archive, which the operand calls `name`."""
     found, data = opened
@@ -74,11 +84,10 @@ def _one(ctx: CommandContext, options: Arguments, name: str, opened: tuple[str, 
         return Unzip(ctx, options, found, data).run(options.operands[1:], excluded)
     except ZipFormatError as error:
         if error.problem == "signature":
-            ctx.print(f"Archive:  {found}")
-            out = ctx.stdout if options.flag("t") else ctx.stderr
-            out.write(encode(_NO_SIGNATURE.replace("{0}", name).replace("{1}", found if "*" in name or "?" in name else name)))
+            text = _NO_SIGNATURE.replace("{0}", name).replace("{1}", found if "*" in name or "?" in name else name)
+            _tell_no_signature(ctx, options, found, text)
             return 9
-        ctx.stdout.write(encode(f"Archive:  {found}\n" if not options.flag("p") else ""))
+        ctx.stdout.write(encode(f"Archive:  {found}\n" if not options.flag("p") and not options.flag("q") else ""))
         out = ctx.stdout if options.flag("t") else ctx.stderr
         out.write(encode(_NO_START.replace("{}", found)))
         return 3
@@ -96,9 +105,7 @@ def _several(ctx: CommandContext, options: Arguments, name: str, matches: list[s
         if _END in archive[1] or told:
             statuses.append(_one(ctx, options, name, archive, excluded))
         else:
-            out = ctx.stdout if options.flag("t") else ctx.stderr
-            ctx.print(f"Archive:  {archive[0]}")
-            out.write(encode(_NO_SIGNATURE.partition("unzip:")[0]))
+            _tell_no_signature(ctx, options, archive[0], _NO_SIGNATURE.partition("unzip:")[0])
             statuses.append(_NO_ARCHIVE)
     counts = [statuses.count(0), statuses.count(1), sum(status not in (0, 1, 9) for status in statuses), statuses.count(9)]
     lines = [f"{count} {one if count == 1 else many}\n" for count, (one, many) in zip(counts, _COUNTS, strict=True) if count]
@@ -110,20 +117,34 @@ def _several(ctx: CommandContext, options: Arguments, name: str, matches: list[s
     return max(statuses)
 
 
-def _cut_lists(words: Sequence[str]) -> tuple[list[str], list[str]]:
-    """The words without what follows -x, and that."""
-    kept: list[str] = []
+def _members(options: Arguments) -> list[str]:
+    """Take from the operands what stands behind -x: the patterns of members to leave out. The first -d there is still one."""
+    if not options.operands:
+        return []
+    archive, *rest = options.operands
+    chosen: list[str] = []
     excluded: list[str] = []
-    target = kept
-    for word in words:
-        if word == "-x":
+    target: list[str] | None = chosen
+    at = 0
+    while at < len(rest):
+        word = rest[at]
+        at += 1
+        if word.startswith("-d") and not options.flag("d"):
+            if word == "-d":
+                if at == len(rest):
+                    raise UsageError("option requires an argument -- 'd'")
+                word = "-d" + rest[at]
+                at += 1
+                target = chosen if at == 2 else None
+            else:
+                target = chosen if at == 1 else None
+            options.given.append(("d", word[2:]))
+        elif word == "-x" and target is not excluded:
             target = excluded
-        elif target is excluded and re.match("-[a-wyz]", word):
-            target = kept
+        elif target is not None:
             target.append(word)
-        else:
-            target.append(word)
-    return kept, excluded
+    options.operands[:] = [archive, *chosen]
+    return excluded
 
 
 @command(
@@ -166,15 +187,17 @@ def _cut_lists(words: Sequence[str]) -> tuple[list[str], list[str]]:
       -h         display this help and exit
     """,
     raw=True,
+    permute=False,
 )
 def unzip(ctx: CommandContext, args: Arguments) -> int:
     if args.operands and args.operands[0].startswith("-Z"):
         letters = args.operands[0][2:]
         ctx.words = [*([f"-{letters}"] if letters else []), *args.operands[1:]]
         return zipinfo.run(ctx)
-    words, excluded = _cut_lists(args.operands)
+    words = args.operands
     try:
         options = unzip.parser().parse(words)
+        excluded = _members(options)
     except UsageError as error:
         if error.message.startswith("option requires"):
             ctx.stderr.write(b"error:  must specify directory to which to extract with -d option\n")
@@ -193,7 +216,9 @@ def unzip(ctx: CommandContext, args: Arguments) -> int:
         return _one(ctx, options, name, opened, excluded)
     matches = _matching(ctx, name)
     if not matches:
-        ctx.stderr.write(encode(f"unzip:  cannot find or open {name}, {name}.zip or {name}.ZIP.\n"))
+        out = ctx.stdout if options.flag("t") else ctx.stderr
+        if not options.flag("p"):
+            out.write(encode(f"unzip:  cannot find or open {name}, {name}.zip or {name}.ZIP.\n"))
         if re.search(r"[*?\[]", name):
             ctx.stderr.write(b"\nNo zipfiles found.\n")
         return 9
@@ -221,11 +246,12 @@ def unzip(ctx: CommandContext, args: Arguments) -> int:
       -x         exclude the files that follow
     """,
     raw=True,
+    permute=False,
 )
 def zipinfo(ctx: CommandContext, args: Arguments) -> int:
-    words, excluded = _cut_lists(args.operands)
     try:
-        options = zipinfo.parser().parse(words)
+        options = zipinfo.parser().parse(args.operands)
+        excluded = _members(options)
     except UsageError as error:
         ctx.stderr.write(encode(f"error:  {error.message}\n{zipinfo.usage}"))
         return 10
