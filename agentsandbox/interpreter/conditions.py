@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     Test = Callable[[Shell], bool]
     Sign = tuple[str, ...]
 
-__all__ = ["ShellTests", "before_expression", "traced_number"]
+__all__ = ["ShellTests", "traced_number"]
 
 
 class ShellTests:
@@ -346,14 +346,13 @@ def _arithmetic(node: ArithmeticCommand) -> Run:
     number = WORDS.arithmetic(node.expression)
     text = WORDS.subscript(node.expression)
     line = node.line
-    source = node.expression.source
 
     def run(shell: Shell) -> int:
         shell.line = line
         try:
             if shell.slow:
-                before_expression(shell, source, line)
-            status = 0 if (number(shell) if not shell.xtrace else traced_number(shell, text)) else 1
+                _before_arithmetic(shell, node)
+            status = 0 if (number(shell) if not shell.xtrace else traced_number(shell, text(shell))) else 1
         except ExpansionError as error:
             if error.status == 127 or error.ends:
                 raise
@@ -370,17 +369,16 @@ def _arithmetic(node: ArithmeticCommand) -> Run:
     return redirected(node.redirections, run)
 
 
-def before_expression(shell: Shell, source: str, line: int) -> None:
-    """What is due before (( )) and each expression of an arithmetic `for`."""
+def _before_arithmetic(shell: Shell, node: ArithmeticCommand) -> None:
     from agentsandbox.interpreter.traps import before_command
+    from agentsandbox.syntax.printer import shown_word
 
-    before_command(shell, f"(({source}))", line)
+    before_command(shell, f"(({shown_word(node.expression)}))", node.line)
 
 
-def traced_number(shell: Shell, text: Callable[[Shell], str]) -> int:
+def traced_number(shell: Shell, expanded: str) -> int:
     """The value of an expression that `set -x` shows, its expansions made."""
     from agentsandbox.interpreter.tracing import trace_text
 
-    expanded = text(shell)
     trace_text(shell, f"(( {expanded} ))")
     return shell.arithmetic(expanded)

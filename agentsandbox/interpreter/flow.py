@@ -323,8 +323,9 @@ def _assign_loop_variable(shell: Shell, name: str, item: str) -> None:
 def trace_loop(shell: Shell, keyword: str, node: For) -> None:
     """What is due before each round of `for`, and before `select`."""
     from agentsandbox.interpreter.traps import before_command
+    from agentsandbox.syntax.printer import shown_word
 
-    text = f"{keyword} {node.name} in " + (" ".join(word.source for word in node.words) if node.words is not None else '"$@"')
+    text = f"{keyword} {node.name} in " + (" ".join(map(shown_word, node.words)) if node.words is not None else '"$@"')
     if shell.xtrace:
         from agentsandbox.interpreter.tracing import trace_text
 
@@ -399,15 +400,15 @@ def _number(word: Word) -> Callable[[Shell], int]:
 
 def _told(word: Word, line: int) -> Callable[[Shell], int]:
     """The same with what is due before it: the DEBUG trap, the trace."""
-    number = _number(word)
     text = WORDS.subscript(word) if word.parts else (lambda shell: "1")
-    source = word.source or "1"
 
     def evaluate(shell: Shell) -> int:
-        from agentsandbox.interpreter.conditions import before_expression, traced_number
+        from agentsandbox.interpreter.conditions import traced_number
+        from agentsandbox.interpreter.traps import before_command
 
-        before_expression(shell, source, line)
-        return traced_number(shell, text) if shell.xtrace else number(shell)
+        expanded = text(shell)
+        before_command(shell, f"(({expanded}))", line)
+        return traced_number(shell, expanded) if shell.xtrace else shell.arithmetic(expanded)
 
     return evaluate
 
@@ -485,9 +486,11 @@ def _case(node: Case) -> Run:
 
 def _trace_case(shell: Shell, node: Case) -> None:
     from agentsandbox.interpreter.traps import before_command
+    from agentsandbox.syntax.printer import shown_word
 
+    text = f"case {shown_word(node.word)} in"
     if shell.xtrace:
         from agentsandbox.interpreter.tracing import trace_text
 
-        trace_text(shell, f"case {node.word.source} in")
-    before_command(shell, f"case {node.word.source} in ", node.line)
+        trace_text(shell, text)
+    before_command(shell, f"{text} ", node.line)

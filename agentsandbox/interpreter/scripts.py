@@ -191,6 +191,7 @@ def child_shell(shell: Shell, environment: Mapping[str, str], name: str) -> Shel
     child = Shell(shell.machine, environment, shell.cwd, shell.fds, name)
     child.policy = shell.policy
     child.umask = shell.umask
+    child.ceilings = shell.ceilings
     child.process = shell.process
     child.pid = child.top_pid = shell.machine.scheduler.new_pid()
     child.last_argument = name

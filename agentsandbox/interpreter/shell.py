@@ -139,6 +139,7 @@ class Shell:
         "budget",
         "bytewise",
         "call_arguments",
+        "ceilings",
         "check",
         "command_text",
         "completions",
@@ -251,6 +252,8 @@ class Shell:
         self.substitution_status: int | None = None
         self.line = 1
         self.umask = 0o022
+        self.ceilings: dict[str, tuple[int | None, int | None]] = {}  # replaced, never changed
+        """Soft and hard limits that `ulimit` set, by its letters."""
         self.functions: dict[str, Function] = {}  # replaced, never changed
         self.readonly_functions: frozenset[str] = frozenset()
         self.exported_functions: frozenset[str] = frozenset()

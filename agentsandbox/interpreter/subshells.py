@@ -81,6 +81,7 @@ def run_subshell(shell: Shell, run: Run, fds: dict[int, Stream], *, substitution
     child.fds = fds
     if substitution:
         child.trace_level += 1
+        child.verbose = False
         child.loops = shell.loops  # `break` ends the substitution
         child.tells_signals = shell.source != "environment"
         if child.errexit and not child.shopt["inherit_errexit"] and not child.posix:

@@ -50,7 +50,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-__all__ = ["print_command", "print_function", "print_script"]
+__all__ = ["print_command", "print_function", "print_script", "shown_word"]
 
 INDENT = "    "
 
