@@ -94,7 +94,8 @@ def _limit(shell: Shell, letter: str, hard: bool) -> int | None:
         return limits.file_bytes // 1024
     if letter == "t":
         return int(limits.timeout)
-    return _RESOURCES[letter][3 if hard else 2]
+    _, _, soft, highest = _RESOURCES[letter]
+    return highest if hard else soft
 
 
 def _change(shell: Shell, letter: str, text: str, soft: bool, hard: bool) -> None:
