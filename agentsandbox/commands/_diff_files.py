@@ -154,7 +154,15 @@ class Comparer:
             ctx.print(f"Common subdirectories: {old.name} and {new.name}")
             return _SAME
         linked = (old.info is not None and old.info.is_link) or (new.info is not None and new.info.is_link)
-        if (parent or linked) and old.info is not None and new.info is not None and _kind(old.info) != _kind(new.info):
+        unread = [side.name for side in (old, new) if parent and side.info is not None and _is_special(side.info)]
+        if unread and (old.info is None or new.info is None):
+            directory, name = posixpath.split(unread[0])
+            ctx.print(f"Only in {directory}: {name}")
+            return _DIFFERENT
+        if linked and (old.info is None or new.info is None):
+            ctx.warn(f"{(old if old.info is None else new).name}: {os.strerror(errno.ENOENT)}", _TROUBLE)
+            return _TROUBLE
+        if (parent or linked) and old.info is not None and new.info is not None and (unread or _kind(old.info) != _kind(new.info)):
             ctx.print(f"File {old.name} is a {_kind(old.info)} while file {new.name} is a {_kind(new.info)}")
             return _DIFFERENT
         if old.info is not None and new.info is not None and old.info.is_link and new.info.is_link:
@@ -355,6 +363,11 @@ class Comparer:
     def _entry(self, directory: str, name: str, *, there: bool) -> _Side:
         path = posixpath.join(directory, name)
         return self._look(path) if there else _Side(path, None)
+
+
+def _is_special(info: Stat) -> bool:
+    """Whether it is a FIFO or a device, which directories are not compared by."""
+    return not (info.is_dir or info.is_link or info.is_file)
 
 
 def _kind(info: Stat) -> str:
