@@ -31,10 +31,10 @@ class FileFilter:
         return not (self._rules or self._directories)
 
     def admits(self, name: str, *, operand: bool = False) -> bool:
-        """Whether a file is searched; `operand`: it was named, and the whole name is compared."""
+        """Whether a file is searched; `operand`: it was named, and ends of its name that follow a slash are compared, too."""
         if not self._rules:
             return True
-        forms = [name] if operand else _suffixes(name)
+        forms = _suffixes(name) if operand else [name.rpartition("/")[2]]
         for include, match in reversed(self._rules):
             if any(match(form) for form in forms):
                 return include
@@ -44,7 +44,7 @@ class FileFilter:
         """Whether a directory is entered."""
         if not self._directories:
             return True
-        forms = [name.rstrip("/") or "/"] if operand else _suffixes(name)
+        forms = _suffixes(name) if operand else [name.rpartition("/")[2]]
         return not any(match(form) for match in self._directories for form in forms)
 
 

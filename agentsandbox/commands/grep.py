@@ -197,6 +197,8 @@ class _Grep:
         report.before = values.get("before-context", both)
         report.after = values.get("after-context", both)
         report.context = bool(values)
+        if report.count or report.quiet or report.list_files is not None:  # no line is printed
+            report.before = report.after = 0
         for key, value in args.given:
             if key == "group-separator":
                 report.separator = value
@@ -206,12 +208,11 @@ class _Grep:
     def _read_files(self) -> None:
         for key, value in self.args.given:
             if key == "recursive":
-                self.directories, self.follow = "recurse", False
+                self.directories = "recurse"
             elif key == "dereference-recursive":
                 self.directories, self.follow = "recurse", True
             elif key == "directories":
                 self.directories = choose(value or "", "--directories", (("read",), ("recurse",), ("skip",)))
-                self.follow = False
             elif key == "devices":
                 if value not in ("read", "skip"):
                     raise CommandError("unknown devices method", 2)
@@ -360,7 +361,8 @@ class _Grep:
             info = ctx.fs.stat(path)
             if info.is_dir:
                 if self.directories == "recurse":
-                    return self.filter.enters(operand, operand=True) and self._tree(operand, path, implicit=implicit)
+                    entered = implicit or self.filter.enters(operand, operand=True)
+                    return entered and self._tree(operand, path, implicit=implicit)
                 if self.directories == "skip":
                     return False
             elif not self.filter.admits(operand, operand=True) or (self.devices == "skip" and not info.is_file):
@@ -417,7 +419,8 @@ class _Grep:
                     try:
                         kind = stat.S_IFMT(fs.stat(child).mode)
                     except OSError as error:
-                        self._complain(error, full)
+                        if self.filter.admits(full):
+                            self._complain(error, full)
                         continue
                 if kind == stat.S_IFDIR:
                     if self.filter.enters(full):

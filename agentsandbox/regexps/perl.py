@@ -41,6 +41,7 @@ _WITHOUT_NEWLINE = {"s": "\\t\\x0b-\\r\\x20", "v": "\\x0b\\x0c\\r\\x85\\u2028\\u
 _WORD = "[0-9A-Za-z_]"
 _BOUNDARY = f"(?:(?<={_WORD})(?!{_WORD})|(?<!{_WORD})(?={_WORD}))"
 _NO_BOUNDARY = f"(?:(?<={_WORD})(?={_WORD})|(?<!{_WORD})(?!{_WORD}))"
+_POSIX_ELEMENT = re.compile(r"\[([:.=])(?:\\[\]\\]|(?!\[\1)[^\]])*?\1\]")
 _CONTROLS = {"a": "\\x07", "e": "\\x1b", "f": "\\x0c", "n": "\\n", "r": "\\r", "t": "\\t"}
 _PLAIN = {
     "K": "\\K", "G": "\\G", "A": "\\A", "z": "\\Z", "Z": "(?=\\n?\\Z)", "X": "\\X", "R": "(?:\\r\\n|[" + _VERTICAL + "])", "N": "[^\\n]",
@@ -379,6 +380,7 @@ class _Translator:
     def _set(self) -> None:
         """A character class; the position is at its "["."""
         pattern = self.pattern
+        _refuse_posix(pattern, self.position, named=False)
         position = self.position + 1
         pieces = ["["]
         if pattern.startswith("^", position):
@@ -392,6 +394,8 @@ class _Translator:
             if character == "]" and not first:
                 break
             first = False
+            if character == "[":
+                _refuse_posix(pattern, position, named=True)
             if character == "[" and (found := re.compile(r"\[:(\^?)(\w+):\]").match(pattern, position)):
                 pieces.append(_posix_class(found))
                 position = found.end()
@@ -411,6 +415,15 @@ class _Translator:
             source = f"(?:(?!\\n){source})"
         self.out.append(source)
         self.position = position + 1
+
+
+def _refuse_posix(pattern: str, position: int, *, named: bool) -> None:
+    """What POSIX has in brackets and PCRE has not, or only, when `named`, inside a class."""
+    found = _POSIX_ELEMENT.match(pattern, position)
+    if found is not None and found[1] != ":":
+        raise RegexError("POSIX collating elements are not supported")
+    if found is not None and not named:
+        raise RegexError("POSIX named classes are supported only within a class")
 
 
 def _posix_class(found: re.Match[str]) -> str:
