@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["Comparer", "Rules", "escape_name"]
 
 _SAME, _DIFFERENT, _TROUBLE = 0, 1, 2
+_TYPE_BITS = 0o170000
 _TIME = "%Y-%m-%d %H:%M:%S.%N %z"
 
 
@@ -162,7 +163,7 @@ class Comparer:
         if linked and (old.info is None or new.info is None):
             ctx.warn(f"{(old if old.info is None else new).name}: {os.strerror(errno.ENOENT)}", _TROUBLE)
             return _TROUBLE
-        if (parent or linked) and old.info is not None and new.info is not None and (unread or _kind(old.info) != _kind(new.info)):
+        if (parent or linked) and old.info is not None and new.info is not None and (unread or _type(old.info) != _type(new.info)):
             ctx.print(f"File {old.name} is a {_kind(old.info)} while file {new.name} is a {_kind(new.info)}")
             return _DIFFERENT
         if old.info is not None and new.info is not None and old.info.is_link and new.info.is_link:
@@ -370,6 +371,10 @@ def _is_special(info: Stat) -> bool:
     return not (info.is_dir or info.is_link or info.is_file)
 
 
+def _type(info: Stat) -> int:
+    return info.mode & _TYPE_BITS
+
+
 def _kind(info: Stat) -> str:
     if info.is_dir:
         return "directory"
@@ -377,4 +382,4 @@ def _kind(info: Stat) -> str:
         return "symbolic link"
     if info.is_file:
         return "regular empty file" if not info.size else "regular file"
-    return {0o020000: "character special file", 0o060000: "block special file", 0o010000: "fifo"}.get(info.mode & 0o170000, "weird file")
+    return {0o020000: "character special file", 0o060000: "block special file", 0o010000: "fifo"}.get(_type(info), "weird file")
