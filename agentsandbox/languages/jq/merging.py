@@ -41,7 +41,7 @@ def in_order(array: Rows, key: Callable[[Value], Value], budget: Budget) -> Iter
         budget.step(len(pairs))
         pairs.sort(key=itemgetter(0) if here in _SIMPLE else _key)
         runs.append(rows(budget, pairs))
-    return merge(*runs, key=itemgetter(0) if kinds in _SIMPLE else _key)
+    return merge(*(run.drained() for run in runs), key=itemgetter(0) if kinds in _SIMPLE else _key)
 
 
 def grouped(pairs: Iterator[list[Value]], budget: Budget) -> Iterator[Value]:

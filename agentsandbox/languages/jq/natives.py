@@ -22,7 +22,7 @@ from agentsandbox.streams import encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Iterator
 
     from agentsandbox.languages.jq.values import Value
 
@@ -337,7 +337,8 @@ def _extreme(largest: bool) -> Native:
 
 
 def _reverse(machine: Machine, value: Value) -> Value:
-    value = plain(value)
+    if type(value) is Rows:
+        return rows(machine.budget, reversed(value))
     if isinstance(value, list):
         return value[::-1]
     if not _length(machine, value):
@@ -348,23 +349,29 @@ def _reverse(machine: Machine, value: Value) -> Value:
 def _flatten(machine: Machine, value: Value, depth: Value) -> Value:
     if is_number(depth) and depth < 0:
         raise JqError("flatten depth must not be negative")
-    made: list[Value] = []
-    pending = [(iter(members(value)), depth)]
+    made = _flat(machine, members(value), depth)
+    flattened: Value = rows(machine.budget, made) if type(value) is Rows else list(made)
+    machine.budget.charge(len(flattened) * 16)
+    return flattened
+
+
+def _flat(machine: Machine, items: Iterable[Value], depth: Value) -> Iterator[Value]:
+    pending = [(iter(items), depth)]
     while pending:
-        items, left = pending[-1]
-        for item in items:
+        here, left = pending[-1]
+        for item in here:
             machine.budget.step()
             if isinstance(item, ARRAYS) and left != 0:
                 pending.append((iter(item), left - 1 if is_number(left) else left))
                 break
-            made.append(item)
+            yield item
         else:
             pending.pop()
-    machine.budget.charge(len(made) * 16)
-    return made
 
 
 def _to_entries(machine: Machine, value: Value) -> Value:
+    if type(value) is Rows:
+        return rows(machine.budget, ({"key": at, "value": item} for at, item in enumerate(value)))
     if not isinstance(value, dict):
         return [{"key": key, "value": get(value, key)} for key in _keys_unsorted(machine, value)]
     return [{"key": name, "value": item} for name, item in value.items()]

@@ -123,8 +123,23 @@ class Rows:
             made += block
         return made
 
+    def drained(self) -> Iterator[Any]:
+        """The items, of which none is kept: each block goes when it is opened."""
+        blocks, tail = self._blocks[::-1], self._tail
+        self._blocks, self._ends, self._tail = [], [], []
+        self.size = self.full = 0
+        while blocks:
+            unpack, packed, _size, _full = blocks.pop()
+            yield from unpack(packed)
+        yield from tail
+
     def __iter__(self) -> Iterator[Any]:
         return chain.from_iterable(self.blocks())
+
+    def __reversed__(self) -> Iterator[Any]:
+        yield from reversed(self._tail)
+        for unpack, packed, _size, _full in reversed(self._blocks):
+            yield from reversed(unpack(packed))
 
     def __len__(self) -> int:
         return (self._ends[-1] if self._ends else 0) + len(self._tail)
