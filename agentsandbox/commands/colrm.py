@@ -72,15 +72,12 @@ def colrm(ctx: CommandContext, args: Arguments) -> int:
     first = _position(words[0], "first") if words else None
     last = (_position(words[1], "second") if len(words) > 1 else None) or None
     for block in line_blocks(ctx.budget, ctx.stdin):
-        if not first:
-            ctx.stdout.write(block)
-            continue
         ctx.budget.step(len(block) // 64 + 1)
         text = decode(block)
         wrong = None if text.isascii() else _INVALID.search(text)
         if wrong is not None:
             text = text[: wrong.start()]
-        ctx.stdout.write(encode("\n".join([_remove(line, first, last) for line in text.split("\n")])))
+        ctx.stdout.write(encode("\n".join([_remove(line, first, last) for line in text.split("\n")]) if first else text))
         if wrong is not None:
             break  # bytes that are no character end the input
     return 0

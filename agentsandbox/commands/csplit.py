@@ -280,6 +280,8 @@ def csplit(ctx: CommandContext, args: Arguments) -> int:
     except (InputError, IsADirectoryError) as error:
         if not args.flag("quiet"):
             ctx.print("0")
+        if args.flag("keep-files"):
+            ctx.fs.write_bytes(ctx.path(splitter.name(0)), b"", permissions=0o666 & ~ctx.umask)
         raise CommandError(f"read error: {error.strerror}") from None
     try:
         for pattern in patterns:

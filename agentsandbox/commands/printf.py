@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
     from agentsandbox.limits import Budget
 
+_ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{0,4}|U[0-9a-fA-F]{0,8}|.)", re.DOTALL)
+_UNIVERSAL = {"u": 4, "U": 8}
+"""Digits of the name of a character."""
 _STOP = re.compile(r"(?:[^\\]|\\[^c])*?\\c", re.DOTALL)
 _DIRECTIVE = re.compile(r"%(?:[bq%]|([-+ '#0I]*)(?:\*|[0-9]*)(\.(?:\*|-?[0-9]*))?[hjlLtz]*(.?))", re.DOTALL)
 _WITHOUT = {"'": "aAceEosxX", "I": "aAceEosxX", "#": "cdisu", "0": "cs"}
@@ -27,7 +30,7 @@ _ERANGE = "Numerical result out of range"
 class _Rendering(Rendering):
     """The same conversions; numbers that are wrong are reported in the words of coreutils.
 
-    `wrong` is the conversion specification that no pass gets beyond.
+    `wrong` says what is wrong with the place that no pass gets beyond.
     """
 
     wrong = ""
@@ -37,7 +40,7 @@ class _Rendering(Rendering):
     def _pass(self) -> None:
         super()._pass()
         if self.wrong and not self.stopped:
-            raise CommandError(f"{self.wrong}: invalid conversion specification")
+            raise CommandError(self.wrong)
 
     def _check(self, text: str, end: int, out_of_range: bool) -> None:
         if out_of_range:
@@ -105,8 +108,28 @@ def _complain(ctx: CommandContext) -> Callable[[str], None]:
     return warn
 
 
+def _before_bad_character(text: str, budget: Budget) -> tuple[str, str]:
+    """The format up to the first character that no universal name can stand for, and what to say of it."""
+    parts: list[str] = []
+    start = 0
+    for found in _ESCAPE.finditer(text):
+        budget.step()
+        letter, digits = found[1][:1], found[1][1:]
+        if letter not in ("u", "U"):
+            continue
+        parts.append(text[start : found.start()])
+        if len(digits) < _UNIVERSAL[letter]:
+            return "".join(parts), "missing hexadecimal number in escape"
+        code = int(digits, 16)
+        if (code < 0xA0 and code not in (0x24, 0x40, 0x60)) or 0xD800 <= code <= 0xDFFF:
+            return "".join(parts), f"invalid universal character name \\{letter}{digits.lower()}"
+        parts.append(found[0] if code <= 0x10FFFF else f"\\{found[0].upper()}")
+        start = found.end()
+    return "".join([*parts, text[start:]]), ""
+
+
 def _usable(text: str, budget: Budget) -> tuple[str, str]:
-    """The format up to the first conversion specification that is wrong, and that one."""
+    """The format up to the first conversion specification that is wrong, and what to say of that."""
     parts: list[str] = []
     start = 0
     for found in _DIRECTIVE.finditer(text):
@@ -118,7 +141,7 @@ def _usable(text: str, budget: Budget) -> tuple[str, str]:
             parts.append(found[0])
             continue
         if not _is_conversion(flags, precision, conversion):
-            return "".join(parts), found[0]
+            return "".join(parts), f"{found[0]}: invalid conversion specification"
         parts.append("%" + found[0][1:].replace("I", "", flags.count("I")))
     return "".join([*parts, text[start:]]), ""
 
@@ -156,6 +179,7 @@ def printf(ctx: CommandContext, args: Arguments) -> int:
     stop = _STOP.match(text)
     if stop is not None:
         text = text[: stop.end() - 2]
+    text, bad = _before_bad_character(text, ctx.budget)
     text, wrong = _usable(text, ctx.budget)
     compiled = compile_format(text, ctx.budget)
     usable = arguments[: compiled.directives] if stop is not None else arguments if compiled.directives else ()
@@ -167,7 +191,7 @@ def printf(ctx: CommandContext, args: Arguments) -> int:
         complain(message)
 
     rendering = _Rendering(compiled, usable, warn, ctx.budget, zone=ctx.env.get("TZ", ""))
-    rendering.wrong = wrong
+    rendering.wrong = wrong or bad
     rendering.bytewise = ctx.is_bytewise()
     try:
         output, status = rendering.run()
