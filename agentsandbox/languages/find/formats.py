@@ -23,7 +23,7 @@ __all__ = ["compile_format", "long_lister"]
 
 _DIRECTIVE = re.compile(r"%([-#+ 0]*)([0-9]*)(\.[0-9]*)?([ABCT].|.|\Z)", re.ASCII | re.DOTALL)
 _ESCAPES = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v", "\\": "\\"}
-_NUMERIC = frozenset("bdDGikmnsU")
+_NUMERIC = frozenset("dmS")
 _FRACTION = {"S": "%S", "T": "%H:%M:%S", "X": "%H:%M:%S", "+": "%Y-%m-%d+%H:%M:%S"}
 _TIME_LETTERS = frozenset("aAbBcCdDeFgGhHIjklmMnpPrRstuUVwWxyYzZ")
 _HALF_YEAR = 31556952 // 2
@@ -60,11 +60,13 @@ def _full_time(search: Search, seconds: float) -> str:
     return f"{format_date(ns, '%a %b %e %H:%M:%S', zone)}.{ns % 10**9:09d}0{format_date(ns, ' %Y', zone)}"
 
 
-def _sparseness(visit: Visit) -> str:
+def _density(visit: Visit) -> float:
     info = visit.info
-    if not info.size:
-        return "1"
-    return f"{disk_blocks(info) * 512 / info.size:g}"
+    return disk_blocks(info) * 512 / info.size if info.size else 1.0
+
+
+def _sparseness(visit: Visit) -> str:
+    return f"{_density(visit):g}"
 
 
 def _parent(visit: Visit) -> str:
@@ -156,20 +158,25 @@ def _padded(value: Callable[[Visit], str], flags: str, width: int, precision: in
 
     def show(visit: Visit) -> str:
         text = value(visit)
-        if letter in _NUMERIC:
-            if "#" in flags and letter == "m":
-                text = f"0{text}"
-            if precision is not None:
-                text = text.rjust(precision, "0")
-            if "+" in flags and letter == "d":
-                text = f"+{text}"
-        elif precision is not None:
+        if precision is not None:
             text = text[:precision]
-        if "-" in flags:
-            return text.ljust(width)
-        return text.rjust(width, "0" if "0" in flags and letter in _NUMERIC else " ")
+        return text.ljust(width) if "-" in flags else text.rjust(width)
 
-    return show
+    return show if letter not in _NUMERIC else lambda visit: _number(visit, value(visit), flags, width, precision, letter)
+
+
+def _number(visit: Visit, text: str, flags: str, width: int, precision: int | None, letter: str) -> str:
+    """The depth, the mode or the density."""
+    size = f"{width or ''}" if precision is None else f"{width or ''}.{precision}"
+    if letter == "S":
+        return f"%{flags}{size}g" % _density(visit)
+    if letter == "d":
+        return "" if precision == 0 and text == "0" and not width else f"%{flags}{size}d" % int(text)
+    text = f"0{text}" if "#" in flags else text
+    text = text.rjust(precision or 0, "0")
+    if "-" in flags:
+        return text.ljust(width)
+    return text.rjust(width, "0" if "0" in flags and precision is None else " ")
 
 
 def compile_format(search: Search, format: str) -> tuple[list[str | Callable[[Visit], str]], bool]:
@@ -223,7 +230,7 @@ def _directive(search: Search, values: dict[str, Callable[[Visit], str]], found:
             raise CommandError("error: the format directive `% ' is reserved for future use")
         raise CommandError("error: % at end of format string")
     if letter == "%":
-        return "%"
+        return found[0][:-1]
     if letter in "{[(":
         raise CommandError(f"error: the format directive `%{letter}' is reserved for future use")
     if len(digits) > 9 or len(dot or "") > 9:
