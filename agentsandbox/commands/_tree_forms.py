@@ -172,7 +172,10 @@ class Drawing(Form):
 
     def unread(self, node: Node | None, name: str) -> None:
         """A starting point that is not entered."""
-        self.write(f"{self._colored_name(name, None)}  [{node.comment if node is not None else 'error opening dir'}]\n")
+        if node is None:
+            self.write(f"{self._name(name)}  [error opening dir]\n")
+        else:
+            self.entry("", node, self.facts(node), f"{self.shown_top(node, name)}  [{node.comment}]")
 
     def entry(self, stem: str, node: Node, facts: str, shown: str) -> None:
         """The line of a file."""
@@ -234,9 +237,9 @@ class Drawing(Form):
                 text += indicator(node.target_info, self._marks)
         return f"{text}  [{node.comment}]" if node.comment else text
 
-    def _colored_name(self, name: str, node: Node | None) -> str:
+    def _colored_name(self, name: str, node: Node) -> str:
         shown = self._name(name)
-        if not self.options.colors or node is None:
+        if not self.options.colors:
             return shown
         if node.target is not None:
             return self.palette.paint_link(shown, node.target_info, node.target)
@@ -332,6 +335,7 @@ class Json(_Markup):
         elif node is not None and node.children is not None:
             self.line(1, f"{self._item(node, name, 1)}}}")
         else:
+            self._refused = True
             item = f"{self._margin(1)}{self._item(node, name, 1)}" if node is not None else f',"name":{_json(name)}'
             self.write(f'{item},"contents":[{_error(node)}{self._newline}{comma}{self._newline}{self._margin(1)}]}}{comma}{self._newline}')
 
@@ -343,6 +347,8 @@ class Json(_Markup):
             used = f'"size":{size},' if self.options.usage else ""
             self.line(0, ",")
             self.line(1, f'{{"type":"report",{used}{counted}}}')
+        else:
+            self.write(self._newline)
         self.line(0, "]")
         if self.options.no_indent:
             self.write("\n")

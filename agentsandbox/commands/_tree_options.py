@@ -160,6 +160,8 @@ class TreeOptions:
     def _long(self, text: str) -> None:
         name, equals, value = text.partition("=")
         if name in _LONG_FLAGS and not equals:
+            if name in ("dirsfirst", "filesfirst"):
+                self.given -= {"directories_first", "files_first"}
             self.given.add(_LONG_FLAGS[name])
         elif name == "si":
             self.human = self.si = True

@@ -111,7 +111,10 @@ class _Reader:
                 order += [(node, child) for child in below]
                 pending += [(child, depth + 1) for child in reversed(below) if child.is_dir]
         self._finish(top, order)
-        if top.children or top.comment or self.options.from_file:
+        if top.comment and (self.options.usage or self.options.prune or self.options.match_directories):
+            top.comment = "error opening dir"
+            self.files += 1
+        elif top.children or top.comment or self.options.from_file:
             self.directories += 1
         return top
 
@@ -211,19 +214,20 @@ class _Reader:
                     target = node.target or ""
                     node.path = target if target.startswith("/") else join(parent.path, target)
                 elif options.directories_only:
-                    return node if self._passes(node, is_dir=True) else None
+                    return node if self._passes(node) else None
         if options.directories_only and not node.is_dir:
             return None
-        return node if self._passes(node, is_dir=node.is_dir) else None
+        return node if self._passes(node) else None
 
-    def _passes(self, node: Node, *, is_dir: bool) -> bool:
-        if self.options.ignored and _matches(self.options.ignored, node.name, is_dir=is_dir):
+    def _passes(self, node: Node) -> bool:
+        leads = node.leads_to_directory
+        if self.options.ignored and _matches(self.options.ignored, node.name, is_dir=leads):
             return False
-        if not self.options.patterns or node.free or (is_dir and not self.options.match_directories):
+        if not self.options.patterns or node.free or (node.is_dir and not self.options.match_directories):
             return True
-        if is_dir and _matches(self.options.patterns, node.name, is_dir=True):
-            node.free = True
-        return is_dir or _matches(self.options.patterns, node.name, is_dir=is_dir)
+        matched = _matches(self.options.patterns, node.name, is_dir=leads)
+        node.free = node.free or (node.is_dir and matched)
+        return node.is_dir or matched
 
     def _sorted(self, nodes: list[Node]) -> list[Node]:
         options = self.options
