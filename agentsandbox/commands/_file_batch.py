@@ -43,6 +43,8 @@ class FileBatch:
         """Searches a file by itself: one that is not plain text."""
         self.account = account
         """Told how many lines of each file were selected, where no line is written."""
+        self.needle = b"" if account is not None or report.list_files is False else search.needle
+        """What a file must hold for anything to be said about it."""
         self.names: list[str] = []
         self.contents: list[bytes] = []
         self.sizes: list[int] = []
@@ -80,7 +82,10 @@ class FileBatch:
         if names:
             self.ctx.budget.step(len(names) + (self.weight >> 10))
             self.names, self.contents, self.sizes, self.weight = [], [], [], 0
-            joined = _joined(contents, sizes)
+            whole = b"".join(contents)
+            if self.needle and whole.find(self.needle) < 0:
+                return self.found
+            joined = _joined(whole, contents, sizes)
             if joined is not None:
                 self._search(names, *joined)
             else:
@@ -132,9 +137,8 @@ class FileBatch:
         self.ctx.stdout.write(encode("".join(out)))
 
 
-def _joined(contents: list[bytes], sizes: list[int]) -> tuple[str, list[int]] | None:
+def _joined(whole: bytes, contents: list[bytes], sizes: list[int]) -> tuple[str, list[int]] | None:
     """All as one text, each ending with a newline unless it is empty, and where each ends; None when one is not plain text."""
-    whole = b"".join(contents)
     if 0 in whole:
         return None
     if whole.isascii() and set(map(_LAST, filter(None, contents))) <= {10}:

@@ -26,6 +26,11 @@ class FileFilter:
         """Directories of that name are not entered."""
         self._directories.append(compile_glob(pattern.rstrip("/") or pattern, extglob=False).match)
 
+    @property
+    def names_files(self) -> bool:
+        """Whether there are rules for files."""
+        return bool(self._rules)
+
     def is_empty(self) -> bool:
         """Whether there are no rules, and all files are searched."""
         return not (self._rules or self._directories)

@@ -407,7 +407,7 @@ class _Grep:
                 self._complain(error, shown.rstrip("/") or ".")
                 continue
             base = "" if here == "/" else here
-            if (entered := self._gather(shown, names, kinds, contents)) is not None:
+            if (entered := self._gather(shown, names, kinds, contents, needle)) is not None:
                 pending.extend([(f"{shown}{name}/", f"{base}/{name}", above) for name in reversed(entered)])
                 continue
             deeper = []
@@ -438,7 +438,7 @@ class _Grep:
             pending.extend(reversed(deeper))
         return found
 
-    def _gather(self, shown: str, names: list[str], kinds: list[int], contents: list[bytes | None]) -> list[str] | None:
+    def _gather(self, shown: str, names: list[str], kinds: list[int], contents: list[bytes | None], needle: bytes) -> list[str] | None:
         """Leave the files of a directory to the batch, and give its directories; None if something must be looked at by itself."""
         found = set(kinds)
         if self._batch is None or not found <= _GATHERED or (self.follow and stat.S_IFLNK in found):
@@ -446,10 +446,17 @@ class _Grep:
         self.ctx.budget.step(len(names))
         full = [shown + name for name in names]
         entered: list[str] = []
-        if found != {stat.S_IFREG} or not self.filter.is_empty():
-            admits, enters = self.filter.admits, self.filter.enters
+        if len(found) > 1 or stat.S_IFREG not in found or self.filter.names_files:
+            enters = self.filter.enters
             entered = [name for name, kind in zip(names, kinds, strict=True) if kind == stat.S_IFDIR and enters(shown + name)]
-            wanted = [kind == stat.S_IFREG and admits(name) for name, kind in zip(full, kinds, strict=True)]
+            wanted = [kind == stat.S_IFREG for kind in kinds]
+            if self.filter.names_files:
+                if needle:  # quicker to know than whether a name counts
+                    wanted = [data is None or data.find(needle) >= 0 for data in contents]
+                wanted = [
+                    worth and kind == stat.S_IFREG and self.filter.admits(name)
+                    for worth, kind, name in zip(wanted, kinds, full, strict=True)
+                ]
             full, contents = list(compress(full, wanted)), list(compress(contents, wanted))
         return entered if self._batch.extend(full, contents) else None
 
