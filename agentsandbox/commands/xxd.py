@@ -394,7 +394,7 @@ def _seek(ctx: CommandContext, source: ByteReader, options: _Options) -> int:
             raise CommandError("Sorry, cannot seek.", 4)
         try:
             size: int = source.seek(0, 2)
-            start = source.seek(size + offset, 0)
+            start: int = source.seek(size + offset, 0)
         except OSError:
             raise CommandError("Sorry, cannot seek.", 4) from None
         return start
