@@ -88,13 +88,13 @@ _HINT = "Try 'NAME --help' for more information."
 class Host:
     """What the machine looks like from inside: clock, chance, user, terminal, network."""
 
-    __slots__ = ("clock", "columns", "commands", "hostname", "locks", "network", "random", "scheduler", "started", "user")
+    __slots__ = ("_make_random", "_random", "clock", "columns", "commands", "hostname", "locks", "network", "scheduler", "started", "user")
 
     def __init__(
         self,
         *,
         clock: Callable[[], float],
-        random: Random,
+        random: Callable[[], Random],
         scheduler: Scheduler,
         user: str = "agent",
         hostname: str = "sandbox",
@@ -104,7 +104,8 @@ class Host:
     ) -> None:
         self.clock = clock
         """Seconds since the epoch; the sandbox's only clock (deadlines run on the budget's own)."""
-        self.random = random
+        self._make_random = random
+        self._random: Random | None = None
         self.scheduler = scheduler
         self.user = user
         self.hostname = hostname
@@ -115,6 +116,13 @@ class Host:
         self.started = clock()
         self.locks: dict[int, list[tuple[Stream, bool]]] = {}
         """Advisory locks on files, by inode: who holds each, and whether it is shared. A closed stream holds nothing."""
+
+    @property
+    def random(self) -> Random:
+        """Chance, made when it is first needed: its state takes 3 KB."""
+        if self._random is None:
+            self._random = self._make_random()
+        return self._random
 
 
 class CommandContext:

@@ -412,11 +412,10 @@ class Sandbox:
         settings = self._settings
         budget = Budget(settings["limits"])
         scheduler = Scheduler(budget)
-        rng = random_module.Random(settings["seed"])
         commands = {command.name: command for command in settings["commands"]}
         host = Host(
             clock=self._clock,
-            random=rng,
+            random=functools.partial(random_module.Random, settings["seed"]),
             scheduler=scheduler,
             user=settings["user"],
             hostname=settings["hostname"],

@@ -37,7 +37,7 @@ class Caller:
         self.budget = Budget()
         self.scheduler = Scheduler(self.budget)
         self.scheduler.begin(self.budget)
-        self.host = Host(clock=lambda: now, random=Random(1), scheduler=self.scheduler, commands=lambda: sorted(names()))
+        self.host = Host(clock=lambda: now, random=lambda: Random(1), scheduler=self.scheduler, commands=lambda: sorted(names()))
 
     def run(
         self,

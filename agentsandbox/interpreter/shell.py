@@ -9,7 +9,7 @@ from types import MappingProxyType
 from agentsandbox.errors import Exit
 from agentsandbox.expansion.variables import ARRAY, EXPORT, READONLY, UNSET, IndexedArray, Variables, is_name
 from agentsandbox.interpreter.jobs import JobTable
-from agentsandbox.interpreter.specials import NOTHING_RUN, READERS, SPECIAL_ATTRIBUTES, WRITERS
+from agentsandbox.interpreter.specials import NOTHING_RUN, READERS, SPECIAL_ATTRIBUTES, UNSEEDED, WRITERS
 from agentsandbox.streams import Stream, encode
 
 TYPE_CHECKING = False
@@ -121,6 +121,10 @@ class Frame:
         self.is_function = is_function
         self.function = function
         self.has_arguments = has_arguments
+
+
+_NOTHING: frozenset[str] = frozenset()
+"""CPython makes an empty one anew each time."""
 
 
 class Shell:
@@ -255,8 +259,7 @@ class Shell:
         self.ceilings: dict[str, tuple[int | None, int | None]] = {}  # replaced, never changed
         """Soft and hard limits that `ulimit` set, by its letters."""
         self.functions: dict[str, Function] = {}  # replaced, never changed
-        self.readonly_functions: frozenset[str] = frozenset()
-        self.exported_functions: frozenset[str] = frozenset()
+        self.readonly_functions = self.exported_functions = _NOTHING
         self.function_traps: set[int] = set()
         """Depths of the functions that set a RETURN trap themselves."""
         self.aliases: dict[str, str] = {}
@@ -277,7 +280,7 @@ class Shell:
         """The arguments of the functions and sourced files at work that began under `extdebug`, by their depth."""
         self.frames: list[Frame] = []
         self.directories: list[str] = []
-        self.disabled: frozenset[str] = frozenset()
+        self.disabled = _NOTHING
         self.loops = 0
         self.own_depth = -1
         self.break_levels = 0
@@ -297,7 +300,7 @@ class Shell:
         self.top_pid = self.pid = self.process.pid
         self.policy: Policy | None = None
         """Asked before each simple command: None allows it, a text denies it. What this shell starts is asked too."""
-        self.random = machine.host.random.randrange(32768)
+        self.random = UNSEEDED
         self.last_random = 0
         self.seconds_base = machine.host.clock()
         for _, attribute in OPTIONS.values():
@@ -384,7 +387,8 @@ class Shell:
             values["OLDPWD"] = UNSET
             attributes["OLDPWD"] = EXPORT
         for name, flags in SPECIAL_ATTRIBUTES.items():
-            attributes[name] = attributes.get(name, 0) | flags
+            known = attributes.get(name, 0)
+            attributes[name] = known | flags if known else flags  # the same number in all shells
 
     def _next_level(self, text: str) -> str:
         """SHLVL of a shell by the one it is given."""
@@ -437,6 +441,7 @@ class Shell:
         twin.jobs = self.jobs.copy()
         twin.level = self.level + 1
         twin.loops = 0
+        twin.random = UNSEEDED
         twin.own_depth = -1
         twin.pid = self.machine.scheduler.new_pid()
         if self.traps:

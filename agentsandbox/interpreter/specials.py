@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     from agentsandbox.interpreter.shell import Shell
 
-__all__ = ["NOTHING_RUN", "READERS", "SPECIAL_ATTRIBUTES", "WRITERS", "PipelineStatus", "listed_value"]
+__all__ = ["NOTHING_RUN", "READERS", "SPECIAL_ATTRIBUTES", "UNSEEDED", "WRITERS", "PipelineStatus", "listed_value"]
 
 
 class PipelineStatus(int):
@@ -24,8 +24,14 @@ NOTHING_RUN = PipelineStatus(0)
 NOTHING_RUN.statuses = []
 
 
+UNSEEDED = -1
+"""The state of RANDOM in a shell that has not asked for it: each process seeds its own."""
+
+
 def _random(shell: Shell) -> int:
     """Park and Miller's generator and the folding of its halves, as bash has had them since 5.1."""
+    if shell.random == UNSEEDED:
+        shell.random = shell.machine.host.random.randrange(32768)
     while True:
         shell.random = 16807 * (shell.random or 123459876) % 0x7FFFFFFF
         number = ((shell.random >> 16) ^ (shell.random & 0xFFFF)) & 0x7FFF
