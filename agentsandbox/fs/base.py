@@ -33,6 +33,7 @@ __all__ = [
     "PositionedFile",
     "Stat",
     "Timestamp",
+    "ends_in_dots",
     "nanoseconds",
     "os_error",
 ]
@@ -47,6 +48,11 @@ PATH_MAX = 4096
 def os_error(number: int, path: str | None = None) -> OSError:
     """The `OSError` subclass for an errno, worded by strerror."""
     return OSError(number, os.strerror(number), path)
+
+
+def ends_in_dots(path: str) -> bool:
+    """Whether the last name of a path is no name: "." or "..", or nothing but slashes."""
+    return path.rstrip("/").rpartition("/")[2] in ("", ".", "..")
 
 
 class Timestamp(float):

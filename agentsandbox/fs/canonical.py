@@ -6,7 +6,7 @@ import errno
 import stat as stat_module
 from abc import abstractmethod
 
-from agentsandbox.fs.base import MAX_LINKS, MAX_STEPS, NAME_MAX, PATH_MAX, File, FileSystem, Stat, os_error
+from agentsandbox.fs.base import MAX_LINKS, MAX_STEPS, NAME_MAX, PATH_MAX, File, FileSystem, Stat, ends_in_dots, os_error
 from agentsandbox.fs.mounts import inside
 from agentsandbox.streams import encode
 
@@ -187,7 +187,7 @@ class CanonicalFileSystem(FileSystem):
         creates = mode in ("w", "a", "x")
         if creates and path.endswith("/"):
             self._resolve(path.rstrip("/") or "/", path, follow=False)
-            raise os_error(errno.EISDIR, path)
+            raise os_error(errno.EEXIST if mode == "x" and ends_in_dots(path) else errno.EISDIR, path)
         found = self._resolve(path, follow=mode != "x")
         info = found.info
         if info is None:

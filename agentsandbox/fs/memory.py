@@ -9,7 +9,7 @@ from __future__ import annotations
 import errno
 import time
 
-from agentsandbox.fs.base import File, Stat, os_error
+from agentsandbox.fs.base import File, Stat, ends_in_dots, os_error
 from agentsandbox.fs.grafts import Grafts
 from agentsandbox.fs.handles import MemoryFile
 from agentsandbox.fs.mounts import inside
@@ -378,7 +378,7 @@ class MemoryFileSystem(Grafts):
         creates = mode in ("w", "a", "x")
         if creates and path.endswith("/"):
             self._walk(path.rstrip("/") or "/", path, follow=False)
-            raise os_error(errno.EISDIR, path)
+            raise os_error(errno.EEXIST if mode == "x" and ends_in_dots(path) else errno.EISDIR, path)
         place = self._walk(path, follow=mode != "x")
         node = place.node
         if mode == "x" and node is not None:
