@@ -133,11 +133,11 @@ def run_archive(shell: Shell, words: Sequence[str], *, hint: str) -> bool:
     if "help" in found.given:
         shell.write(_HELP)
         return True
-    name = found.given.get("file")
+    file = found.given.get("file")
     try:
-        database = shell.database if name is None else Database(shell.ctx, name)
+        database = shell.database if file is None else Database(shell.ctx, file)
     except OpenError:
-        shell.complain(f"cannot open file: {name} (unable to open database file)")
+        shell.complain(f"cannot open file: {file} (unable to open database file)")
         return False
     try:
         _Archive(shell, database, found).run()
@@ -150,7 +150,7 @@ def run_archive(shell: Shell, words: Sequence[str], *, hint: str) -> bool:
     except sqlite3.Error as error:
         raise database.explain(error, "") from None
     finally:
-        if name is not None:
+        if file is not None:
             database.close()
     return True
 
@@ -184,7 +184,7 @@ class _Archive:
             actions[self.command](where, values)
 
     def _rows(self, sql: str, values: Sequence[object] = ()) -> list[tuple[object, ...]]:
-        return self.connection.execute(sql, values).fetchall()  # type: ignore[arg-type]
+        return self.connection.execute(sql, values).fetchall()
 
     def _where(self, names: list[str]) -> tuple[str, list[object]]:
         """The condition for the names, all of which must be there."""
