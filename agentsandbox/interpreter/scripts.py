@@ -455,14 +455,11 @@ def _run_script_file(shell: Shell, name: str, parsed: _Invocation, environment: 
         content = fs.read_bytes(path)
     except OSError as error:
         message = os.strerror(error.errno or 5)
-        if name.rpartition("/")[2] in POSIX_SHELLS:
-            shell.write(f"{name}: 0: cannot open {file}: {'No such file' if error.errno == 2 else message}\n", 2)
-            status = 2
-        else:
-            shell.write(f"{name}: {file}: {message}\n", 2)
-            status = 127 if error.errno == 2 else 126
+        if name.rpartition("/")[2] == "sh" and error.errno == errno.ENOENT:
+            message = "No such file"
+        shell.write(f"{name}: {file}: {message}\n", 2)
         _hint(shell, file, error)
-        return status
+        return 127 if error.errno == errno.ENOENT else 126
     if b"\0" in content[:80].partition(b"\n")[0]:
         shell.write(f"{file}: {file}: cannot execute binary file\n", 2)
         return 126
