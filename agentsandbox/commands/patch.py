@@ -9,6 +9,7 @@ from agentsandbox.command import Arguments, CommandContext, command, describe_os
 from agentsandbox.commands._diff_usage import with_hint
 from agentsandbox.commands._patch_names import choose_name, header_name, is_nothing
 from agentsandbox.commands._patch_options import PatchOptions
+from agentsandbox.commands._patch_talk import PatchTalk
 from agentsandbox.commands._patch_times import header_time
 from agentsandbox.commands._quoting import quote_as
 from agentsandbox.commands._times import nanoseconds
@@ -18,7 +19,7 @@ from agentsandbox.languages.diff.applying import Application, EdError, apply_ed_
 from agentsandbox.languages.diff.lines import split_lines
 from agentsandbox.languages.diff.merging import Merge
 from agentsandbox.languages.diff.patches import FilePatch, Hunk, read_patches
-from agentsandbox.streams import InputError, decode, encode
+from agentsandbox.streams import InputError
 
 _TROUBLE = 2
 
@@ -96,14 +97,15 @@ def _patch(ctx: CommandContext, args: Arguments) -> int:
     operands = args.operands
     source = operands[1] if len(operands) > 1 else args.value("input")
     data = _read_patch(ctx, source)
-    found = read_patches(data, ctx.budget, options.kind, binary=args.flag("binary"))
-    if not found:
-        if not data:
-            return 0
-        raise CommandError("**** Only garbage was found in the patch input.", _TROUBLE)
+    text = read_patches(data, ctx.budget, options.kind, binary=args.flag("binary"))
+    talk = PatchTalk(ctx, options)
     status = 0
-    for file_patch in found:
+    for number, file_patch in enumerate(text.patches):
+        talk.introduce(file_patch, first=not number)
         status = max(status, _Job(ctx, options, file_patch, operands[0] if operands else None).run())
+    talk.conclude(text)
+    if data and not text.patches:
+        raise CommandError("**** Only garbage was found in the patch input.", _TROUBLE)
     return status
 
 
@@ -120,12 +122,11 @@ def _read_patch(ctx: CommandContext, source: str | None) -> bytes:
     return data
 
 
-class _Job:
+class _Job(PatchTalk):
     """The patch for one file."""
 
     def __init__(self, ctx: CommandContext, options: PatchOptions, file_patch: FilePatch, given: str | None) -> None:
-        self.ctx = ctx
-        self.options = options
+        super().__init__(ctx, options)
         self.patch = file_patch
         self.given = given
         self.reverse = options.reverse
@@ -144,22 +145,17 @@ class _Job:
             return quote_as(name, "c")[1:-1].replace('\\"', '"')
         return quote_as(name, "c" if style == "clocale" else style)
 
-    def say(self, text: str) -> None:
-        """A message, unless silent."""
-        if not self.options.silent:
-            self.tell(text)
-
-    def tell(self, text: str) -> None:
-        """A message on stdout, or on stderr when the result goes to stdout."""
-        (self.ctx.stderr if self.options.output == "-" else self.ctx.stdout).write(encode(text))
-
     def run(self) -> int:
         """0, or 1 when something was rejected."""
         name = self.given or choose_name(self.ctx, self.patch, self.options.strip, reverse=self.reverse, first=self.options.posix)
         if self.patch.kind == "git":
+            if self.options.verbose:
+                self.show_leading(self.patch)
             return self._git_only()
         if name is None:
             return self._not_found()
+        if self.options.verbose:
+            self.show_leading(self.patch)
         moved = self._moved() if self.given is None and not self.options.output else None
         target = self.options.output or name
         if moved is not None:
@@ -180,19 +176,18 @@ class _Job:
             return 1
         verb = "checking" if self.options.dry_run else "patching"
         read_from = f" (read from {name})" if self.options.output else f" ({moved[0]} from {name})" if moved else ""
-        self._explain_verbosely()
         if self.patch.stripped:
             self.say("(Stripping trailing CRs from patch; use --binary to disable.)\n")
         self.say(f"{verb} file {self.shown(target)}{read_from}\n")
-        if self.patch.error:
-            raise CommandError(f"**** {self.patch.error}", _TROUBLE)
         if self.options.verbose:
             self.say("Using Plan A...\n")
         options = self.options
         lines = split_lines(original, self.ctx.budget)
         application = Application(lines, self.ctx.budget, ignore_blanks=options.ignore_blanks, symbol=options.symbol)
         for number, hunk in enumerate(self.patch.hunks, 1):
+            self.say_cut(hunk.cut)
             self._take(application, hunk.reversed() if self.reverse else hunk, number)
+        self.say_rest(self.patch)
         return self._finish(name, target, original, application, exists)
 
     def _refuses_read_only(self, name: str, path: str) -> bool:
@@ -210,21 +205,6 @@ class _Job:
                 self._save_rejects(reject)
         return refuses
 
-    def _explain_verbosely(self) -> None:
-        if not self.options.verbose:
-            return
-        article = "an" if self.patch.kind == "ed" else "a"
-        names = {"unified": "unified diff", "context": "new-style context diff", "normal": "normal diff", "ed": "ed script"}
-        self.say(f"Hmm...  Looks like {article} {names[self.patch.kind]} to me...\n")
-        if self.patch.leading:
-            self._show_leading()
-
-    def _show_leading(self) -> None:
-        self.say("The text leading up to this was:\n--------------------------\n")
-        for line in self.patch.leading:
-            self.say("|" + decode(line.rstrip(b"\n")) + "\n")
-        self.say("--------------------------\n")
-
     def _not_found(self) -> int:
         self.say(f"can't find file to patch at input line {self.patch.line}\n")
         hint = (
@@ -234,8 +214,7 @@ class _Job:
         )
         if self.patch.old_header or self.patch.new_header:
             self.say(hint + "\n")
-        if self.patch.leading:
-            self._show_leading()
+        self.show_leading(self.patch)
         if self.options.force or self.options.batch:
             self.say("No file to patch.  Skipping patch.\n")
         else:
@@ -248,6 +227,9 @@ class _Job:
         return 1
 
     def _say_ignored(self, reject: str | None) -> None:
+        for hunk in self.patch.hunks:
+            self.say_cut(hunk.cut)
+        self.say_rest(self.patch)
         count = len(self.patch.hunks)
         tail = f" -- saving rejects to file {reject}" if reject else ""
         self.say(f"{count} out of {count} hunk{'s' if count != 1 else ''} ignored{tail}\n")
@@ -391,8 +373,6 @@ class _Job:
         if not removed and result and not self.failed and self._absent(old=False):
             self.say(f"Not deleting file {self.shown(target)} as content differs from patch\n")
             status = 1
-        if options.verbose:
-            self.say("done\n")
         return status
 
     def _time_to_set(self, name: str, target: str, exists: bool) -> Timestamp | None:
@@ -490,6 +470,7 @@ class _Job:
     # other kinds
 
     def _ed(self, name: str, target: str, original: bytes) -> int:
+        self.say_cut(self.patch.cut_after)
         text = original
         if text and not text.endswith(b"\n") and not self.options.dry_run:
             self.ctx.stdout.write(b"Newline appended\n")
@@ -497,7 +478,10 @@ class _Job:
         try:
             lines = apply_ed_script(split_lines(text, self.ctx.budget), self.patch.script, self.ctx.budget)
         except EdError:
-            raise CommandError("**** /bin/ed FAILED", _TROUBLE) from None
+            if self.options.dry_run:
+                return 0
+            self.tell("?\n")
+            raise CommandError("**** ed FAILED", _TROUBLE) from None
         if not self.options.dry_run:
             if self.options.backup:
                 self._keep_original(target, original)
@@ -506,6 +490,11 @@ class _Job:
                 return 0
             self._store(name, target, b"".join(lines), removed=False, exists=self.ctx.fs.exists(self.ctx.path(name)))
         return 0
+
+    def _end_git(self) -> None:
+        if self.options.verbose:
+            self.say("Using Plan A...\n")
+        self.say_cut(self.patch.cut_after)
 
     def _git_only(self) -> int:
         """A part without hunks: a rename, a copy, a new empty file, a deletion."""
@@ -518,6 +507,7 @@ class _Job:
             if self.reverse:
                 old, new = new, old
             self.say(f"{'checking' if self.options.dry_run else 'patching'} file {new} (renamed from {old})\n")
+            self._end_git()
             if not self.options.dry_run:
                 fs.makedirs(posixpath.dirname(self.ctx.path(new)))
                 fs.rename(self.ctx.path(old), self.ctx.path(new))
@@ -527,6 +517,7 @@ class _Job:
             return 0
         created = (b"new file mode" in git) != self.reverse
         self.say(f"{'checking' if self.options.dry_run else 'patching'} file {name}\n")
+        self._end_git()
         if not self.options.dry_run and created and not fs.exists(self.ctx.path(name)):
             fs.makedirs(posixpath.dirname(self.ctx.path(name)))
             fs.write_bytes(self.ctx.path(name), b"")

@@ -201,7 +201,7 @@ def _context_marks(hunk: Hunk, changed: dict[bytes, bytes]) -> list[bytes]:
 
 
 class EdError(Exception):
-    """An ed script names lines that are not there."""
+    """An ed script names lines that are not there, or ends within a text."""
 
 
 _COMMAND = re.compile(rb"([0-9]{1,12})(?:,([0-9]{1,12}))?([acd])$")
@@ -232,6 +232,8 @@ def apply_ed_script(lines: list[bytes], script: list[bytes], budget: Budget) -> 
             while at < len(script) and script[at] != b".\n":
                 text.append(script[at])
                 at += 1
+            if at >= len(script):
+                raise EdError
             at += 1
         if letter == b"a":
             lines[last:last] = text
