@@ -80,8 +80,8 @@ def choose_name(ctx: CommandContext, patch: FilePatch, strip: int, *, reverse: b
     if there:
         return min(there, key=_rank)
     creates = is_nothing(patch.new_header if reverse else patch.old_header) or b"new file mode" in patch.git
-    hunk = patch.hunks[0] if patch.hunks else None
-    if names and (creates or (hunk is not None and not (hunk.reversed() if reverse else hunk).old_lines())):
+    hunks = [hunk.reversed() if reverse else hunk for hunk in patch.hunks[:1]]
+    if names and (creates or any(not hunk.old_lines() or hunk.leaves_nothing() for hunk in hunks)):
         return min(names, key=_rank)
     return None
 

@@ -65,10 +65,10 @@ class PatchTalk:
         """The text before the first hunk."""
         if not patch.leading:
             return
-        self.say("The text leading up to this was:\n--------------------------\n")
+        self.tell("The text leading up to this was:\n--------------------------\n")
         for line in patch.leading:
-            self.say("|" + decode(line.rstrip(b"\n")) + "\n")
-        self.say("--------------------------\n")
+            self.tell("|" + decode(line.rstrip(b"\n")) + "\n")
+        self.tell("--------------------------\n")
 
     def conclude(self, text: PatchText) -> None:
         """What is said while looking for another patch where there is none."""

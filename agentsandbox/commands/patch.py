@@ -163,15 +163,17 @@ class _Job(PatchTalk):
         path = self.ctx.path(name)
         exists = self.ctx.fs.exists(path)
         if exists and self.ctx.fs.is_dir(path):
-            self.say(f"File {name} is not a regular file -- refusing to patch\n")
-            return self._refuse_all()
+            self.tell(f"File {self.shown(name)} is not a regular file -- refusing to patch\n")
+            self._refuse_all(name)
+            return 1
         if exists and self._refuses_read_only(name, path):
             return 1
         original = self.ctx.fs.read_bytes(path) if exists else b""
         self.ctx.budget.charge(len(original))
         if self.patch.kind == "ed":
             return self._ed(name, target, original)
-        if self._would_create(original) and not self._may_create(name):
+        self._compare_existence(name, original, exists)
+        if self.skipping:
             self._say_ignored(None)
             return 1
         verb = "checking" if self.options.dry_run else "patching"
@@ -198,11 +200,7 @@ class _Job(PatchTalk):
         refuses = options.read_only == "fail"
         self.tell(f"File {self.shown(name)} is read-only; {'refusing to patch' if refuses else 'trying to patch anyway'}\n")
         if refuses:
-            reject = options.reject or (options.output or name) + ".rej"
-            self.failed = [(hunk.reversed() if self.reverse else hunk, 0) for hunk in self.patch.hunks]
-            self._say_ignored(None if options.dry_run else self.shown(reject))
-            if not options.dry_run and reject != "-":
-                self._save_rejects(reject)
+            self._refuse_all(name)
         return refuses
 
     def _not_found(self) -> int:
@@ -216,15 +214,20 @@ class _Job(PatchTalk):
             self.say(hint + "\n")
         self.show_leading(self.patch)
         if self.options.force or self.options.batch:
-            self.say("No file to patch.  Skipping patch.\n")
+            self.tell("No file to patch.  Skipping patch.\n")
         else:
-            self.say("File to patch: \nSkip this patch? [y] \nSkipping patch.\n")
+            self.tell("File to patch: \nSkip this patch? [y] \n")
+            self.say("Skipping patch.\n")
         self._say_ignored(None)
         return 1
 
-    def _refuse_all(self) -> int:
-        self._say_ignored(None)
-        return 1
+    def _refuse_all(self, name: str) -> None:
+        reject = self.options.reject or (self.options.output or name) + ".rej"
+        saves = not self.options.dry_run and reject != "-"
+        self.failed = [(hunk.reversed() if self.reverse else hunk, 0) for hunk in self.patch.hunks]
+        self._say_ignored(self.shown(reject) if saves else None)
+        if saves:
+            self._save_rejects(reject)
 
     def _say_ignored(self, reject: str | None) -> None:
         for hunk in self.patch.hunks:
@@ -232,7 +235,7 @@ class _Job(PatchTalk):
         self.say_rest(self.patch)
         count = len(self.patch.hunks)
         tail = f" -- saving rejects to file {reject}" if reject else ""
-        self.say(f"{count} out of {count} hunk{'s' if count != 1 else ''} ignored{tail}\n")
+        self.tell(f"{count} out of {count} hunk{'s' if count != 1 else ''} ignored{tail}\n")
 
     # whether the file should be there
 
@@ -242,16 +245,23 @@ class _Job(PatchTalk):
         git = b"new file mode" if old != self.reverse else b"deleted file mode"
         return is_nothing(header) or git in self.patch.git
 
-    def _would_create(self, original: bytes) -> bool:
+    def _compare_existence(self, name: str, original: bytes, exists: bool) -> None:
+        """Ask what to do about a file that should be created but is there, or should go but has nothing in it."""
         if not self.patch.hunks:
-            return False
+            return
         first = self.patch.hunks[0].reversed() if self.reverse else self.patch.hunks[0]
-        return bool(original) and self._absent(old=True) and not first.old_lines()
-
-    def _may_create(self, name: str) -> bool:
-        """Ask what to do about a file that should be created but is there."""
-        self.say(f"The next patch{', when reversed,' if self.reverse else ''} would create the file {name},\nwhich already exists!")
-        return self._asks_to_reverse()
+        if original:
+            if not self._absent(old=True) or first.old_lines():
+                return
+            verb, fact = "create", "already exists"
+        elif self.patch.kind == "normal" or not first.leaves_nothing():
+            return
+        else:
+            verb, fact = ("empty out", "is already empty") if exists else ("delete", "does not exist")
+        turned = ", when reversed," if self.reverse else ""
+        question = f"The next patch{turned} would {verb} the file {self.shown(name)},\nwhich {fact}!"
+        (self.say if self.options.forward or self.options.force or self.options.batch else self.tell)(question)
+        self._asks_to_reverse()
 
     def _asks_to_reverse(self) -> bool:
         """What follows "patch detected!": whether to go on the other way round. There is no terminal to ask."""
@@ -289,7 +299,7 @@ class _Job(PatchTalk):
                     and self.reverse == options.reverse
                 ):
                     turned = hunk.reversed()
-                    if application.locate(turned, fuzz) and not self._created_twice(turned):
+                    if application.locate(turned, fuzz):
                         what = "Unreversed" if self.reverse else "Reversed (or previously applied)"
                         self.tell(f"{what} patch detected!")
                         if self._asks_to_reverse():
@@ -329,10 +339,6 @@ class _Job(PatchTalk):
             text += start + (str(first) if end <= first else f"{first}-{end}")
         self.tell(text + ".\n")
 
-    def _created_twice(self, turned: Hunk) -> bool:
-        """A hunk that inserts into nothing fits anywhere the other way round: that says nothing."""
-        return not turned.old_lines()
-
     def _say_succeeded(self, number: int, shown: int, fuzz: int, offset: int) -> None:
         text = f"Hunk #{number} succeeded at {shown}"
         if fuzz:
@@ -348,31 +354,33 @@ class _Job(PatchTalk):
         result = application.result()
         reject = options.reject or target + ".rej"
         status = int(self.conflicts)
-        if len(self.failed) == len(self.patch.hunks) and not exists and not options.dry_run:
-            if options.backup or options.backup_if_mismatch:
-                self._keep_original(target, original)
+        whole = len(self.failed) == len(self.patch.hunks)
+        keeps = options.backup or (options.backup_if_mismatch and self.mismatch and not self.skipping)
+        if not exists and not options.dry_run:
+            self.ctx.fs.makedirs(posixpath.dirname(self.ctx.path(target)))
+        if whole and keeps and not exists and not options.dry_run and not self._absent(old=False):
+            self._keep_original(target, original)
             raise CommandError(f"**** Can't reopen file {self.shown(name)} : No such file or directory", _TROUBLE)
         leaves = not options.remove_empty and (options.posix or not self._absent(old=False))
         removed = not result and not leaves and not options.output
         time = None if options.dry_run or options.output or removed else self._time_to_set(name, target, exists)
+        if not removed and result and not self.skipping and self._absent(old=False):
+            self.say(f"Not deleting file {self.shown(target)} as content differs from patch\n")
+            status = 1
         if self.failed:
             status = 1
             self._say_failed(reject)
         if not options.dry_run:
-            whole = len(self.failed) == len(self.patch.hunks)
-            if options.backup or (options.backup_if_mismatch and self.mismatch and not self.skipping):
+            if keeps:
                 self._keep_original(target, original)
             if options.output == "-":
                 self.ctx.stdout.write(result)
-            elif options.output or not whole or not exists:
+            elif options.output or not whole or (removed and not self.skipping):
                 self._store(name, target, result, removed, exists)
                 if time is not None:
                     self.ctx.fs.utime(self.ctx.path(target), time, atime=time)
             if self.failed and reject != "-":
                 self._save_rejects(reject)
-        if not removed and result and not self.failed and self._absent(old=False):
-            self.say(f"Not deleting file {self.shown(target)} as content differs from patch\n")
-            status = 1
         return status
 
     def _time_to_set(self, name: str, target: str, exists: bool) -> Timestamp | None:

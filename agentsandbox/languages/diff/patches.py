@@ -62,6 +62,10 @@ class Hunk:
         """How many lines there will be."""
         return sum(mark != b"-" for mark, _line in self.lines)
 
+    def leaves_nothing(self) -> bool:
+        """Whether the file is empty afterwards, as far as this hunk knows."""
+        return self.new_start == 1 and not self.new_count()
+
     def leading(self) -> int:
         """Lines of context at the start."""
         return next((at for at, (mark, _line) in enumerate(self.lines) if mark != b" "), len(self.lines))
