@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 
+from agentsandbox.commands._rg_multiline import Offsets, matches_in, pieces_of
 from agentsandbox.commands._rg_report import read_whole
 from agentsandbox.streams import decode, encode
 
@@ -49,7 +50,8 @@ class JsonPrinter:
         nul = data.find(b"\0")
         if nul >= 0 and self.report.binary == "without-match":
             return False
-        out, counts, seen = self._lines(decode(data), _text(name))
+        found = self._groups if self.report.multiline else self._lines
+        out, counts, seen = found(decode(data), _text(name))
         if not counts["matched_lines"]:
             return False
         counts.update(searches=1, searches_with_match=1, bytes_searched=seen, bytes_printed=sum(map(len, out)))
@@ -94,6 +96,27 @@ class JsonPrinter:
             position += len(line) + 1
             offset += len(encode(whole))
         return out, counts, offset
+
+    def _groups(self, text: str, path: dict[str, str]) -> tuple[list[bytes], dict[str, int], int]:
+        """As `_lines`, where matches may span them: those that are printed in one piece are one entry."""
+        report = self.report
+        counts = dict.fromkeys(_COUNTS, 0)
+        out = [_line("begin", {"path": path})]
+        offsets = Offsets(text)
+        searched = len(text)
+        for piece in pieces_of(self.search, text, report, report.max_count):
+            searched = piece.searched
+            if not piece.kind:
+                continue
+            lines = text[piece.start : piece.end]
+            matches = matches_in(self.search, text, piece) if piece.kind == ":" or report.invert else []
+            spans = [(match.start() - piece.start, match.end() - piece.start) for match in matches]
+            if piece.kind == ":":
+                counts["matched_lines"] += lines.count("\n") + (not lines.endswith("\n"))
+                counts["matches"] += len(spans)
+            kind = "match" if piece.kind == ":" else "context"
+            out.append(self._entry(kind, path, piece.number, offsets.at(piece.start), lines, spans))
+        return out, counts, Offsets(text).at(searched)
 
     def _entry(
         self, kind: str, path: dict[str, str], number: int, offset: int, line: str, spans: list[tuple[int, int]] | None = None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from agentsandbox.command import describe_os_error
+from agentsandbox.commands._rg_multiline import WholeSearch, spans_lines
 from agentsandbox.commands._rg_syntax import PatternError, translate, with_unicode
 from agentsandbox.errors import CommandError, UsageError
 from agentsandbox.regexps import RegexError, compile_perl
@@ -67,6 +68,8 @@ def _compile(ctx: CommandContext, args: Arguments, report: RgReport, patterns: l
     words, lines = args.flag("word-regexp"), args.flag("line-regexp")
     fixed, null_lines = args.flag("fixed-strings"), report.null_lines
     plain = fixed or not any(_META.search(pattern) for pattern in patterns)
+    if report.multiline and plain:
+        report.multiline = lines or any("\n" in pattern for pattern in patterns) or _engine(args) == "pcre2"
     if plain and report.replacement is None and not report.multiline:
         found = compile_search(patterns, "F", ctx.budget, ignore_case=fold, whole_words=words, whole_lines=lines, null_lines=null_lines)
         return found if all(patterns) else _with_empty_matches(found)
@@ -74,12 +77,16 @@ def _compile(ctx: CommandContext, args: Arguments, report: RgReport, patterns: l
     if args.flag("crlf") and not plain:
         whole = _END_OF_LINE.sub(lambda found: r"(?:\r??$)" if found[0] == "$" else found[0], whole)
     if report.multiline:
-        whole = f"(?s){whole}" if args.flag("multiline-dotall") else whole
+        dotall = args.flag("multiline-dotall")
+        report.multiline = plain or lines or _engine(args) == "pcre2" or spans_lines(whole, dotall=dotall)
+        whole = f"(?s:{whole})" if dotall and not plain else whole
+        whole = f"^(?:{whole})$" if lines else whole
     wide = whole if plain or any(_NARROW.search(pattern) for pattern in patterns) else with_unicode(whole, whole_words=words)
 
     def search_for(source: str, *, whole_words: bool) -> LineSearch:
         if report.multiline:
-            return _WholeSearch([compile_perl(source, ignore_case=fold, line_anchors=True)], [], ctx.budget)
+            source = f"(?<![0-9A-Za-z_])(?:{source})(?![0-9A-Za-z_])" if whole_words and not lines else source
+            return WholeSearch([compile_perl(source, ignore_case=fold, line_anchors=True)], [], ctx.budget)
         found = compile_search(
             [source], "P", ctx.budget, ignore_case=fold, whole_words=whole_words, whole_lines=lines, null_lines=null_lines
         )
@@ -155,24 +162,6 @@ class _EitherSearch(LineSearch):
 
     def places(self, text: str) -> list[tuple[int, int]]:
         return self.of(text).places(text)
-
-
-class _WholeSearch(LineSearch):
-    """Matches that may span lines: every line that a match touches is selected."""
-
-    def places(self, text: str) -> list[tuple[int, int]]:
-        touched: dict[tuple[int, int], None] = {}
-        for match in self.regexes[0].finditer(text, 0, self.budget):
-            start, end = match.span()
-            position = text.rfind("\n", 0, start) + 1
-            while True:
-                stop = text.find("\n", position)
-                stop = len(text) if stop < 0 else stop
-                touched[(position, stop)] = None
-                position = stop + 1
-                if position >= end or position > len(text):
-                    break
-        return list(touched)
 
 
 def _has_upper(pattern: str) -> bool:

@@ -48,6 +48,7 @@ class RgReport(Report):
         self.count_matches = False
         self.passthru = False
         self.multiline = False
+        """Whether matches may span lines, and the patterns can."""
         self.palette: RgColors | None = None
         self.match_separator, self.context_separator = ":", "-"
         """What stands between the fields before a line that matches, and before one beside it."""
@@ -58,6 +59,12 @@ class RgReport(Report):
     def edits(self) -> bool:
         """Whether lines are printed otherwise than as they are."""
         special = self.columns or self.each_match or self.replacement is not None or self.trim or self.max_columns is not None
+        return special or self.palette is not None or self.counts is not None
+
+    @property
+    def needs_matches(self) -> bool:
+        """Whether what is printed depends on where the matches are."""
+        special = self.columns or self.each_match or self.replacement is not None or self.only_matching
         return special or self.palette is not None or self.counts is not None
 
     def paint(self, kind: str, text: str) -> str:
@@ -88,24 +95,13 @@ class RgSearch(FileSearch):
 
     def __init__(self, ctx: CommandContext, search: LineSearch, report: RgReport, name: str) -> None:
         super().__init__(ctx, search, report, name)
-        self.matches = 0
         self._null_at = 0
+        self.matched_lines = 0
+        """Lines that match, counted for --stats where they are not what is selected."""
         self.saw_binary = False
         separated = (report.match_separator, report.context_separator) != (":", "-")
-        if report.edits or report.count_matches or report.passthru or report.multiline or separated:
+        if report.edits or report.count_matches or report.passthru or separated:
             self.simple = self.plain_matches = False
-
-    def run(self, source: ByteReader) -> int:
-        if not self.report.multiline:
-            return super().run(source)
-        whole = read_whole(source, self.ctx.budget)
-        if whole:
-            if self._looks_binary(whole):
-                if self.report.binary == "without-match":
-                    return 0
-                self.binary = True
-            self._block(whole)
-        return self.selected
 
     def _looks_binary(self, block: bytes) -> bool:
         if not super()._looks_binary(block):
@@ -158,8 +154,9 @@ class RgSearch(FileSearch):
             column = column if ascii_line else len(encode(line[:column]))
             out.append(self._prefix(number, offset, separator, column + 1) + self._shaped(self._replaced(line)) + self.end)
             return
+        longer = 0
         for start, stop in spans:
-            column = start if ascii_line else len(encode(line[:start]))
+            column = (start if ascii_line else len(encode(line[:start]))) + longer
             if report.only_matching:
                 shown = self._replaced(line[start:stop])
             elif report.each_match and report.palette is not None and report.replacement is None:
@@ -167,6 +164,8 @@ class RgSearch(FileSearch):
             else:
                 shown = self._shaped(self._replaced(line))
             out.append(self._prefix(number, offset + (column if report.only_matching else 0), separator, column + 1) + shown + self.end)
+            if report.replacement is not None:
+                longer += len(encode(self._replaced(line[start:stop]))) - len(encode(line[start:stop]))
 
     def _prefix(self, number: int, offset: int, separator: str, column: int) -> str:
         return self.report.prefix(self.name, number, offset, separator, column)
@@ -195,11 +194,7 @@ class RgSearch(FileSearch):
         position = size = 0
         for match in regex.finditer(line, 0, self.ctx.budget):
             start, end = match.span()
-
-            def group(found: re.Match[str], match: object = match) -> str:
-                return self._group(found, match)
-
-            piece = _GROUP.sub(group, template)
+            piece = self._expanded(match)
             size += len(piece) + start - position
             self.ctx.budget.charge(size)
             if start == position and painted:
@@ -210,6 +205,10 @@ class RgSearch(FileSearch):
             position = end
         out += [self.report.paint("match", "".join(painted)) if painted else "", line[position:]]
         return "".join(out)
+
+    def _expanded(self, match: object) -> str:
+        """What -r puts in the place of a match."""
+        return _GROUP.sub(lambda found: self._group(found, match), self.report.replacement or "")
 
     def _painted(self, line: str) -> str:
         """The line with its matches in color, those side by side as one."""

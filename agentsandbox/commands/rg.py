@@ -10,6 +10,7 @@ from agentsandbox.command import Arguments, CommandContext, command, describe_os
 from agentsandbox.commands._file_types import FILE_TYPES
 from agentsandbox.commands._rg_colors import RgColors
 from agentsandbox.commands._rg_json import JsonPrinter
+from agentsandbox.commands._rg_multiline import MultilineSearch
 from agentsandbox.commands._rg_patterns import compile_patterns
 from agentsandbox.commands._rg_preprocessing import Preprocessor
 from agentsandbox.commands._rg_report import RgReport, RgSearch, read_whole
@@ -77,6 +78,7 @@ def _check_names(words: Sequence[str]) -> Sequence[str]:
       --pcre2-unicode             the same
       --pcre2-version             tell of PCRE2, and exit
       -U, --multiline             matches may span lines
+      --no-multiline              they do not (the default)
       --multiline-dotall          with -U, . matches a newline
 
     Files:
@@ -393,7 +395,7 @@ class _Rg:
             self.ctx.stdout = self.written
         report.trim = args.flag("trim")
         report.passthru = args.flag("passthru")
-        report.multiline = args.flag("multiline") or args.flag("multiline-dotall")
+        report.multiline = args.last("multiline", "no-multiline") == "multiline"
         report.replacement = args.value("replace")
         listing = args.last("files-with-matches", "files-without-match")
         report.list_files = None if listing is None else listing == "files-with-matches"
@@ -521,22 +523,27 @@ class _Rg:
             return found
         if self.heading and not (report.only_first or report.count or report.count_matches):
             return self._stream_under_heading(source, name, search)
-        run = RgSearch(self.ctx, search, report, name)
+        run = self._search_of(search, name)
         selected = run.count_all(source) if report.count_matches else run.run(source)
         if report.counts is not None:
             report.counts["searched"] += 1
             report.counts["matched"] += selected > 0
-            report.counts["lines"] += selected
-        self.found = self.found or selected > 0
+            report.counts["lines"] += run.matched_lines or selected
+        found = (selected > 0) is not (report.list_files is False)
+        self.found = self.found or found
         if report.quiet or (run.saw_binary and not selected):
-            return selected > 0
+            return found
         if report.list_files is not None:
-            if report.list_files == (selected > 0):
+            if found:
                 self.ctx.stdout.write(encode(report.name_suffix(name)))
         elif (report.count or report.count_matches) and (selected or self.args.flag("include-zero")):
             prefix = f"{report.paint('path', name)}{chr(0) if report.null_names else ':'}" if report.with_filename else ""
             self.ctx.print(f"{prefix}{selected}", end="\0" if report.null_lines else "\r\n" if self.args.flag("crlf") else "\n")
-        return selected > 0
+        return found
+
+    def _search_of(self, search: LineSearch, name: str) -> RgSearch:
+        kind = MultilineSearch if self.report.multiline else RgSearch
+        return kind(self.ctx, search, self.report, name)
 
     def _stream_under_heading(self, source: ByteReader, name: str, search: LineSearch) -> bool:
         """The matches of one file below its name, files apart by an empty line."""
@@ -547,7 +554,7 @@ class _Rg:
         self.report.something_written = False
         try:
             self.ctx.stdout = held
-            selected = RgSearch(self.ctx, search, self.report, name).run(source)
+            selected = self._search_of(search, name).run(source)
         finally:
             self.ctx.stdout = out
         text = held.getvalue()
