@@ -16,8 +16,9 @@ if TYPE_CHECKING:
 
     from agentsandbox.streams import ByteReader
 
-_SIZE = re.compile(r"(0[xX][0-9a-fA-F]{1,16}|[0-9]{1,20})(kB|[KMGTPEZY](?:B|iB)?)?\Z")
+_SIZE = re.compile(r"(?:[ \t-\r]*([+-]?(?:0[xX][0-9a-fA-F]{1,40}|0[0-7]{0,40}|[1-9][0-9]{0,40})))?([kKMGTPEZY](?:B|iB)?)?\Z")
 _POWERS = {letter: power for power, letter in enumerate("KMGTPEZY", 1)}
+_LARGEST = (1 << 63) - 1
 _EQUAL = 4096
 
 
@@ -27,15 +28,20 @@ def _usage_error(message: str) -> CommandError:
 
 def _size(text: str, option: str) -> int:
     found = _SIZE.match(text)
-    if found is None:
-        raise _usage_error(f"invalid {option} value '{text}'")
-    digits, suffix = found.groups()
-    value = int(digits, 16 if digits[:2] in ("0x", "0X") else 8 if digits.startswith("0") and not digits.strip("01234567") else 10)
-    if suffix == "kB":
-        return value * 1000
+    digits, suffix = found.groups() if found else (None, None)
+    value = _integer(digits or "1")
     if suffix:
-        value *= (1000 if suffix.endswith("B") and "i" not in suffix else 1024) ** _POWERS[suffix[0]]
-    return int(value)
+        value *= (1000 if suffix[1:] == "B" else 1024) ** _POWERS[suffix[0].upper()]
+    if not (digits or suffix) or not 0 <= value <= _LARGEST:
+        raise _usage_error(f"invalid {option} value '{text}'")
+    return value
+
+
+def _integer(digits: str) -> int:
+    """A number as C writes it: 0x before hexadecimal digits, 0 before octal ones."""
+    plain = digits.lstrip("+-")
+    value = int(plain, 16 if plain[:2] in ("0x", "0X") else 8 if plain.startswith("0") else 10)
+    return -value if digits.startswith("-") else value
 
 
 def _visible(byte: int) -> str:
