@@ -30,29 +30,36 @@ class PatchError(Exception):
 class Hunk:
     """One place to change: lines with their marks (" ", "-", "+"), and where the first stands in both files, from 1."""
 
-    __slots__ = ("cut", "lines", "new_start", "old_start")
+    __slots__ = ("cut", "lines", "new_context", "new_start", "old_start")
 
     def __init__(self, old_start: int, new_start: int, lines: list[tuple[bytes, bytes]]) -> None:
         self.cut = False
         self.old_start = old_start
         self.new_start = new_start
         self.lines = lines
+        self.new_context: list[bytes] = []
+        """The unchanged lines as a context difference has them in its second half, if they differ there."""
 
     def reversed(self) -> Hunk:
         """The hunk that undoes this one; deletions come first in it as well."""
         swap = {b"-": b"+", b"+": b"-", b" ": b" "}
         made: list[tuple[bytes, bytes]] = []
         added: list[tuple[bytes, bytes]] = []
+        context = iter(self.new_context)
         for mark, line in self.lines:
             mark = swap[mark]
             if mark == b"+":
                 added.append((mark, line))
                 continue
             if mark == b" ":
+                line = next(context, line)
                 made.extend(added)
                 added.clear()
             made.append((mark, line))
-        return Hunk(self.new_start, self.old_start, made + added)
+        turned = Hunk(self.new_start, self.old_start, made + added)
+        if self.new_context:
+            turned.new_context = [line for mark, line in self.lines if mark == b" "]
+        return turned
 
     def old_lines(self) -> list[bytes]:
         """What must stand in the file."""
@@ -343,7 +350,9 @@ class _Reader:
             old_start += 1
         if all(mark == b"-" for mark, _line in merged):
             new_start += 1
-        return Hunk(old_start, new_start, merged)
+        hunk = Hunk(old_start, new_start, merged)
+        hunk.new_context = [line for mark, line in news if mark == b"  "]
+        return hunk
 
     def _context_news(self, olds: list[tuple[bytes, bytes]], count: int) -> list[tuple[bytes, bytes]]:
         """The second half of a hunk; none if it is left out because nothing is added."""
