@@ -158,14 +158,14 @@ class RgSearch(FileSearch):
         for start, stop in spans:
             column = (start if ascii_line else len(encode(line[:start]))) + longer
             if report.only_matching:
-                shown = self._replaced(line[start:stop])
+                shown = self._part(line, start, stop)
             elif report.each_match and report.palette is not None and report.replacement is None:
                 shown = self._shaped(line[:start] + report.paint("match", line[start:stop]) + line[stop:])
             else:
                 shown = self._shaped(self._replaced(line))
             out.append(self._prefix(number, offset + (column if report.only_matching else 0), separator, column + 1) + shown + self.end)
             if report.replacement is not None:
-                longer += len(encode(self._replaced(line[start:stop]))) - len(encode(line[start:stop]))
+                longer += len(encode(self._part(line, start, stop))) - len(encode(line[start:stop]))
 
     def _prefix(self, number: int, offset: int, separator: str, column: int) -> str:
         return self.report.prefix(self.name, number, offset, separator, column)
@@ -205,6 +205,13 @@ class RgSearch(FileSearch):
             position = end
         out += [self.report.paint("match", "".join(painted)) if painted else "", line[position:]]
         return "".join(out)
+
+    def _part(self, line: str, start: int, stop: int) -> str:
+        """A match, or what -r puts in its place."""
+        if self.report.replacement is None:
+            return self.report.paint("match", line[start:stop])
+        match = self.search.of(line).regexes[0].search(line, start, self.ctx.budget)
+        return self.report.paint("match", self._expanded(match))
 
     def _expanded(self, match: object) -> str:
         """What -r puts in the place of a match."""
