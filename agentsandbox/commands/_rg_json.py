@@ -121,10 +121,8 @@ class JsonPrinter:
     def _entry(
         self, kind: str, path: dict[str, str], number: int, offset: int, line: str, spans: list[tuple[int, int]] | None = None
     ) -> bytes:
-        matches = [
-            {"match": _text(line[start:stop]), "start": len(encode(line[:start])), "end": len(encode(line[:stop]))}
-            for start, stop in spans or []
-        ]
+        offsets = Offsets(line)
+        matches = [{"match": _text(line[start:stop]), "start": offsets.at(start), "end": offsets.at(stop)} for start, stop in spans or []]
         data = {"path": path, "lines": _text(line), "line_number": number, "absolute_offset": offset, "submatches": matches}
         return _line(kind, data)
 
