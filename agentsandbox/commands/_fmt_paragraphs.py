@@ -116,10 +116,8 @@ class Formatter:
 
     def _get_space(self) -> int:
         """Skip blanks; the byte that follows them."""
-        for run in _BLANK_RUNS.finditer(self.data, self.at):
+        while (run := _BLANK_RUNS.match(self.data, self.at)) is not None:
             start, end = run.span()
-            if start != self.at:
-                break
             self.ctx.budget.step()
             if run[0].startswith(b"\t"):
                 self.tabs = True
