@@ -15,7 +15,7 @@ __all__ = ["properties_text", "read_properties"]
 
 _DEEPEST = 500
 _LARGEST_INDEX = 100_000
-_LINE = re.compile(r"((?:[^\\ \t\f=:]|\\.)*)[ \t\f]*(?:[=:][ \t\f]*)?(.*)", re.DOTALL)
+_LINE = re.compile(r"((?:[^\\ \t\f=:]+|\\.)*+)[ \t\f]*(?:[=:][ \t\f]*)?(.*)", re.DOTALL)
 _ESCAPE = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|(.))", re.DOTALL)
 _NAMES = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
 _WRITTEN = {"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r", "\f": "\\f"}
