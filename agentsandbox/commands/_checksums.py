@@ -35,7 +35,7 @@ NAMES = {
 _DIGITS = {"md5": 32, "sha1": 40, "sha224": 56, "sha256": 64, "sha384": 96, "sha512": 128, "blake2b": 128, "sm3": 64}
 _TAGGED = re.compile(r"[ \t]*(\\?)([A-Za-z0-9]+)(?:-([0-9]+))?[ ]?\((.*)\) = ([0-9a-fA-F]+)\Z", re.DOTALL)
 _PLAIN = re.compile(r"[ \t]*(\\?)([0-9a-fA-F]+)[ \t](?:[ *])?(.+)\Z", re.DOTALL)
-_ESCAPED = re.compile(r"(?:[^\\]|\\[\\nr])*", re.DOTALL)
+_ESCAPED = re.compile(r"(?:[^\\]+|\\[\\nr])*+", re.DOTALL)
 _CHECK_ONLY = ("ignore-missing", "status", "warn", "quiet", "strict")
 
 

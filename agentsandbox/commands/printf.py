@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{0,4}|U[0-9a-fA-F]{0,8}|.)", re.DOTALL)
 _UNIVERSAL = {"u": 4, "U": 8}
 """Digits of the name of a character."""
-_STOP = re.compile(r"(?:[^\\]|\\[^c])*?\\c", re.DOTALL)
+_STOP = re.compile(r"(?:[^\\]+|\\[^c])*+\\c", re.DOTALL)
 _DIRECTIVE = re.compile(r"%(?:[bq%]|([-+ '#0I]*)(?:\*|[0-9]*)(\.(?:\*|-?[0-9]*))?[hjlLtz]*(.?))", re.DOTALL)
 _WITHOUT = {"'": "aAceEosxX", "I": "aAceEosxX", "#": "cdisu", "0": "cs"}
 """The conversions that a flag does not go with."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from agentsandbox.errors import LimitReached
 from agentsandbox.expansion.errors import ExpansionError
 from agentsandbox.patterns import compile_glob
 
@@ -23,8 +24,10 @@ _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 _CLOSED_MAGIC = re.compile(r"[*?]|(?:^|/)[^/\[]*+\[[^/\]]*+\]|[+@!]\(")
 """What makes a word a pattern of pathname expansion: a bracket only when it is closed."""
 _CLOSED_BASIC_MAGIC = re.compile(r"[*?]|(?:^|/)[^/\[]*+\[[^/\]]*+\]")
-_GLOBIGNORE = re.compile(r"(?:\[[!^]?\]?(?:\[:\w*:\]|[^\]])*\]|[^:])+")
-"""One pattern of GLOBIGNORE: a colon inside a bracket expression does not end it."""
+_GLOBIGNORE = re.compile(r"(?:\\.|\[[!^]?\]?(?:\[:\w*:\]|[^\]])*+(?:\]|\Z)|[^:\[\\]+)++", re.DOTALL)
+"""One pattern of GLOBIGNORE: a colon inside a bracket expression, even one without its end, does not end it."""
+_LONGEST_GLOBIGNORE = 65_536
+"""Characters of GLOBIGNORE."""
 
 
 def expand_glob(host: ExpansionHost, pattern: str) -> list[str] | None:
@@ -45,6 +48,8 @@ def expand_glob(host: ExpansionHost, pattern: str) -> list[str] | None:
     )
     ignored = host.values.get("GLOBIGNORE")
     if ignored and isinstance(ignored, str):
+        if len(ignored) > _LONGEST_GLOBIGNORE:
+            raise LimitReached("value_bytes", "GLOBIGNORE is too long")
         is_ignored = [_ignoring(piece, shopt["nocaseglob"], host.extglob) for piece in _GLOBIGNORE.findall(ignored)]
         found = glob_paths(
             pattern,
