@@ -35,32 +35,24 @@ def expand_glob(host: ExpansionHost, pattern: str) -> list[str] | None:
     shopt = host.shopt
     if not (_CLOSED_MAGIC if host.extglob else _CLOSED_BASIC_MAGIC).search(pattern):
         return None
+    ignored = host.values.get("GLOBIGNORE")
+    if not isinstance(ignored, str):
+        ignored = ""
+    if len(ignored) > _LONGEST_GLOBIGNORE:
+        raise LimitReached("value_bytes", "GLOBIGNORE is too long")
     found = glob_paths(
         pattern,
         host.fs,
         host.cwd,
         host.budget,
-        dotglob=shopt["dotglob"],
+        dotglob=shopt["dotglob"] or bool(ignored),
         globstar=shopt["globstar"],
         ignore_case=shopt["nocaseglob"],
-        skipdots=shopt["globskipdots"],
+        skipdots=shopt["globskipdots"] or bool(ignored),
         extglob=host.extglob,
     )
-    ignored = host.values.get("GLOBIGNORE")
-    if ignored and isinstance(ignored, str):
-        if len(ignored) > _LONGEST_GLOBIGNORE:
-            raise LimitReached("value_bytes", "GLOBIGNORE is too long")
+    if ignored:
         is_ignored = [_ignoring(piece, shopt["nocaseglob"], host.extglob) for piece in _GLOBIGNORE.findall(ignored)]
-        found = glob_paths(
-            pattern,
-            host.fs,
-            host.cwd,
-            host.budget,
-            dotglob=True,
-            globstar=shopt["globstar"],
-            ignore_case=shopt["nocaseglob"],
-            extglob=host.extglob,
-        )
         found = [name for name in found if not any(test(name) for test in is_ignored)]
     if found:
         return found

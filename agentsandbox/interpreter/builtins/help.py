@@ -66,7 +66,7 @@ _SUMMARIES = {
     "true": "Do nothing, successfully.",
     "type": "Tell what a name means.",
     "typeset": "Set values and attributes of variables.",
-    "ulimit": "Show the limits of the sandbox.",
+    "ulimit": "Show or set the limits of the shell.",
     "umask": "Show or set the mode mask of new files.",
     "unalias": "Remove aliases.",
     "unset": "Remove variables and functions.",
