@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import functools
 from bisect import bisect_left, bisect_right
 from itertools import accumulate
-from operator import itemgetter
+from operator import itemgetter, sub
 
 from agentsandbox.streams import decode, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from agentsandbox.command import CommandContext
     from agentsandbox.commands._line_report import Report
@@ -20,8 +21,9 @@ __all__ = ["SMALL", "FileBatch"]
 
 SMALL = 8192
 """Bytes of a file that is worth to be gathered."""
-_FULL = 131072
-_GROUP = 256
+_FULL = 65536
+"""Characters that are searched at once: more would not stay in the cache of the processor."""
+_GROUP = 32
 _LAST = itemgetter(-1)
 
 
@@ -34,68 +36,76 @@ class FileBatch:
         search: LineSearch,
         report: Report,
         search_one: Callable[[str, bytes], bool],
-        account: Callable[[int, str], bool] | None = None,
     ) -> None:
         self.ctx = ctx
         self.search = search
         self.report = report
         self.search_one = search_one
         """Searches a file by itself: one that is not plain text."""
-        self.account = account
-        """Told how many lines of each file were selected, where no line is written."""
-        self.needle = b"" if account is not None or report.list_files is False else search.needle
+        self.counts = report.count and not report.only_first
+        self.needle = b"" if self.counts or report.list_files is False else search.needle
         """What a file must hold for anything to be said about it."""
+        self.spaced = search.never_empty()
+        """Whether an empty line may be put between files: none is ever selected."""
         self.names: list[str] = []
+        self.prefixes: list[tuple[int, str]] = []
+        """(the place of the first name, what stands before the names from there on)"""
         self.contents: list[bytes] = []
-        self.sizes: list[int] = []
         self.weight = 0
         self.found = False
 
     def add(self, name: str, data: bytes) -> None:
         """One more file, a small one."""
-        self._append([name], [data], [len(data)])
+        self._append("", [name], [data], len(data))
 
-    def extend(self, names: list[str], contents: Sequence[bytes | None]) -> bool:
-        """More files, if the contents of all of them are known and small; whether they are."""
+    def extend(self, prefix: str, names: list[str], contents: Sequence[bytes | None]) -> bool:
+        """More files, if the contents of all of them are known and small; whether they are. `prefix` stands before each name."""
         try:
-            sizes = list(map(len, contents))  # type: ignore[arg-type]
+            size = sum(map(len, contents))  # type: ignore[arg-type]
         except TypeError:
             return False
-        if max(sizes, default=0) > SMALL:
+        if size <= _FULL:
+            self._append(prefix, names, contents, size)  # type: ignore[arg-type]
+            return True
+        sizes = list(map(len, contents))  # type: ignore[arg-type]
+        if max(sizes) > SMALL:
             return False
         for start in range(0, len(names), _GROUP):
             stop = start + _GROUP
-            self._append(names[start:stop], contents[start:stop], sizes[start:stop])  # type: ignore[arg-type]
+            self._append(prefix, names[start:stop], contents[start:stop], sum(sizes[start:stop]))  # type: ignore[arg-type]
         return True
 
-    def _append(self, names: list[str], contents: Sequence[bytes], sizes: list[int]) -> None:
+    def _append(self, prefix: str, names: list[str], contents: Sequence[bytes], size: int) -> None:
+        if not self.prefixes or self.prefixes[-1][1] != prefix:
+            self.prefixes.append((len(self.names), prefix))
         self.names += names
         self.contents += contents
-        self.sizes += sizes
-        self.weight += sum(sizes) + 64 * len(sizes)
+        self.weight += size + 64 * len(names)
         if self.weight > _FULL:
             self.flush()
 
     def flush(self) -> bool:
         """Search what was gathered; whether a line of any file so far was selected."""
-        names, contents, sizes = self.names, self.contents, self.sizes
+        names, contents = self.names, self.contents
         if names:
             self.ctx.budget.step(len(names) + (self.weight >> 10))
-            self.names, self.contents, self.sizes, self.weight = [], [], [], 0
-            whole = b"".join(contents)
+            shown = _Names(names, self.prefixes)
+            self.names, self.prefixes, self.contents, self.weight = [], [], [], 0
+            whole = (b"\n" if self.spaced else b"").join(contents)
             if self.needle and whole.find(self.needle) < 0:
                 return self.found
-            joined = _joined(whole, contents, sizes)
-            if joined is not None:
-                self._search(names, *joined)
+            plain = _plain(whole, contents, spaced=self.spaced)
+            if plain is not None:
+                text, files = plain
+                self._search(shown, text, functools.partial(_ends, files, spaced=self.spaced))
             else:
-                for name, data in zip(names, contents, strict=True):
+                for name, data in zip(shown, contents, strict=True):
                     self.found |= self.search_one(name, data)
         return self.found
 
-    def _search(self, names: list[str], whole: str, ends: list[int]) -> None:
+    def _search(self, names: _Names, whole: str, ends: Callable[[], list[int]]) -> None:
         report = self.report
-        text = whole[:-1]
+        text = whole if self.spaced else whole.removesuffix("\n")
         if report.list_files is not None:
             found = self.search.pieces(text, ends) if whole else []
             self.found |= bool(found)
@@ -104,18 +114,17 @@ class FileBatch:
                 self.ctx.stdout.write(encode("".join([report.name_suffix(names[at]) for at in chosen])))
             return
         places = self.search.places(text) if whole else []
-        if self.account is not None:
+        if self.counts:
+            self.found |= bool(places)
             starts = [start for start, _ in places]
-            before = 0
-            for name, end in zip(names, ends, strict=True):
-                after = bisect_left(starts, end)
-                self.found |= self.account(after - before, name)
-                before = after
+            before = [bisect_left(starts, end) for end in ends()]
+            numbers = map(sub, before, [0, *before])
+            self.ctx.stdout.write(encode("".join([report.count_line(name, number) for name, number in zip(names, numbers, strict=True)])))
         elif places:
             self.found = True
-            self._write(names, whole, places, ends)
+            self._write(names, whole, places, ends())
 
-    def _write(self, names: list[str], whole: str, places: list[tuple[int, int]], ends: list[int]) -> None:
+    def _write(self, names: _Names, whole: str, places: list[tuple[int, int]], ends: list[int]) -> None:
         report = self.report
         mark = "\0" if report.null_names else ":"
         out: list[str] = []
@@ -137,15 +146,45 @@ class FileBatch:
         self.ctx.stdout.write(encode("".join(out)))
 
 
-def _joined(whole: bytes, contents: list[bytes], sizes: list[int]) -> tuple[str, list[int]] | None:
-    """All as one text, each ending with a newline unless it is empty, and where each ends; None when one is not plain text."""
+class _Names:
+    """The names of the gathered files, put together when they are asked for."""
+
+    def __init__(self, names: list[str], prefixes: list[tuple[int, str]]) -> None:
+        self._names = names
+        self._starts = [start for start, _ in prefixes]
+        self._prefixes = [prefix for _, prefix in prefixes]
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def __iter__(self) -> Iterator[str]:
+        for start, stop, prefix in zip(self._starts, [*self._starts[1:], len(self._names)], self._prefixes, strict=True):
+            for name in self._names[start:stop]:
+                yield prefix + name
+
+    def __getitem__(self, at: int) -> str:
+        return self._prefixes[bisect_right(self._starts, at) - 1] + self._names[at]
+
+
+def _plain(whole: bytes, contents: list[bytes], *, spaced: bool) -> tuple[str, Sequence[bytes | str]] | None:
+    """All as one text in which every file is empty or ends with a newline, and the files; None when one is not plain text.
+
+    `whole` is all of them in a row, if `spaced` with a newline between one and the next.
+    """
     if 0 in whole:
         return None
-    if whole.isascii() and set(map(_LAST, filter(None, contents))) <= {10}:
-        return decode(whole), list(accumulate(sizes))
+    if whole.isascii() and (spaced or set(map(_LAST, filter(None, contents))) <= {10}):
+        return decode(whole), contents
     try:
         texts = [str(data, "utf-8") for data in contents]
     except UnicodeDecodeError:
         return None
-    texts = [text if not text or text.endswith("\n") else f"{text}\n" for text in texts]
-    return "".join(texts), list(accumulate(map(len, texts)))
+    if not spaced:
+        texts = [text if not text or text.endswith("\n") else f"{text}\n" for text in texts]
+    return ("\n" if spaced else "").join(texts), texts
+
+
+def _ends(files: Sequence[bytes | str], *, spaced: bool) -> list[int]:
+    """Where each file ends, with the newline after it."""
+    ends = accumulate(map(len, files))
+    return [end + at for at, end in enumerate(ends, 1)] if spaced else list(ends)

@@ -117,6 +117,14 @@ class Report:
         shown = self.colors.paint("fn", name) if self.colors else name
         return shown + ("\0" if self.null_names else "\n")
 
+    def count_line(self, name: str, number: int) -> str:
+        """The number of a file's selected lines, on a line of its own."""
+        if not self.with_filename:
+            return f"{number}\n"
+        colors = self.colors
+        mark = "\0" if self.null_names else ":" if colors is None else colors.paint("se", ":")
+        return f"{name if colors is None else colors.paint('fn', name)}{mark}{number}\n"
+
     def align(self, source: ByteReader | bytes) -> None:
         """With -T, numbers take as many columns as the largest of a file may; of what has no size, any number."""
         if not self.initial_tab:

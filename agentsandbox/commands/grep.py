@@ -313,7 +313,7 @@ class _Grep:
             report.with_filename = False
         self._quick = self._quick_file(many=recurse or len(operands) > 1)
         for names, contents in self._groups(operands):
-            if self._batch is not None and self._batch.extend(names, contents):
+            if self._batch is not None and self._batch.extend("", names, contents):
                 continue
             if self._search_group(names, contents, implicit=not args.operands):
                 break
@@ -440,13 +440,14 @@ class _Grep:
 
     def _gather(self, shown: str, names: list[str], kinds: list[int], contents: list[bytes | None], needle: bytes) -> list[str] | None:
         """Leave the files of a directory to the batch, and give its directories; None if something must be looked at by itself."""
-        found = set(kinds)
-        if self._batch is None or not found <= _GATHERED or (self.follow and stat.S_IFLNK in found):
+        if self._batch is None:
             return None
         self.ctx.budget.step(len(names))
-        full = [shown + name for name in names]
         entered: list[str] = []
-        if len(found) > 1 or stat.S_IFREG not in found or self.filter.names_files:
+        if self.filter.names_files or kinds.count(stat.S_IFREG) < len(kinds):
+            found = set(kinds)
+            if not found <= _GATHERED or (self.follow and stat.S_IFLNK in found):
+                return None
             enters = self.filter.enters
             entered = [name for name, kind in zip(names, kinds, strict=True) if kind == stat.S_IFDIR and enters(shown + name)]
             wanted = [kind == stat.S_IFREG for kind in kinds]
@@ -455,10 +456,10 @@ class _Grep:
                     wanted = [data is None or data.find(needle) >= 0 for data in contents]
                 wanted = [
                     worth and kind == stat.S_IFREG and self.filter.admits(name)
-                    for worth, kind, name in zip(wanted, kinds, full, strict=True)
+                    for worth, kind, name in zip(wanted, kinds, names, strict=True)
                 ]
-            full, contents = list(compress(full, wanted)), list(compress(contents, wanted))
-        return entered if self._batch.extend(full, contents) else None
+            names, contents = list(compress(names, wanted)), list(compress(contents, wanted))
+        return entered if self._batch.extend(shown, names, contents) else None
 
     def _worth_reading(self, names: list[str], kinds: list[int], contents: list[bytes | None], needle: bytes) -> Iterator[_Entry]:
         """Those of a directory's entries that may hold what every match holds."""
@@ -524,7 +525,7 @@ class _Grep:
         listed = report.list_files is not None and not (report.invert or report.quiet)
         if not many or report.bytewise or not (counted or listed or (report.lines_only and report.colors is None)):
             return run
-        batch = self._batch = FileBatch(ctx, search, report, run, self._account if counted else None)
+        batch = self._batch = FileBatch(ctx, search, report, run)
 
         def gather(name: str, data: bytes) -> bool:
             if len(data) <= SMALL:
@@ -564,13 +565,7 @@ class _Grep:
             if report.list_files == (selected > 0):
                 self.ctx.stdout.write(encode(report.name_suffix(name)))
         elif report.count:
-            prefix = ""
-            if report.with_filename:
-                colors = report.colors
-                prefix = (colors.paint("fn", name) if colors else name) + (
-                    "\0" if report.null_names else colors.paint("se", ":") if colors else ":"
-                )
-            self.ctx.print(f"{prefix}{selected}")
+            self.ctx.stdout.write(encode(report.count_line(name, selected)))
         return selected > 0
 
 

@@ -114,6 +114,10 @@ class LineSearch:
         """The search whose patterns a text is matched by."""
         return self
 
+    def never_empty(self) -> bool:
+        """Whether no empty line is ever selected."""
+        return bool(self.needle or self.lowered) or not self.test("")
+
     # one line
 
     def test(self, line: str) -> bool:
@@ -239,17 +243,20 @@ class LineSearch:
         budget = self.budget
         return self._jump(text, lambda whole, position: regex.search(whole, position, budget))
 
-    def pieces(self, text: str, ends: Sequence[int]) -> list[int]:
-        """Which pieces of a text hold a line that matches: each is empty or whole lines, and ends before the place in `ends`."""
+    def pieces(self, text: str, ends: Callable[[], Sequence[int]]) -> list[int]:
+        """Which pieces of a text hold a line that matches: each is empty or whole lines; `ends` tells before which places they end."""
         if len(self.plain) == 1 and self.plain[0]:
             found: list[int] = []
             start = text.find(self.plain[0])
+            limits = ends() if start >= 0 else ()
             while start >= 0:
-                found.append(bisect_right(ends, start))
-                start = text.find(self.plain[0], ends[found[-1]])
+                found.append(bisect_right(limits, start))
+                start = text.find(self.plain[0], limits[found[-1]])
             self.budget.step(len(found) // 8 + 1)
             return found
-        return list(dict.fromkeys([bisect_right(ends, start) for start, _ in self.places(text)]))
+        places = self.places(text)
+        limits = ends() if places else ()
+        return list(dict.fromkeys([bisect_right(limits, start) for start, _ in places]))
 
     def _jump_all(self, text: str) -> list[tuple[int, int]]:
         if len(self.plain) == 1:
