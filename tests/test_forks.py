@@ -74,3 +74,12 @@ def test_the_environment_of_a_fork() -> None:
     with Sandbox() as sandbox:
         sandbox.execute("export A=1")
         assert sandbox.fork().env["A"] == "1"
+
+
+def test_a_subshell_has_every_attribute() -> None:
+    with Sandbox() as sandbox:
+        sandbox.execute("trap : EXIT; x=1")
+        shell = sandbox._shell
+        assert shell is not None
+        twin = shell.fork()
+        assert [name for name in type(shell).__slots__ if hasattr(shell, name) and not hasattr(twin, name)] == []

@@ -287,12 +287,11 @@ class Variables:
         twin = Variables(self.limit, owner, self.readers, self.writers)
         twin.values = self.values.copy()
         twin.attributes = self.attributes.copy()
-        for name, flags in self.attributes.items():
-            if flags & (ARRAY | ASSOCIATIVE):
-                value = twin.values.get(name)
-                if isinstance(value, (IndexedArray, AssociativeArray)):
-                    twin.values[name] = value.copy()
-        twin.scopes = [scope.copy() for scope in self.scopes]
+        for name, value in self.values.items():
+            if type(value) is not str and isinstance(value, (IndexedArray, AssociativeArray)):
+                twin.values[name] = value.copy()
+        if self.scopes:
+            twin.scopes = [scope.copy() for scope in self.scopes]
         twin._environment = self._environment
         twin.before_export_all = self.before_export_all
         return twin

@@ -39,8 +39,11 @@ def find_on_path(shell: Shell, name: str, path: str | None) -> str | None:
     for directory in (DEFAULT_PATH if path is None else path).split(":"):
         shell.budget.step(4)
         candidate = f"{directory or '.'}/{name}"
+        full = shell.path(candidate)
+        if not fs.exists(full):  # quicker to ask than to be refused
+            continue
         try:
-            info = fs.stat(shell.path(candidate))
+            info = fs.stat(full)
         except OSError:
             continue
         if info.is_dir:

@@ -8,6 +8,7 @@ from types import MappingProxyType
 
 from agentsandbox.errors import Exit
 from agentsandbox.expansion.variables import ARRAY, EXPORT, READONLY, UNSET, IndexedArray, Variables, is_name
+from agentsandbox.interpreter.forking import take_over
 from agentsandbox.interpreter.jobs import JobTable
 from agentsandbox.interpreter.specials import NOTHING_RUN, READERS, SPECIAL_ATTRIBUTES, UNSEEDED, WRITERS
 from agentsandbox.streams import Stream, encode
@@ -421,16 +422,12 @@ class Shell:
     def fork(self) -> Shell:
         """A subshell's copy. Descriptors are shared: what it opens with `exec` it owns alone."""
         twin = Shell.__new__(Shell)
-        for slot in _COPIED:
-            setattr(twin, slot, getattr(self, slot))
+        take_over(twin, self)
         twin.variables = self.variables.fork(twin)
         twin.values = twin.variables.values
         twin.attributes = twin.variables.attributes
         twin.owned = {}
         twin.base_fds = self.fds
-        twin.positional = self.positional
-        twin.arguments = self.arguments
-        twin.tells_signals = self.tells_signals
         twin.frames = self.frames.copy()
         twin.directories = self.directories.copy()
         twin.aliases = self.aliases.copy()
@@ -685,10 +682,3 @@ class Shell:
 
 
 _INLINED = frozenset((":", "true", "false", "echo", "[", "test", "local", "break", "continue", "return", "read"))
-_OWN = frozenset(
-    """
-    variables values attributes owned base_fds frames directories aliases hashed process_files function_traps pending_traps jobs level
-    loops own_depth pid traps
-    """.split()
-)
-_COPIED = tuple(slot for slot in Shell.__slots__ if slot not in _OWN)
