@@ -143,7 +143,7 @@ def put(target: Value, key: Value, value: Value, budget: Budget, owned: dict[int
         elif type(target) is Rows:
             at = _check_index(target, key, budget)
             if owned is None and at < len(target):
-                return target.replaced(at, value)
+                return target.spliced(at, at + 1, (value,))
             target = plain(target)
         elif type(target) is not list:
             _refuse(target, key)
@@ -167,11 +167,11 @@ def put(target: Value, key: Value, value: Value, budget: Budget, owned: dict[int
 def _put_slice(target: Value, key: dict[str, Value], value: Value) -> Value:
     if isinstance(target, str):
         raise JqError("Cannot update string slices")
-    items: list[Value] = plain(target) or []
+    items: Value = [] if target is None else target
     first, last = slice_bounds(len(items), key.get("start"), key.get("end"))
     if not isinstance(value, ARRAYS):
         raise JqError("A slice of an array can only be assigned another array")
-    return items[:first] + plain(value) + items[last:]
+    return items.spliced(first, last, value) if type(items) is Rows else items[:first] + value + items[last:]
 
 
 def get_path(target: Value, path: Iterable[Value]) -> Value:
@@ -200,7 +200,7 @@ def put_path_owned(target: Value, path: Value, value: Value, budget: Budget, own
     return value
 
 
-def _delete_items(target: list[Value], keys: list[Value], budget: Budget) -> list[Value]:
+def _delete_items(target: Value, keys: list[Value], budget: Budget) -> Value:
     gone: set[int] = set()
     for key in keys:
         if is_number(key):
@@ -212,16 +212,15 @@ def _delete_items(target: list[Value], keys: list[Value], budget: Budget) -> lis
             gone.update(range(first, last))
         else:
             raise JqError(f"Cannot delete {KINDS[type(key)]} element of array")
-    return [item for at, item in enumerate(target) if at not in gone]
+    return target.without(gone) if type(target) is Rows else [item for at, item in enumerate(target) if at not in gone]
 
 
 def _delete_keys(target: Value, keys: list[Value], budget: Budget) -> Value:
     """Members of one container, all at once: the indices are those of before."""
     if target is None or not keys:
         return target
-    target = plain(target)
     budget.step(len(target) // 16 + 1 if isinstance(target, CONTAINERS) else 1)
-    if isinstance(target, list):
+    if isinstance(target, ARRAYS):
         return _delete_items(target, keys, budget)
     if isinstance(target, dict):
         for key in keys:

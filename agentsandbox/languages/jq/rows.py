@@ -6,7 +6,7 @@ asks for them with `listed`, which refuses what would be too much.
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from itertools import chain, islice
 
 from agentsandbox.errors import LimitReached
@@ -183,11 +183,25 @@ class Rows:
         made.extend(self._tail[max(first - start, 0) : max(last - start, 0)])
         return made
 
-    def replaced(self, at: int, item: Any) -> Rows:
-        """The array with another item at an index that it has."""
-        made = self._part(0, at)
-        made.append(item)
-        made.extend(self._part(at + 1, len(self)))
+    def spliced(self, first: int, last: int, items: Iterable[Any]) -> Rows:
+        """The array with other items in place of those from `first` on before `last`."""
+        made = self._part(0, first)
+        made.extend(items)
+        made.extend(self._part(last, len(self)))
+        return made
+
+    def without(self, gone: set[int]) -> Rows:
+        """The array without the items at these indices."""
+        made = Rows(self._budget, self._pack)
+        places = sorted(gone)
+        start = 0
+        for block, end in zip(self._blocks, self._ends, strict=True):
+            if bisect_left(places, start) == bisect_left(places, end):
+                made.add(block, end - start)
+            else:
+                made.extend([item for at, item in enumerate(block[0](block[1]), start) if at not in gone])
+            start = end
+        made.extend([item for at, item in enumerate(self._tail, start) if at not in gone])
         return made
 
     def __add__(self, other: Iterable[Any]) -> Rows:
