@@ -339,24 +339,30 @@ def _slice(node: Parameter, reader: ParameterReader, words: Words) -> ParameterR
     single, many, shown = reader.single, reader.many, reader.shown
     length_source = node.operands[1].source if length is not None else ""
 
+    def cut(host: ExpansionHost, text: str) -> tuple[int, str]:
+        start, count = offset(host), length(host) if length is not None else None
+        if host.bytewise and not text.isascii():
+            return start, decode(encode(slice_text(bytewise(text), start, count, length_source)))
+        return start, slice_text(text, start, count, length_source)
+
     def slice_single(host: ExpansionHost) -> str | None:
         text = single(host)
         if text is None:
             if host.nounset:
                 raise unbound(shown)
             return None
-        start, count = offset(host), length(host) if length is not None else None
-        if host.bytewise and not text.isascii():
-            return decode(encode(slice_text(bytewise(text), start, count, length_source)))
-        return slice_text(text, start, count, length_source)
+        return cut(host, text)[1]
 
     if many is None:
         return ParameterReader(shown, slice_single)
 
     def slice_many(host: ExpansionHost) -> list[str]:
+        value = None if node.name in ("@", "*") else host.variables.lookup(node.name)
+        if isinstance(value, (str, int)):  # no array: its text is cut, and nothing is left of it beyond its ends
+            start, text = cut(host, str(value))
+            return [text] if abs(start) <= len(str(value)) else []
         start, count = offset(host), length(host) if length is not None else None
         if count is not None and count < 0:
-            value = host.variables.lookup(node.name)
             end = (
                 len(host.positional) + 1 if node.name in ("@", "*") else value.end() if isinstance(value, IndexedArray) else len(many(host))
             )
@@ -365,7 +371,6 @@ def _slice(node: Parameter, reader: ParameterReader, words: Words) -> ParameterR
             raise ExpansionError(f"{length_source.strip()}: substring expression < 0")
         if node.name in ("@", "*"):
             return slice_list([host.name, *host.positional], start, count, len(host.positional) + 1)
-        value = host.variables.lookup(node.name)
         if isinstance(value, IndexedArray):
             end = value.end()
             start = start + end if start < 0 else start
@@ -442,7 +447,7 @@ def _parse_target(text: str) -> tuple[str, Word | None] | None:
         return None
     if match.end() == len(text):
         return text, None
-    if text[match.end()] == "[" and text.endswith("]"):
+    if text[match.end()] == "[" and text.endswith("]") and match.end() + 2 < len(text):
         from agentsandbox.syntax.parser import Parser
 
         reader = Parser(text)
@@ -467,6 +472,8 @@ def _indirect(node: Parameter, words: Words) -> ParameterReader:
         value = host.values.get(node.name)
         if isinstance(value, NameReference) and node.subscript is None:
             shown = host.variables.resolve(node.name)
+            if not value.target:
+                raise ExpansionError(f"{node.name}: invalid indirect expansion")
             return ParameterReader(node.name, lambda _: shown.removeprefix(HIDDEN) or value.shown)
         text = pointer.single(host)
         if text is None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 
 from agentsandbox.expansion.errors import ExpansionError
+from agentsandbox.expansion.references import split_reference
 from agentsandbox.streams import encode
 
 TYPE_CHECKING = False
@@ -345,7 +346,7 @@ class Variables:
                 return None
             if "[" in target:
                 base, _, subscript = target.partition("[")
-                return self.element(base, self.owner.subscript(subscript[:-1]))
+                return self.element(base, self.owner.key(base, subscript[:-1]))
             return self.get(target)
         return None
 
@@ -358,7 +359,7 @@ class Variables:
                 return None
             if "[" in target:
                 base, _, subscript = target.partition("[")
-                return self.element(base, self.owner.subscript(subscript[:-1]))
+                return self.element(base, self.owner.key(base, subscript[:-1]))
             return self.lookup(target)
         if value is None and name in self.readers:
             return self.readers[name](self.owner)
@@ -442,7 +443,7 @@ class Variables:
         reference = self.values.get(name)
         if not isinstance(reference, NameReference) or not reference.target:
             text = str(value)
-            if not _is_reference_target(text):
+            if split_reference(text) is None:
                 raise ExpansionError(f"`{text}': not a valid identifier")
             self.values[name] = NameReference(text)
             return
@@ -453,7 +454,7 @@ class Variables:
             self.owner.warn(f"{name}: circular name reference")  # looked for twice
         if "[" in target:
             base, _, subscript = target.partition("[")
-            self.assign_element(base, self.owner.subscript(subscript[:-1]), str(value))
+            self.assign_element(base, self.owner.key(base, subscript[:-1]), str(value))
         else:
             self.assign(target, value)
 
@@ -477,7 +478,7 @@ class Variables:
         name = self.resolve(name) or name
         if "[" in name:
             base, _, subscript = name.partition("[")
-            self.append_element(base, self.owner.subscript(subscript[:-1]), str(value))
+            self.append_element(base, self.owner.key(base, subscript[:-1]), str(value))
             return
         flags = self.attributes.get(name, 0)
         if flags & READONLY:
@@ -788,13 +789,6 @@ class Variables:
 def is_name(text: str) -> bool:
     """Whether a variable or function can be called so (POSIX 3.235)."""
     return text.isidentifier() and text.isascii()
-
-
-def _is_reference_target(text: str) -> bool:
-    base, bracket, subscript = text.partition("[")
-    if bracket and not subscript.endswith("]"):
-        return False
-    return is_name(base)
 
 
 def _wrap(number: int) -> int:

@@ -1,14 +1,16 @@
-"""The first line of a script, as Linux reads it when the file is executed."""
+"""The first line of a script, as Linux reads it when the file is executed, and as bash looks at it."""
 
 from __future__ import annotations
 
 from agentsandbox.fs.skeleton import COMMAND_MARK
 from agentsandbox.streams import decode
 
-__all__ = ["shebang_of"]
+__all__ = ["is_binary", "shebang_of"]
 
 _LONGEST = 256
 """Bytes of the file that are looked at."""
+_SAMPLE = 80
+"""Bytes that bash looks at."""
 
 
 def shebang_of(content: bytes) -> tuple[str, str] | None:
@@ -18,3 +20,9 @@ def shebang_of(content: bytes) -> tuple[str, str] | None:
     line = content[2:_LONGEST].partition(b"\n")[0].partition(b"\0")[0].strip(b" \t")
     path = line.replace(b"\t", b" ").partition(b" ")[0]
     return (decode(path), decode(line[len(path) :].strip(b" \t"))) if path else None
+
+
+def is_binary(content: bytes) -> bool:
+    """Whether bash does not take it for a script: a NUL stands in the first line or, after "#!", in the second."""
+    lines = content[:_SAMPLE].split(b"\n", 2)
+    return content.startswith(COMMAND_MARK) or any(b"\0" in line for line in lines[: 2 if content.startswith(b"#!") else 1])

@@ -10,7 +10,7 @@ from agentsandbox.syntax.nodes import ArithmeticSubstitution, ArrayElement, Arra
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from typing import Protocol
 
     from agentsandbox.interpreter.shell import Shell
@@ -29,7 +29,7 @@ __all__ = ["BoundAssignment", "assign_array", "bind_assignment", "compile_assign
 class BoundAssignment:
     """An assignment whose words are expanded; `apply` makes it. The value is a text, a number, or array elements."""
 
-    __slots__ = ("append", "name", "raw", "source", "subscript", "value")
+    __slots__ = ("append", "name", "raw", "source", "subscript", "value", "written")
 
     def __init__(
         self, name: str, value: str | int | list[Element], subscript: str | None, append: bool, source: str = "", raw: str | None = None
@@ -40,6 +40,8 @@ class BoundAssignment:
         self.append = append
         self.source = source
         self.raw = raw  # the subscript before it was expanded
+        self.written: Sequence[str] = ()
+        """The elements of an array literal that stands alone, for errors."""
 
     def apply(self, shell: Shell) -> None:
         """Assign."""
@@ -47,7 +49,7 @@ class BoundAssignment:
         value = self.value
         if isinstance(value, list):
             try:
-                assign_array(shell, self.name, value, self.append)
+                assign_array(shell, self.name, value, self.append, self.written)
             except ExpansionError as error:
                 error.named = False
                 raise
@@ -78,15 +80,11 @@ class BoundAssignment:
     def elements_text(self) -> str:
         """As `set -x` shows an array literal that is an argument: its elements expanded."""
         assert isinstance(self.value, list)
-        shown = [
-            (f"[{shell_quote_single(key)}]{'+' if adds else ''}=" if key is not None else "") + shell_quote_single(text)
-            for key, adds, text in self.value
-        ]
-        return f"{self._target(None)}({' '.join(shown)})"
+        return f"{self._target(None)}({' '.join([_quoted(element) for element in self.value])})"
 
 
-def assign_array(shell: Shell, name: str, elements: list[Element], append: bool) -> None:
-    """name=(…) or name+=(…)"""
+def assign_array(shell: Shell, name: str, elements: list[Element], append: bool, written: Sequence[str] = ()) -> None:
+    """name=(…) or name+=(…); `written` are the elements as errors show those of an associative array."""
     variables = shell.variables
     value = shell.values.get(name)
     if isinstance(value, NameReference):
@@ -98,7 +96,7 @@ def assign_array(shell: Shell, name: str, elements: list[Element], append: bool)
     size = len(value) if append and isinstance(value, (IndexedArray, AssociativeArray)) else 0
     shell.budget.charge(32 * (size + len(elements)))
     if isinstance(value, AssociativeArray) or flags & ASSOCIATIVE:
-        _assign_associative(shell, name, elements, append)
+        _assign_associative(shell, name, elements, append, written or [_quoted(element) for element in elements])
         return
     if append:
         array = variables.array_for_writing(name)
@@ -119,7 +117,7 @@ def assign_array(shell: Shell, name: str, elements: list[Element], append: bool)
             shell.complain(f"[{key}]={text}: cannot assign to non-numeric index")
             continue
         if key is not None:
-            wanted = variables.evaluate(shell.subscript(key))
+            wanted = variables.evaluate(shell.key(name, key))
             if wanted < -array.end():
                 shell.fault(f"[{key}]={text}: bad array subscript")
                 continue
@@ -137,7 +135,14 @@ ARRAY_ONLY = 1 << 5
 """The attribute ARRAY after the bits for EXPORT and READONLY are shifted out."""
 
 
-def _assign_associative(shell: Shell, name: str, elements: list[Element], append: bool) -> None:
+def _quoted(element: Element) -> str:
+    """An element with its words expanded."""
+    key, adds, text = element
+    subscript = "" if key is None else f"[{shell_quote_single(key)}]{'+' if adds else ''}="
+    return subscript + shell_quote_single(text)
+
+
+def _assign_associative(shell: Shell, name: str, elements: list[Element], append: bool, written: Sequence[str]) -> None:
     variables = shell.variables
     if append:
         array = variables.array_for_writing(name, associative=True)
@@ -149,16 +154,16 @@ def _assign_associative(shell: Shell, name: str, elements: list[Element], append
         texts = [text for _, _, text in elements]
         for position in range(0, len(texts), 2):
             if not texts[position]:
-                shell.fault("'': bad array subscript")
+                shell.fault(f"{written[position]}: bad array subscript")
                 continue
             array.set(texts[position], variables.converted(name, texts[position + 1] if position + 1 < len(texts) else ""))
         return
-    for key, adds, text in elements:
+    for (key, adds, text), shown in zip(elements, written, strict=True):
         if key is None:
-            shell.fault(f"{name}: {shell_quote_single(text)}: must use subscript when assigning associative array")
+            shell.fault(f"{name}: {shown}: must use subscript when assigning associative array")
             continue
         if not key:
-            shell.fault(f"[{key}]={text}: bad array subscript")
+            shell.fault(f"{shown}: bad array subscript")
             continue
         if adds:
             text = (array.get(key) or "") + text
@@ -169,13 +174,19 @@ def _assign_associative(shell: Shell, name: str, elements: list[Element], append
 
 
 def _compile_elements(literal: ArrayLiteral) -> Callable[[Shell, bool], list[Element]]:
+    pairs = bool(literal.elements) and literal.elements[0].subscript is None
+    """Whether an associative array gets (key value key value …), where [key]=value is a text as any other."""
+
     def compile_one(element: ArrayElement) -> Callable[[Shell, bool, list[Element]], None]:
         if element.subscript is not None:
             key, text, append = WORDS.subscript(element.subscript), WORDS.string(element.value, assignment=True), element.append
             untilded = WORDS.subscript(element.value)
 
             def keyed(shell: Shell, associative: bool, out: list[Element]) -> None:
-                out.append((key(shell), append, (untilded if associative else text)(shell)))
+                if pairs and associative:
+                    out.append((None, False, f"[{key(shell)}]{'+' if append else ''}={untilded(shell)}"))
+                else:
+                    out.append((key(shell), append, (untilded if associative else text)(shell)))
 
             return keyed
         fields, whole = WORDS.fields(element.value, in_list=True), WORDS.subscript(element.value)
@@ -228,9 +239,14 @@ def bind_assignment(node: Assignment, *, argument: bool = False) -> Binder:
             return _refuse_list(f"{name}[{node.subscript.source}]")
         elements = _compile_elements(node.value)
         source = written_literal(node)
+        written = () if argument else [_written(element) for element in node.value.elements]
 
         def bind_list(shell: Shell, associative: bool = False) -> BoundAssignment:
-            return BoundAssignment(name, elements(shell, associative or shell.variables.is_associative(name)), None, append, source)
+            associative = associative or shell.variables.is_associative(name)
+            bound = BoundAssignment(name, elements(shell, associative), None, append, source)
+            if associative:
+                bound.written = written
+            return bound
 
         return bind_list
     text = WORDS.string(node.value, assignment=True)
@@ -243,9 +259,9 @@ def bind_assignment(node: Assignment, *, argument: bool = False) -> Binder:
         value = text(shell)
         as_text = argument or raw in ("@", "*") or shell.variables.is_associative(name)
         key = (subscript if as_text else index)(shell)
-        if not key and (not raw or shell.variables.is_associative(name)):
+        if not key and not argument and (not raw or shell.variables.is_associative(name)):
             raise ExpansionError(f"{name}[{raw}]: bad array subscript")
-        return BoundAssignment(name, value, key, append, source, raw)
+        return BoundAssignment(name, value, key, append, source, raw if key or not argument else "")
 
     return bind
 

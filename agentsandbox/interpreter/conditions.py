@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from agentsandbox.expansion.errors import ExpansionError
+from agentsandbox.expansion.references import split_reference
 from agentsandbox.expansion.variables import READONLY, AssociativeArray, IndexedArray
 from agentsandbox.interpreter.dispatch import compiles
 from agentsandbox.interpreter.failures import command_failed, expansion_failed
@@ -67,8 +68,11 @@ class ShellTests:
     def is_set(self, name: str) -> bool:
         """`-v`: a variable, or name[subscript]."""
         variables = self.shell.variables
-        base, bracket, subscript = name.partition("[")
-        if not bracket:
+        found = (name, None) if "[" not in name else split_reference(name)
+        if found is None:
+            return False
+        base, subscript = found
+        if subscript is None:
             if name.isdigit() and name.isascii():
                 return 0 < int(name) <= len(self.shell.positional) or name == "0"
             value = variables.lookup(name)
@@ -77,7 +81,6 @@ class ShellTests:
             if isinstance(value, AssociativeArray):
                 return "0" in value.items
             return value is not None
-        subscript = subscript[:-1]
         if subscript in ("@", "*"):
             value = variables.lookup(base)
             if isinstance(value, AssociativeArray):

@@ -10,7 +10,7 @@ import stat as stat_module
 from agentsandbox.command import CommandContext
 from agentsandbox.errors import CommandError, Exit, Interrupted, PipeClosed
 from agentsandbox.expansion.errors import ExpansionError
-from agentsandbox.fs.shebang import shebang_of
+from agentsandbox.fs.shebang import is_binary, shebang_of
 from agentsandbox.fs.skeleton import COMMAND_MARK, command_of
 from agentsandbox.processes import SIGNALS
 from agentsandbox.quoting import ansi_quote, needs_ansi
@@ -376,7 +376,7 @@ def _run_script(shell: Shell, shown: str, full: str, content: bytes, argv: Seque
     line = shebang_of(content)
     if line is not None:
         return _run_interpreted(shell, line, shown, full, content, argv, environment)
-    if b"\0" in content[:80].partition(b"\n")[0]:
+    if is_binary(content):
         raise CommandError(f"{shown}: cannot execute binary file: Exec format error", 126)
     language = _BY_EXTENSION.get(full.rpartition(".")[2] if "." in full.rpartition("/")[2] else "")
     if language is None:
@@ -423,6 +423,9 @@ def _run_shell_script(
 ) -> int:
     from agentsandbox.interpreter.scripts import expand_escapes, run_script_text
 
+    if is_binary(content) and not posix:
+        shell.write(f"{shown}: {shown}: cannot execute binary file\n", 2)
+        return 126
     return run_script_text(
         shell,
         decode(content.replace(b"\0", b"")),

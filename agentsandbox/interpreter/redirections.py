@@ -218,16 +218,12 @@ def _place(node: Redirection, default: int) -> Callable[[Shell, Table, Stream], 
     return place
 
 
-def _subscript(shell: Shell, subscript: str) -> str:
-    return shell.expand_text(subscript[:-1]) if "$" in subscript or "`" in subscript else subscript[:-1]
-
-
 def _hold(shell: Shell, variable: str, number: str) -> None:
     """Give the variable of {name}> or {name[subscript]}> the number of the descriptor."""
     name, bracket, subscript = variable.partition("[")
     try:
         if bracket:
-            shell.variables.assign_element(name, _subscript(shell, subscript), number)
+            shell.variables.assign_element(name, shell.key(name, subscript[:-1]), number)
         else:
             shell.variables.assign(name, number)
     except ExpansionError as error:
@@ -237,7 +233,7 @@ def _hold(shell: Shell, variable: str, number: str) -> None:
 
 def _held(shell: Shell, variable: str) -> str | None:
     name, bracket, subscript = variable.partition("[")
-    return shell.variables.element(name, _subscript(shell, subscript)) if bracket else shell.variables.get(name)
+    return shell.variables.element(name, shell.key(name, subscript[:-1])) if bracket else shell.variables.get(name)
 
 
 def _opened(shell: Shell, name: str, operator: str, opened: list[Stream]) -> Stream:

@@ -9,6 +9,7 @@ import re
 
 from agentsandbox.errors import CommandError, Exit, ShellSyntaxError, Stopped
 from agentsandbox.expansion.errors import ExpansionError
+from agentsandbox.fs.shebang import is_binary
 from agentsandbox.interpreter.dispatch import compile_command
 from agentsandbox.interpreter.execution import POSIX_SHELLS
 from agentsandbox.interpreter.shell import OPTIONS, SHOPT_DEFAULTS, Shell
@@ -445,24 +446,29 @@ def _run_script_file(shell: Shell, name: str, parsed: _Invocation, environment: 
         path = shell.path(file)
         if path.startswith("/dev/"):
             return _run_device(shell, path, file, arguments, environment, prepare)
-        if not fs.exists(path) and "/" not in file:
+        shown = file
+        if not fs.exists(path) and "/" not in file and name.rpartition("/")[2] not in POSIX_SHELLS:
             from agentsandbox.interpreter.execution import find_on_path
 
-            path = shell.path(find_on_path(shell, file, shell.variables.get("PATH")) or path)
+            shown = find_on_path(shell, file, shell.variables.get("PATH")) or file
+            path = shell.path(shown)
         if fs.is_dir(path):
             shell.write(f"{file}: {file}: Is a directory\n", 2)
             return 126
         content = fs.read_bytes(path)
     except OSError as error:
-        message = os.strerror(error.errno or 5)
-        if name.rpartition("/")[2] == "sh" and error.errno == errno.ENOENT:
-            message = "No such file"
+        called = name.rpartition("/")[2]
+        if called == "dash" and error.errno == errno.ENOENT:
+            shell.write(f"{name}: 0: cannot open {file}: No such file\n", 2)
+            return 2
+        message = "No such file" if called == "sh" and error.errno == errno.ENOENT else os.strerror(error.errno or 5)
         shell.write(f"{name}: {file}: {message}\n", 2)
         _hint(shell, file, error)
         return 127 if error.errno == errno.ENOENT else 126
-    if b"\0" in content[:80].partition(b"\n")[0]:
-        shell.write(f"{file}: {file}: cannot execute binary file\n", 2)
+    if is_binary(content):
+        shell.write(f"{shown}: {shown}: cannot execute binary file\n", 2)
         return 126
+    content = content.replace(b"\0", b"")
     errexit = name.rpartition("/")[2] == "sh" and shell.machine.script_errexit
     return run_script_text(shell, decode(content), file, arguments, environment, full_path=path, errexit=errexit, prepare=prepare)
 

@@ -541,17 +541,16 @@ class Shell:
 
         return evaluate_text(self, text)
 
-    def subscript(self, text: str) -> str:
-        """What is between the brackets of a name that a builtin was given as text, or that a name reference holds."""
-        return self.expand_text(text) if any(char in text for char in "$`\"'\\") else text
+    def key(self, name: str, text: str, *, associative: bool = False) -> str:
+        """What is between the brackets of a name that a builtin was given as text, or that a name reference holds.
 
-    def key(self, name: str, text: str) -> str:
-        """As `subscript`, of the array `name`: only an associative one loses its single quotes."""
-        if self.variables.is_associative(name) or not any(char in text for char in "$`\"'\\"):
-            return self.subscript(text)
-        from agentsandbox.interpreter.substitutions import expand_index
+        It is a word for an associative array, as in arithmetic for any other.
+        """
+        if not any(char in text for char in "$`\"'\\"):
+            return text
+        from agentsandbox.interpreter.substitutions import expand_index, expand_key
 
-        return expand_index(self, text)
+        return (expand_key if associative or self.variables.is_associative(name) else expand_index)(self, text)
 
     def expand_text(self, text: str) -> str:
         """A text expanded as inside double quotes: subscripts, PS4, here-documents built at run time."""

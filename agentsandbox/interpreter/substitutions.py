@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     Run = Callable[[Shell], int]
 
-__all__ = ["WORDS", "expand_index", "expand_quoted_text", "finish_process_substitutions", "finishing", "has_no_side_effects"]
+__all__ = ["WORDS", "expand_index", "expand_key", "expand_quoted_text", "finish_process_substitutions", "finishing", "has_no_side_effects"]
 
 
 class _Output(Buffer):
@@ -304,6 +304,23 @@ def expand_quoted_text(shell: Shell, text: str, *, keep_quotes: bool = False) ->
 def expand_index(shell: Shell, text: str) -> str:
     """Expand a text that stands between the brackets of an indexed array."""
     return _index_text(text)(shell)
+
+
+def expand_key(shell: Shell, text: str) -> str:
+    """Expand a text that stands between the brackets of an associative array: a word that is not split."""
+    from agentsandbox.errors import ShellSyntaxError
+
+    try:
+        return _key_text(text)(shell)
+    except ShellSyntaxError as error:
+        raise ExpansionError(error.message) from None
+
+
+@functools.lru_cache(maxsize=256)
+def _key_text(text: str) -> Callable[[Shell], str]:
+    from agentsandbox.syntax.parser import Parser
+
+    return WORDS.subscript(Parser(f"[{text}]").read_subscript())
 
 
 @functools.lru_cache(maxsize=256)

@@ -142,10 +142,18 @@ def is_number(text: str) -> bool:
     return text.isdigit() and text.isascii()
 
 
-def parse_letters(words: Sequence[str], letters: str, *, plus: bool = False) -> tuple[dict[str, str], int]:
+def invalid_number(text: str) -> str:
+    """What bash calls a text that should be a number."""
+    kind = "octal " if text[:1] == "0" and is_number(text[1:2]) else "hex " if text.startswith("0x") else ""
+    return f"{text}: invalid {kind}number"
+
+
+def parse_letters(
+    words: Sequence[str], letters: str, *, plus: bool = False, check: Callable[[str, str], None] | None = None
+) -> tuple[dict[str, str], int]:
     """Options in front of a builtin's operands: letters given ("x:" takes a value), and where the operands begin.
 
-    With `plus`, "+x" is reported as "+x". An unknown letter raises `UsageFailure`.
+    With `plus`, "+x" is reported as "+x". An unknown letter raises `UsageFailure`, a value what `check` raises of (letter, value).
     """
     found: dict[str, str] = {}
     position = 1
@@ -172,6 +180,8 @@ def parse_letters(words: Sequence[str], letters: str, *, plus: bool = False) -> 
                     position += 1
                 else:
                     raise UsageFailure(f"-{letter}: option requires an argument")
+                if check is not None:
+                    check(letter, found[sign + letter])
                 break
             found[sign + letter] = ""
     return found, position

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentsandbox.interpreter.builtins import UsageFailure, define, is_number, parse_letters
+from agentsandbox.interpreter.builtins import UsageFailure, define, invalid_number, is_number, parse_letters
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ def caller(shell: Shell, words: list[str]) -> int:
         return 0
     text = words[position]
     if not is_number(text):
-        raise UsageFailure(f"{text}: invalid number")
+        raise UsageFailure(invalid_number(text))
     level = len(frames) - 1 - int(text[:6])
     if level < 0 or (level == 0 and shell.source in ("environment", "main")):
         return 1

@@ -6,6 +6,7 @@ import re
 
 from agentsandbox.errors import CommandError
 from agentsandbox.expansion.errors import ExpansionError
+from agentsandbox.expansion.references import split_assignment, split_reference
 from agentsandbox.expansion.transformations import attribute_letters, format_array
 from agentsandbox.expansion.variables import (
     ARRAY,
@@ -24,7 +25,7 @@ from agentsandbox.expansion.variables import (
     NameReference,
 )
 from agentsandbox.interpreter.assignments import BoundAssignment
-from agentsandbox.interpreter.builtins import define, parse_letters
+from agentsandbox.interpreter.builtins import UsageFailure, define, parse_letters
 from agentsandbox.interpreter.specials import listed_value
 from agentsandbox.quoting import declare_quote_double
 
@@ -46,7 +47,6 @@ _FLAGS = {
     "t": TRACE,
     "x": EXPORT,
 }
-ARGUMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(?:\[(.*)\])?(\+?=)(.*)", re.DOTALL)
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _USAGE = "declare [-aAfFgiIlnrtux] [name[=value] ...] or declare -p [-aAfFilnrtux] [name ...]"
 
@@ -57,20 +57,21 @@ def parse_argument(shell: Shell, argument: Argument, on: int = 0) -> tuple[str, 
     Such a text is read again: its subscript is expanded, and for an array (…) is an array literal.
     """
     if isinstance(argument, BoundAssignment):
-        if argument.subscript is not None and ("$" in argument.subscript or "`" in argument.subscript):
-            argument.subscript = shell.expand_text(argument.subscript)
+        if argument.subscript is not None:
+            argument.subscript = shell.key(argument.name, argument.subscript, associative=on & ASSOCIATIVE != 0)
         return argument.name, argument
-    match = ARGUMENT.fullmatch(argument)
-    if match is None:
+    parts = split_assignment(argument)
+    if parts is None:
         return argument, None
-    name, subscript, operator, value = match.groups()
-    if subscript is not None and ("$" in subscript or "`" in subscript):
-        subscript = shell.expand_text(subscript)
+    name, subscript, operator, value = parts
+    raw = subscript
+    if subscript is not None:
+        subscript = shell.key(name, subscript, associative=on & ASSOCIATIVE != 0)
     if value.startswith("(") and value.endswith(")"):
         bound = array_from_text(shell, name, value, operator == "+=", on)
         if bound is not None:
             return name, bound
-    return name, BoundAssignment(name, value, subscript, operator == "+=", argument)
+    return name, BoundAssignment(name, value, subscript, operator == "+=", argument, raw)
 
 
 def array_from_text(shell: Shell, name: str, value: str, append: bool, on: int, fresh: bool = False) -> BoundAssignment | None:
@@ -112,6 +113,17 @@ def local(shell: Shell, words: list[Argument]) -> int:
     return _declare(shell, words, local=True)
 
 
+def assign_lists(shell: Shell, words: list[Argument], *, local: bool) -> None:
+    """Make the array literals among the arguments of a command whose options are wrong: bash does so before it looks at them."""
+    letters = "".join([word for word in words[1:] if isinstance(word, str) and word.startswith("-")])
+    on = 0
+    for letter in "aAiluc":
+        on |= _FLAGS[letter] if letter in letters else 0
+    for word in words[1:]:
+        if isinstance(word, BoundAssignment) and isinstance(word.value, list):
+            declare_one(shell, word, on, local=local and "g" not in letters, to_global="g" in letters)
+
+
 def _in_function(shell: Shell) -> bool:
     return any(frame.is_function for frame in shell.frames)
 
@@ -122,7 +134,11 @@ def _declare(shell: Shell, words: list[Argument], *, local: bool) -> int:
     if name == "local" and texts[1:2] == ["-"]:
         shell.keep_options()
         return 0
-    options, position = parse_letters(texts, "aAfFgiIlnrtuxpc", plus=True)
+    try:
+        options, position = parse_letters(texts, "aAfFgiIlnrtuxpc", plus=True)
+    except UsageFailure:
+        assign_lists(shell, words, local=local)
+        raise
     arguments = words[position:]
     if "f" in options or "F" in options:
         return _functions(shell, arguments, options)
@@ -175,13 +191,12 @@ def declare_one(
     if on & NAMEREF and on & (ARRAY | ASSOCIATIVE):
         on &= ~NAMEREF
     name, assignment = parse_argument(shell, argument, on)
-    subscript = None
     if assignment is None and "[" in name:
-        base, _, subscript = name.partition("[")
-        if not subscript.endswith("]"):
+        found = split_reference(name)
+        if found is None:
             raise CommandError(f"`{name}': not a valid identifier")
-        name = base
-        on |= ARRAY if not on & ASSOCIATIVE else 0
+        name = found[0]
+        on |= 0 if on & ASSOCIATIVE or shell.variables.is_associative(name) else ARRAY
     if NAME.fullmatch(name) is None:
         raise CommandError(f"`{argument if isinstance(argument, str) else argument.source}': not a valid identifier")
     variables = shell.variables
@@ -205,7 +220,7 @@ def declare_one(
     elif to_global and _declare_global(shell, name, argument, on, off):
         return
     flags = shell.attributes.get(name, 0)
-    if on & NAMEREF or off & NAMEREF:
+    if on & NAMEREF or (off & NAMEREF and isinstance(shell.values.get(name), NameReference)):
         _reference(shell, name, assignment, on, off, command)
         return
     if not local and flags & NAMEREF and not on & NAMEREF:
@@ -227,6 +242,7 @@ def declare_one(
     if (on & (LOWER | UPPER | CAPITALIZE)).bit_count() > 1:  # contradictions cancel each other
         on &= ~(LOWER | UPPER | CAPITALIZE)
         off |= LOWER | UPPER | CAPITALIZE
+    is_new = name not in shell.values
     kinds = on & ~(READONLY | ARRAY | ASSOCIATIVE)
     if kinds & (LOWER | UPPER | CAPITALIZE):
         variables.drop(name, LOWER | UPPER | CAPITALIZE)
@@ -247,6 +263,10 @@ def declare_one(
     if off:
         variables.drop(name, off)
     if assignment is not None:
+        if assignment.subscript == "" and (not assignment.raw or variables.is_associative(name) or on & ASSOCIATIVE):
+            if is_new:
+                variables.array_for_writing(name, associative=bool(on & ASSOCIATIVE))
+            raise ExpansionError(f"{name}[{assignment.raw or ''}]: bad array subscript")
         assignment.apply(shell)
     elif name not in shell.values and name not in variables.readers:
         shell.values[name] = UNSET
@@ -349,8 +369,7 @@ def _reference(shell: Shell, name: str, assignment: BoundAssignment | None, on: 
             return
     elif not target:
         raise CommandError("`': not a valid identifier")
-    base, bracket, subscript = target.partition("[")
-    if NAME.fullmatch(base) is None or (bracket and not subscript.endswith("]")):
+    if split_reference(target) is None:
         raise CommandError(f"`{target}': invalid variable name for name reference")
     if target == name:
         if not shell.variables.scopes and assignment is not None:
@@ -379,7 +398,7 @@ def describe(shell: Shell, name: str, *, listing: bool = False) -> str | None:
     if isinstance(value, (IndexedArray, AssociativeArray)):
         return f"declare -{letters} {name}={format_array(value)}"
     if isinstance(value, NameReference):
-        return f"declare -{letters} {name}" + (f'="{value.shown}"' if value.target else "")
+        return f"declare -{letters} {name}" + (f"={declare_quote_double(value.shown)}" if value.target else "")
     return f"declare -{letters} {name}={declare_quote_double(str(value))}"
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from agentsandbox.errors import CommandError
 from agentsandbox.expansion.errors import ExpansionError
 from agentsandbox.expansion.variables import ARRAY, ASSOCIATIVE, EXPORT, READONLY
-from agentsandbox.interpreter.builtins import define, parse_letters
-from agentsandbox.interpreter.builtins.declare import NAME, declare_one, describe, export_function
+from agentsandbox.interpreter.builtins import UsageFailure, define, parse_letters
+from agentsandbox.interpreter.builtins.declare import NAME, assign_lists, declare_one, describe, export_function
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 @define("export", "export [-fn] [name[=value] ...] or export -p", declares=True)
 def export(shell: Shell, words: list[Argument]) -> int:
     texts = [word if isinstance(word, str) else word.word() for word in words]
-    options, position = parse_letters(texts, "aAfnp")
+    options, position = _options(shell, words, texts, "aAfnp")
     arguments = words[position:]
     kind = (ARRAY if "a" in options else 0) | (ASSOCIATIVE if "A" in options else 0)
     if not arguments:
@@ -46,7 +46,7 @@ def export(shell: Shell, words: list[Argument]) -> int:
 @define("readonly", "readonly [-aAf] [name[=value] ...] or readonly -p", declares=True)
 def readonly(shell: Shell, words: list[Argument]) -> int:
     texts = [word if isinstance(word, str) else word.word() for word in words]
-    options, position = parse_letters(texts, "aAfp")
+    options, position = _options(shell, words, texts, "aAfp")
     arguments = words[position:]
     kind = (ARRAY if "a" in options else 0) | (ASSOCIATIVE if "A" in options else 0)
     if not arguments:
@@ -66,6 +66,14 @@ def readonly(shell: Shell, words: list[Argument]) -> int:
     return status
 
 
+def _options(shell: Shell, words: list[Argument], texts: list[str], letters: str) -> tuple[dict[str, str], int]:
+    try:
+        return parse_letters(texts, letters)
+    except UsageFailure:
+        assign_lists(shell, words, local=False)
+        raise
+
+
 def _mark(shell: Shell, argument: Argument, command: str, on: int, off: int) -> int:
     try:
         if (isinstance(argument, str) and "[" in argument.partition("=")[0]) or not (
@@ -79,6 +87,8 @@ def _mark(shell: Shell, argument: Argument, command: str, on: int, off: int) -> 
             name = shell.variables.resolve(argument) or argument
             if "[" in name:
                 raise CommandError(f"`{name}': not a valid identifier")
+            if off and name not in shell.values and name not in shell.variables.readers:
+                return 0
             shell.variables.keep(name)
             declare_one(shell, name, on, off, local=False)
         else:

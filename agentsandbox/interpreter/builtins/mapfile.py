@@ -5,6 +5,7 @@ from __future__ import annotations
 from agentsandbox.errors import CommandError
 from agentsandbox.expansion.variables import ASSOCIATIVE, READONLY, AssociativeArray, IndexedArray, is_name
 from agentsandbox.interpreter.builtins import define, is_number, parse_letters
+from agentsandbox.interpreter.builtins.read import check_descriptor
 from agentsandbox.streams import decode, encode
 
 TYPE_CHECKING = False
@@ -15,21 +16,16 @@ _USAGE = "{} [-d delim] [-n count] [-O origin] [-s count] [-t] [-u fd] [-C callb
 
 
 def _mapfile(shell: Shell, words: list[str]) -> int:
-    options, position = parse_letters(words, "d:n:O:s:tu:C:c:")
+    options, position = parse_letters(words, "d:n:O:s:tu:C:c:", check=lambda letter, text: _check(shell, letter, text))
     name = words[position] if position < len(words) else "MAPFILE"
     if not name:
         raise CommandError("empty array variable name", 2)
     if not is_name(name):
         raise CommandError(f"`{name}': not a valid identifier", 1)
-    count, origin, skip, quantum = (_number(options, letter, default) for letter, default in (("n", 0), ("O", 0), ("s", 0), ("c", 5000)))
-    number = options.get("u", "0")
-    if not is_number(number):
-        raise CommandError(f"{number}: invalid file descriptor specification", 1)
-    stream = shell.fds.get(int(number)) if len(number) < 9 else None
-    if stream is None and "u" not in options:
-        return 0
+    count, origin, skip, quantum = (int(options.get(letter, default)) for letter, default in (("n", 0), ("O", 0), ("s", 0), ("c", 5000)))
+    stream = shell.fds.get(int(options.get("u", 0)))
     if stream is None:
-        raise CommandError(f"{number}: invalid file descriptor: Bad file descriptor", 1)
+        return 0
     end = b"\n" if "d" not in options else (encode(options["d"][:1]) or b"\0")[:1]
     name = shell.variables.resolve(name) or name
     if shell.attributes.get(name, 0) & READONLY:
@@ -76,14 +72,14 @@ def _mapfile(shell: Shell, words: list[str]) -> int:
     return 0
 
 
-def _number(options: dict[str, str], letter: str, default: int) -> int:
-    text = options.get(letter)
-    if text is None:
-        return default
-    if not is_number(text) or len(text) > 9 or (letter == "c" and not int(text)):
-        what = {"n": "line count", "O": "array origin", "s": "line count", "c": "callback quantum"}[letter]
-        raise CommandError(f"{text}: invalid {what}", 1)
-    return int(text)
+_NUMBERS = {"n": "line count", "O": "array origin", "s": "line count", "c": "callback quantum"}
+
+
+def _check(shell: Shell, letter: str, text: str) -> None:
+    if letter == "u":
+        check_descriptor(shell, text)
+    elif letter in _NUMBERS and (not is_number(text) or len(text) > 9 or (letter == "c" and not int(text))):
+        raise CommandError(f"{text}: invalid {_NUMBERS[letter]}", 1)
 
 
 mapfile = define("mapfile", _USAGE.format("mapfile"))(_mapfile)

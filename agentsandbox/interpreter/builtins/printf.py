@@ -6,7 +6,7 @@ import os
 
 from agentsandbox.errors import CommandError
 from agentsandbox.expansion.errors import BAD_SUBSCRIPT, ExpansionError
-from agentsandbox.expansion.variables import is_name
+from agentsandbox.expansion.references import split_reference
 from agentsandbox.interpreter.builtins import UsageFailure, define
 from agentsandbox.languages.printf import Rendering, compile_format
 from agentsandbox.streams import decode
@@ -73,27 +73,15 @@ def printf(shell: Shell, words: list[str]) -> int:
 
 
 def _check(variable: str) -> None:
-    base, bracket, subscript = variable.partition("[")
-    if not is_name(base) or (bracket and not _is_subscript(subscript)):
+    if split_reference(variable) is None:
         raise CommandError(f"`{variable}': not a valid identifier", 2)
-
-
-def _is_subscript(text: str) -> bool:
-    """Whether the text behind a bracket ends with the one that closes it, and not before."""
-    depth = 1
-    for at, char in enumerate(text):
-        depth += (char == "[") - (char == "]")
-        if not depth:
-            return 0 < at == len(text) - 1
-    return False
 
 
 def _assign(shell: Shell, variable: str, text: str) -> None:
     base, bracket, subscript = variable.partition("[")
     try:
         if bracket:
-            key = subscript[:-1]
-            shell.variables.assign_element(base, shell.expand_text(key) if "$" in key else key, text)
+            shell.variables.assign_element(base, shell.key(base, subscript[:-1]), text)
         else:
             shell.variables.assign(base, text)
     except ExpansionError as error:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import functools
 import re
 
 from agentsandbox.errors import CommandError
 from agentsandbox.expansion.errors import BAD_SUBSCRIPT, ExpansionError
+from agentsandbox.expansion.references import split_reference
 from agentsandbox.expansion.splitting import split_read
 from agentsandbox.expansion.variables import IndexedArray, is_name
-from agentsandbox.interpreter.builtins import define, parse_letters
+from agentsandbox.interpreter.builtins import define, invalid_number, parse_letters
 from agentsandbox.languages.predicates import parse_test_integer
 from agentsandbox.streams import decode, encode
 
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     from agentsandbox.interpreter.shell import Shell
     from agentsandbox.streams import Stream
 
+_LETTERS = "ersa:d:i:n:N:p:t:u:"
 _USAGE = "read [-ers] [-a array] [-d delim] [-i text] [-n nchars] [-N nchars] [-p prompt] [-t timeout] [-u fd] [name ...]"
 
 
@@ -26,18 +29,12 @@ def read(shell: Shell, words: list[str]) -> int:
         options: dict[str, str] = {} if len(words) == 1 else {"r": ""}
         position = len(options) + 1
         if len(words) > position and words[position].startswith("-"):
-            options, position = parse_letters(words, "ersa:d:i:n:N:p:t:u:")
+            options, position = parse_letters(words, _LETTERS, check=functools.partial(_check_value, shell))
     else:
-        options, position = parse_letters(words, "ersa:d:i:n:N:p:t:u:")
+        options, position = parse_letters(words, _LETTERS, check=functools.partial(_check_value, shell))
     names = words[position:]
-    number = options.get("u", "0")
-    descriptor = parse_test_integer(number)
-    if descriptor is None or descriptor < 0:
-        raise CommandError(f"{number}: invalid file descriptor specification", 1)
-    stream = shell.fds.get(descriptor)
-    if stream is None and "u" in options:
-        raise CommandError(f"{number}: invalid file descriptor: Bad file descriptor", 1)
-    timeout = _timeout(options)
+    stream = shell.fds.get(int(options.get("u", 0)))
+    timeout = _seconds(options["t"]) if "t" in options else None
     if timeout == 0 and stream is not None:
         return 0 if _wait_input(shell, stream, 0) else 1
     if names:
@@ -63,21 +60,43 @@ def read(shell: Shell, words: list[str]) -> int:
 
 
 def _check(name: str) -> None:
-    base, bracket, subscript = name.partition("[")
-    if not is_name(base) or (bracket and not subscript.endswith("]")):
+    if split_reference(name) is None:
         raise CommandError(f"`{name}': not a valid identifier", 1)
 
 
-def _timeout(options: dict[str, str]) -> float | None:
-    if "t" not in options:
-        return None
-    text = options["t"]
+def _check_value(shell: Shell, letter: str, value: str) -> None:
+    if letter in "nN":
+        _count(value)
+    elif letter == "t":
+        _seconds(value)
+    elif letter == "u":
+        check_descriptor(shell, value)
+
+
+def check_descriptor(shell: Shell, text: str) -> None:
+    """Raise `CommandError` unless it is the number of an open descriptor."""
+    number = parse_test_integer(text)
+    if number is None or number < 0:
+        raise CommandError(f"{text}: invalid file descriptor specification", 1)
+    if number not in shell.fds:
+        raise CommandError(f"{number}: invalid file descriptor: Bad file descriptor", 1)
+
+
+def _count(text: str) -> int:
+    count = parse_test_integer(text)
+    if count is None or not 0 <= count < 2**31:
+        raise CommandError(invalid_number(text), 1)
+    return count
+
+
+def _seconds(text: str) -> float:
     if not _SECONDS.fullmatch(text) or len(text) > 30:
         raise CommandError(f"{text}: invalid timeout specification", 1)
-    return min(float(f"0{text.removeprefix('+')}0" if "." in text else f"0{text.removeprefix('+')}"), 1e9)
+    digits = text.lstrip("+-")
+    return min(float(f"0{digits}0" if "." in digits else f"0{digits}"), 1e9)
 
 
-_SECONDS = re.compile(r"\+?[0-9]*(?:\.[0-9]*)?")
+_SECONDS = re.compile(r"\+?[0-9]*(?:\.[0-9]*)?|-0*(?:\.0*)?")
 
 
 def _wait_input(shell: Shell, stream: Stream, timeout: float) -> bool:
@@ -144,10 +163,7 @@ def unescape(text: str) -> tuple[str, set[int]]:
 def _read_characters(shell: Shell, stream: Stream, options: dict[str, str], raw: bool) -> tuple[str, set[int], bool]:
     """-n and -N: so many characters; -n ends at the delimiter too."""
     exact = "N" in options
-    text = options["N"] if exact else options["n"]
-    count = parse_test_integer(text)
-    if count is None or count < 0:
-        raise CommandError(f"{text}: invalid number", 1)
+    count = _count(options["N"] if exact else options["n"])
     delimiter = options.get("d")
     end = "" if exact else ("\n" if delimiter is None else (delimiter[:1] or "\0"))
     characters: list[str] = []
@@ -189,11 +205,8 @@ def _set(shell: Shell, name: str, value: str) -> None:
         return
     base, bracket, subscript = name.partition("[")
     if bracket:
-        key = subscript[:-1]
-        if not key:
-            raise CommandError(f"`{name}': not a valid identifier", 1)
         try:
-            shell.variables.assign_element(base, shell.expand_text(key) if "$" in key else key, value)
+            shell.variables.assign_element(base, shell.key(base, subscript[:-1]), value)
         except ExpansionError as error:
             if error.message.endswith(BAD_SUBSCRIPT):
                 raise ExpansionError(error.message, fatal=False) from None

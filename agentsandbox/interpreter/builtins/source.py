@@ -6,6 +6,7 @@ import os
 
 from agentsandbox.errors import CommandError, Exit, Return
 from agentsandbox.expansion.errors import ExpansionError
+from agentsandbox.fs.skeleton import COMMAND_MARK
 from agentsandbox.interpreter.builtins import UsageFailure, define, parse_letters
 from agentsandbox.interpreter.builtins.shift import given
 from agentsandbox.interpreter.scripts import run_commands
@@ -23,7 +24,8 @@ def source(shell: Shell, words: list[str]) -> int:
     if position >= len(words):
         raise UsageFailure("filename argument required")
     name, *arguments = words[position:]
-    path = _find(shell, name) if name else None
+    shown = _find(shell, name) if name else None
+    path = None if shown is None else shell.path(shown)
     if path is None and shell.posix:
         shell.complain(f"{words[0]}: {name}: file not found")
         raise Exit(1)
@@ -34,8 +36,8 @@ def source(shell: Shell, words: list[str]) -> int:
         if not special and shell.fs.is_dir(path):
             raise CommandError(f"{name}: is a directory", 1)
         content = _read(shell, path)
-        if content.startswith(b"#!command "):
-            raise CommandError(f"{name}: cannot execute binary file", 126)
+        if content.startswith(COMMAND_MARK):
+            raise CommandError(f"{shown}: cannot execute binary file", 126)
     except (CommandError, OSError) as error:
         shell.complain(f"{words[0]}: {error.message}" if isinstance(error, CommandError) else f"{name}: {os.strerror(error.errno or 5)}")
         if "RETURN" in shell.traps:
@@ -97,18 +99,18 @@ def _read(shell: Shell, path: str) -> bytes:
 
 
 def _find(shell: Shell, name: str) -> str | None:
-    """A name without a slash is looked for in PATH, then in the working directory."""
+    """Where the file is: a name without a slash is looked for in PATH, then in the working directory."""
     if "/" in name:
-        return shell.path(name)
+        return name
     if shell.shopt["sourcepath"]:
-        for directory in (shell.variables.get("PATH") or "").split(":"):
-            candidate = shell.path(f"{directory or '.'}/{name}")
-            if shell.fs.is_file(candidate):
+        path = shell.variables.get("PATH")
+        for directory in path.split(":") if path else ():
+            candidate = f"{directory or '.'}/{name}"
+            if shell.fs.is_file(shell.path(candidate)):
                 return candidate
     if shell.posix:
         return None
-    here = shell.path(name)
-    return here if shell.fs.exists(here) else None
+    return name if shell.fs.exists(shell.path(name)) else None
 
 
 @define(".", ". filename [arguments]")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from agentsandbox.errors import CommandError
 from agentsandbox.expansion.errors import ExpansionError
-from agentsandbox.expansion.variables import ARRAY, ASSOCIATIVE, READONLY, UNSET, AssociativeArray, IndexedArray, NameReference, is_name
+from agentsandbox.expansion.references import split_reference
+from agentsandbox.expansion.variables import ARRAY, ASSOCIATIVE, READONLY, UNSET, AssociativeArray, IndexedArray, NameReference
 from agentsandbox.interpreter.builtins import define, parse_letters
 
 TYPE_CHECKING = False
@@ -36,15 +37,16 @@ def _unset(shell: Shell, name: str, options: dict[str, str]) -> None:
     if "f" in options:
         _unset_function(shell, name)
         return
-    base, bracket, subscript = name.partition("[")
-    if not is_name(base) or (bracket and not subscript.endswith("]")):
+    found = split_reference(name)
+    if found is None:
         if "v" not in options:
             _unset_function(shell, name)
             return
         raise CommandError(f"`{name}': not a valid identifier")
-    if bracket:
+    base, subscript = found
+    if subscript is not None:
         if "n" not in options:
-            _unset_element(shell, base, subscript[:-1])
+            _unset_element(shell, base, subscript)
         return
     if "n" in options:
         if isinstance(shell.values.get(name), NameReference):
@@ -90,9 +92,7 @@ def _unset_element(shell: Shell, name: str, subscript: str) -> None:
             raise CommandError(f"{name}: cannot unset: readonly variable")
         shell.variables.array_for_writing(name)
     if isinstance(value, AssociativeArray):
-        if "$" in subscript or "`" in subscript or subscript[:1] in ("'", '"'):
-            subscript = shell.expand_text(subscript)
-        value.remove(subscript)
+        value.remove(shell.key(name, subscript))
         return
     if isinstance(value, IndexedArray):
         if subscript in ("@", "*"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from agentsandbox.errors import CommandError
 from agentsandbox.expansion.errors import ExpansionError
-from agentsandbox.expansion.variables import is_name
+from agentsandbox.expansion.references import split_reference
 from agentsandbox.interpreter.builtins import define, is_number, parse_letters
 from agentsandbox.interpreter.notices import tell_jobs
 
@@ -21,7 +21,7 @@ def wait(shell: Shell, words: list[str]) -> int:
     variable = options.get("p")
     shell.jobs.reap()
     if variable is not None:
-        if not is_name(variable.partition("[")[0]):
+        if split_reference(variable) is None:
             raise CommandError(f"`{variable}': not a valid identifier", 1)
         try:
             shell.variables.unset(variable)
