@@ -7,7 +7,7 @@ from itertools import chain
 
 from agentsandbox.commands._lines import give_back, is_regular
 from agentsandbox.errors import CommandError
-from agentsandbox.streams import BLOCK, BytesReader, decode
+from agentsandbox.streams import BLOCK, BytesReader, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,27 +34,36 @@ _NUL_WARNING = (
 class UnmatchedQuoteError(CommandError):
     """A quote is not closed on its line; what was read before is still run."""
 
-    def __init__(self, mark: str) -> None:
-        kind = "single" if mark == "'" else "double"
+    def __init__(self, mark: bytes, read: int) -> None:
+        kind = "single" if mark == b"'" else "double"
+        self.read = read
+        """How many bytes of the argument were read before that was noticed."""
         super().__init__(f"unmatched {kind} quote; by default quotes are special to xargs unless you use the -0 option")
 
 
 def parse_delimiter(text: str) -> int:
     """The byte that `-d` names."""
-    if len(text) == 1 and ord(text) < 256:
-        return ord(text)
+    if len(encode(text)) == 1:
+        return encode(text)[0]
     if not text.startswith("\\"):
         raise CommandError(
             f"Invalid input delimiter specification {text}: the delimiter must be either a single character "
             "or an escape sequence starting with \\."
         )
-    letter = text[1:2]
-    if letter in _ESCAPES and len(text) == 2:
-        return _ESCAPES[letter]
-    found = re.fullmatch(r"\\x([0-9a-fA-F]{1,2})|\\([0-7]{1,3})", text)
-    if found is None:
-        raise CommandError(f"Invalid escape sequence {text} in input delimiter specification.")
-    return int(found[1], 16) if found[1] else int(found[2], 8) & 255
+    if text[1:2] in _ESCAPES:
+        return _ESCAPES[text[1:2]]
+    wrong = f"Invalid escape sequence {text} in input delimiter specification"
+    found = re.fullmatch(r"\\(?:x\s*([+-]?)(?:0x(?=[0-9a-f]))?([0-9a-f]*)|([0-7]+))(.*)", text, re.DOTALL | re.ASCII | re.IGNORECASE)
+    if found is None or text.startswith("\\X"):
+        raise CommandError(f"{wrong}.")
+    sign, hexadecimal, octal, rest = found.groups()
+    digits = (octal or hexadecimal).lstrip("0")
+    value = int(digits[:20] or "0", 8 if octal else 16)
+    if value > 255 or (value and sign == "-"):
+        raise CommandError(f"{wrong}; character values must not exceed {'377' if octal else 'ff'}.")
+    if rest:
+        raise CommandError(f"{wrong}; trailing characters {rest} not recognised.")
+    return value
 
 
 def delimited(source: ByteReader, end: int, budget: Budget) -> Iterator[Argument]:
@@ -70,13 +79,15 @@ def delimited(source: ByteReader, end: int, budget: Budget) -> Iterator[Argument
 def word_lists(source: ByteReader, budget: Budget, warn: Callable[[str], None]) -> Iterator[list[bytes]]:
     """What `words` gives, many at a time as long as nothing in them is special. Reads ahead."""
     from_file = is_regular(source)
-    for block in _read_ahead(source) if from_file else source.line_blocks():
+    blocks = _read_ahead(source) if from_file else source.line_blocks()
+    for block in blocks:
         if _SPECIAL.search(block):
-            lines = source.lines()
+            lines: Iterable[bytes]
             if from_file:
                 give_back(source, len(block))
+                lines = source.lines()
             else:
-                lines = chain(BytesReader(block).lines(), lines)
+                lines = chain.from_iterable(BytesReader(part).lines() for part in chain([block], blocks))
             for word, _ in words(lines, budget, warn):
                 yield [word]
             return
@@ -134,7 +145,7 @@ def _quoted_words(line: bytes, budget: Budget, warn: Callable[[str], None]) -> I
         token = found[0]
         first = token[:1]
         if token in (b"'", b'"'):
-            raise UnmatchedQuoteError(decode(token))
+            raise _unmatched(line, found, word)
         if first in (b" ", b"\t", b"\n"):
             if word:
                 yield _cut(b"".join(word), warn), first != b"\n"
@@ -145,8 +156,12 @@ def _quoted_words(line: bytes, budget: Budget, warn: Callable[[str], None]) -> I
         elif first in (b"'", b'"'):
             token = token[1:-1]
         word.append(token)
-    if word:
+    if any(word):  # an empty one counts only if something follows
         yield _cut(b"".join(word), warn), False
+
+
+def _unmatched(line: bytes, mark: re.Match[bytes], before: list[bytes]) -> UnmatchedQuoteError:
+    return UnmatchedQuoteError(mark[0], sum(map(len, before)) + len(line.rstrip(b"\n")) - mark.end())
 
 
 def words(lines: Iterable[bytes], budget: Budget, warn: Callable[[str], None]) -> Iterator[Argument]:
@@ -190,8 +205,10 @@ def whole_lines(source: ByteReader, budget: Budget, warn: Callable[[str], None])
                 budget.step()
                 token = found[0]
                 if token in (b"'", b'"'):
-                    raise UnmatchedQuoteError(decode(token))
+                    raise _unmatched(text, found, parts)
                 first = token[:1]
                 parts.append(token[1:] if first == b"\\" else token[1:-1] if first in (b"'", b'"') else token)
             text = _cut(b"".join(parts), warn)
+            if not text and not any(parts) and not line.endswith(b"\n"):
+                continue
         yield text, True

@@ -10,7 +10,7 @@ from agentsandbox.streams import InputError, decode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from agentsandbox.languages.calculator.stack import StackMachine
+    pass
 
 
 @command(
@@ -43,9 +43,11 @@ def dc(ctx: CommandContext, args: Arguments) -> int:
         for is_text, value in programs or [(False, "-")]:
             text = value
             if value == "-" and not is_text and not ctx.stdin.unreadable:
-                if not all(_run_piece(machine, piece) for piece in pieces(ctx, DC)):
-                    machine.flush()
-                    return 1
+                for piece in pieces(ctx, DC):
+                    status = machine.run(piece, is_input=True)
+                    machine.flush()  # before more is waited for
+                    if status is not None:
+                        return status
                 continue
             if not is_text:
                 try:
@@ -62,9 +64,10 @@ def dc(ctx: CommandContext, args: Arguments) -> int:
                     continue
                 ctx.budget.charge(len(data))
                 text = decode(data)
-            if not machine.run(text):
+            status = machine.run(text, is_string=is_text)
+            if status is not None:
                 machine.flush()
-                return 1  # so does GNU dc after `q`
+                return status
         machine.flush()
     except PipeClosed:
         raise
@@ -72,10 +75,3 @@ def dc(ctx: CommandContext, args: Arguments) -> int:
         machine.flush()
         raise
     return ctx.status
-
-
-def _run_piece(machine: StackMachine, piece: str) -> bool:
-    """Run what has arrived, and show what it printed before more is waited for; false when it has quit."""
-    goes_on = machine.run(piece)
-    machine.flush()
-    return goes_on

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from agentsandbox.streams import ByteReader
 
 _DEFAULT_CHARS = 131072
-_MOST_CHARS = 2093814
+_MOST_CHARS = 2097152 - 2048
+"""Of the arguments and the environment together."""
 _SIGNALLED = frozenset(128 + signal for signal in (1, 2, 3, 6, 9, 11, 13, 15))
 _MOST_PARALLEL = 128
 """How many run at once for -P 0: a sandbox has a ceiling for its processes."""
@@ -50,22 +51,22 @@ class _Options:
 
     def _read(self, ctx: CommandContext, key: str, value: str | None) -> None:
         if key == "max-args":
-            number = _number(ctx, value, "n", 1)
+            number = _number(value or "", "n")
             if self.replace is not None and number == 1:
                 return
             self._exclude(ctx, "--max-args/-n")
             self.max_args = number
         elif key in ("L", "max-lines"):
-            number = _number(ctx, "1" if value is None else value, "L" if key == "L" else "l", 1)
+            number = 1 if value is None else _number(value, "L")
             self._exclude(ctx, "-L" if key == "L" else "--max-lines/-l")
             self.max_lines = number
         elif key in ("I", "replace"):
             self._exclude(ctx, "--replace/-I/-i")
-            self.replace = value or "{}"
+            self.replace = "{}" if value is None else value
         elif key == "max-chars":
-            self.max_chars = _number(ctx, value, "s", 1, _MOST_CHARS)
+            self.max_chars = _size(ctx, value or "")
         elif key == "max-procs":
-            self.parallel = _number(ctx, value, "P", 0) or _MOST_PARALLEL
+            self.parallel = _number(value or "", "P") or _MOST_PARALLEL
         elif key == "delimiter":
             self.delimiter = parse_delimiter(value or "")
         elif key == "null":
@@ -81,21 +82,33 @@ class _Options:
         self.replace = None
 
 
-def _number(ctx: CommandContext, text: str | None, letter: str, low: int, high: int = 2**31 - 1) -> int:
-    found = re.fullmatch(r"[ \t]*([+-]?[0-9]+)", text or "", re.ASCII)
+def _environment_size(ctx: CommandContext) -> int:
+    return sum(len(encode(f"{name}={value}")) + 1 for name, value in ctx.env.items())
+
+
+def _most_chars(ctx: CommandContext) -> int:
+    return _MOST_CHARS - _environment_size(ctx)
+
+
+def _number(text: str, letter: str, low: int | None = None) -> int:
+    found = re.fullmatch(r"[ \t]*([+-]?[0-9]+)", text, re.ASCII)
     if found is None:
         raise UsageError(f'invalid number "{text}" for -{letter} option')
     digits = found[1]
     number = int(digits) if len(digits) < 20 else (2**63 if digits[0] != "-" else -(2**63))
-    if number < low:
-        message = f"value {text} for -{letter} option should be >= {low}"
-        if letter != "s":
-            raise UsageError(message)
-        ctx.warn(message, 0)
-        return low
-    if number > high and letter == "s":
-        ctx.warn(f"value {text} for -{letter} option should be <= {high}", 0)
-    return min(number, high)
+    if low is not None and number < low:
+        raise UsageError(f"value {text} for -{letter} option should be >= {low}")
+    return min(number, 2**31 - 1)
+
+
+def _size(ctx: CommandContext, text: str) -> int:
+    """The value of -s: what is out of bounds is brought back with a warning."""
+    number, most = _number(text, "s"), _most_chars(ctx)
+    if number < 1:
+        ctx.warn(f"value {text} for -s option should be >= 1", 0)
+    elif number > most:
+        ctx.warn(f"value {text} for -s option should be <= {most}", 0)
+    return max(1, min(number, most))
 
 
 class _Runner:
@@ -159,7 +172,7 @@ class _Runner:
     def run_replaced(self, argument: bytes) -> None:
         """Run the command with the argument in the place of the replacement string."""
         text = decode(argument)
-        pattern = self.options.replace or "{}"
+        pattern = self.options.replace or ""
         line = [self.command[0]]
         size, most = len(encode(line[0])) + 1, self.options.max_chars
         if len(argument) >= most:
@@ -167,6 +180,8 @@ class _Runner:
         if size > most:
             raise CommandError("cannot fit single argument within argument list size limit")
         for word in self.command[1:]:
+            if word and not pattern:
+                raise CommandError("command too long")  # it is found again and again
             count = word.count(pattern)
             length = len(encode(word)) + count * (len(argument) - len(encode(pattern)))
             size += length + 1
@@ -280,17 +295,18 @@ def _gather(runner: _Runner, source: ByteReader) -> None:
         else:
             for argument, ends_line in _arguments(ctx, options, source):
                 runner.push(argument, ends_line)
-    except UnmatchedQuoteError:
+    except UnmatchedQuoteError as error:
         if runner.gathered:
             runner.flush()
+        if error.read >= options.max_chars - (runner.initial if options.replace is None else 0):
+            raise CommandError("argument line too long") from None
         raise
     if runner.gathered or (options.run_empty and not runner.executed):
         runner.flush()
 
 
 def _show_limits(ctx: CommandContext, options: _Options) -> None:
-    taken = sum(len(encode(f"{name}={value}")) + 1 for name, value in ctx.env.items())
-    most = 2097152 - 2048 - taken
+    taken, most = _environment_size(ctx), _most_chars(ctx)
     lines = (
         f"Your environment variables take up {taken} bytes",
         f"POSIX upper limit on argument length (this system): {most}",
@@ -333,6 +349,14 @@ def _show_limits(ctx: CommandContext, options: _Options) -> None:
     is not found, 1 for other errors.
     """,
     permute=False,
+    values={
+        "delimiter": parse_delimiter,
+        "max-args": lambda text: _number(text, "n", 1),
+        "L": lambda text: _number(text, "L", 1),
+        "max-lines": lambda text: _number(text, "l", 1),
+        "max-chars": lambda text: _number(text, "s"),
+        "max-procs": lambda text: _number(text, "P", 0),
+    },
 )
 def xargs(ctx: CommandContext, args: Arguments) -> int:
     options = _Options(ctx, args)

@@ -6,7 +6,7 @@ import re
 from decimal import Decimal
 
 from agentsandbox.errors import LimitReached
-from agentsandbox.languages.calculator.numbers import ONE, ZERO, Arithmetic, CalculationError, format_number, scale_of, truncate
+from agentsandbox.languages.calculator.numbers import ONE, ZERO, Arithmetic, CalculationError, format_number, scale_of
 from agentsandbox.languages.calculator.output import Output
 from agentsandbox.streams import decode, encode
 
@@ -23,11 +23,16 @@ __all__ = ["StackMachine"]
 
 MAX_ITEMS = 1_000_000
 _PHRASES = {"Divide by zero": "divide by zero", "Modulo by zero": "remainder by zero"}
+_BLANKS = re.compile(r"[ \t\n]*")
 _NUMBER = re.compile(r"[0-9A-F]*(?:\.[0-9A-F]*)?")
 
 
 class _Quit(Exception):
     """`q` that leaves everything."""
+
+
+class _EndOfFileError(Exception):
+    """A file ends where the name of a register should be: GNU dc gives up."""
 
 
 class _Trouble(Exception):
@@ -53,35 +58,44 @@ class StackMachine:
         self.precision = 0
         self.input_base = 10
         self.output_base = 10
-        self.strings: list[tuple[str, int]] = []
+        self.strings: list[tuple[str, int, int]] = []
+        """What goes on when the string that runs has ended: text, position, depth."""
+        self.tail_depth = 0
+        """How many strings the one that runs stands for: those whose last command was to run it; 0 for a file."""
         self.unknown: list[str] = []
         """What was said of unknown commands since something was printed last."""
         self.text = ""
         self.position = 0
+        self.is_input = False
         self.output = Output(ctx.stdout)
         length = ctx.env.get("DC_LINE_LENGTH", "")
         self.line_length = int(length) if length.isdecimal() and len(length) < 9 and int(length) not in (1, 2) else 70
 
     # running
 
-    def run(self, text: str) -> bool:
-        """Run a program; false when it has quit."""
+    def run(self, text: str, *, is_string: bool = False, is_input: bool = False) -> int | None:
+        """Run a file, standard input or a string; the status when it has ended everything."""
         self.text, self.position = text, 0
+        self.is_input = is_input
+        self.tail_depth = int(is_string)
         self.strings = []
         budget = self.ctx.budget
         try:
             while True:
                 if self.position >= len(self.text):
                     if not self.strings:
-                        return True
-                    self.text, self.position = self.strings.pop()
+                        return None
+                    self._return()
                     continue
                 budget.left -= 1
                 if budget.left < 0:
                     budget.tick()
                 self._command()
         except _Quit:
-            return False
+            return 0 if is_string else 1
+        except _EndOfFileError:
+            self.complain("unexpected EOF")
+            return 1
 
     def _command(self) -> None:
         character = self.text[self.position]
@@ -167,7 +181,9 @@ class StackMachine:
     def next_character(self) -> str:
         """The name of a register."""
         if self.position >= len(self.text):
-            raise _Trouble("unexpected end of input") if not self.strings else _Trouble("unexpected end of string")
+            if not self.tail_depth:
+                raise _EndOfFileError
+            raise _Trouble("unexpected EOS")
         self.position += 1
         return self.text[self.position - 1]
 
@@ -261,15 +277,20 @@ class StackMachine:
         quotient, rest = self.arithmetic.divide_with_remainder(left, right, self.precision)
         self.items[-2:] = [quotient, rest]
 
+    def runtime_message(self, message: str) -> None:
+        """What the arithmetic itself says; the command goes on."""
+        self.output.flush()
+        self.ctx.stderr.write(encode(f"Runtime {message}\n"))
+
     def power(self) -> None:
         def calculate(base: Decimal, exponent: Decimal) -> Decimal:
             if scale_of(exponent):
-                self.output.flush()
-                self.ctx.stderr.write(b"Runtime warning: non-zero scale in exponent\n")
+                self.runtime_message("warning: non-zero scale in exponent")
+            if abs(exponent) >= 2**31:
+                self.runtime_message("error: exponent too large in raise")
+                return ONE
             if not base and exponent < 0:
                 return ZERO
-            if exponent.adjusted() > 18:
-                raise CalculationError("exponent too large in raise")
             return self.arithmetic.raise_power(base, int(exponent), self.precision)
 
         self.binary(calculate)
@@ -283,22 +304,11 @@ class StackMachine:
         if not modulus:
             raise _Trouble("remainder by zero")
         if exponent < 0:
-            raise _Trouble("negative exponent")
-        self.items[-3:] = [self._modular_power(truncate(base, 0), truncate(exponent, 0), truncate(modulus, 0))]
-
-    def _modular_power(self, base: Decimal, exponent: Decimal, modulus: Decimal) -> Decimal:
-        self.arithmetic.check(abs(exponent.adjusted()), 2000)
-        left = int(exponent)
-        result = ONE
-        power = self.arithmetic.divide_with_remainder(base, modulus, 0)[1]
-        while left:
-            self.ctx.budget.step()
-            if left & 1:
-                result = self.arithmetic.divide_with_remainder(self.arithmetic.multiply(result, power, 0), modulus, 0)[1]
-            left >>= 1
-            if left:
-                power = self.arithmetic.divide_with_remainder(self.arithmetic.multiply(power, power, 0), modulus, 0)[1]
-        return result
+            return
+        for name, number in (("base", base), ("exponent", exponent), ("modulus", modulus)):
+            if scale_of(number):
+                self.runtime_message(f"warning: non-zero scale in {name}")
+        self.items[-3:] = [self.arithmetic.modular_power(base, exponent, modulus, self.precision)]
 
     def square_root(self) -> None:
         item = self.top()
@@ -324,11 +334,9 @@ class StackMachine:
 
     def rotate(self) -> None:
         item = self.pop()
-        if isinstance(item, str):
-            raise _Trouble("non-numeric value")
-        count = int(item) if abs(item) < MAX_ITEMS else MAX_ITEMS
+        count = 0 if isinstance(item, str) else self.small(item)
         size = min(abs(count), len(self.items))
-        if size < 2:
+        if size < 2 or count == -(2**31):
             return
         part = self.items[-size:]
         self.items[-size:] = part[1:] + part[:1] if count > 0 else part[-1:] + part[:-1]
@@ -338,9 +346,17 @@ class StackMachine:
         self.register(name).value = self.pop()
 
     def load(self) -> None:
-        stack = self.registers.get(self.next_character())
-        value = stack[-1].value if stack else None
-        self.push(ZERO if value is None else value)
+        self.push(self._content(self.next_character()))
+
+    def _content(self, name: str) -> Item:
+        """What a register holds."""
+        stack = self.registers.get(name)
+        if not stack:
+            return ZERO
+        value = stack[-1].value
+        if value is None:
+            raise _Trouble(f"BUG: register {_shown(name)} exists but is uninitialized?")
+        return value
 
     def push_register(self) -> None:
         name = self.next_character()
@@ -356,33 +372,41 @@ class StackMachine:
             raise _Trouble(f"stack register {_shown(name)} is empty")
         self.push(stack.pop().value)  # type: ignore[arg-type]
 
-    def _index(self) -> int:
-        item = self.pop()
-        if isinstance(item, str) or item < 0:
-            raise _Trouble("array index must be a nonnegative integer")
-        return int(item) if item.adjusted() < 18 else 10**18
+    def small(self, item: Item) -> int:
+        """A number as one of 32 bits, as GNU dc reads it; -1 for what is too large or, though not 0, less than 1."""
+        if isinstance(item, str):
+            return -1
+        size = int(abs(item)) if item.adjusted() < 10 else 2**32
+        number = (((-size if item < 0 else size) + 2**31) % 2**32 - 2**31) if size <= 2**31 + 1 else 0
+        if not number and item:
+            self.complain("value overflows simple integer; punting...")
+            return -1
+        return number
 
     def store_element(self) -> None:
         name = self.next_character()
-        index = self._index()
-        value = self.pop()
+        index, value = self.small(self.pop()), self.pop()
+        if index < 0:
+            raise _Trouble("array index must be a nonnegative integer")
         array = self.register(name).array
         self.ctx.budget.charge(len(array) * 16)
         array[index] = value
 
     def load_element(self) -> None:
         name = self.next_character()
-        index = self._index()
+        index = self.small(self.pop())
+        if index < 0:
+            raise _Trouble("array index must be a nonnegative integer")
         stack = self.registers.get(name)
         self.push(stack[-1].array.get(index, ZERO) if stack else ZERO)
 
     # settings and measures
 
     def _setting(self, lowest: int, highest: int, message: str) -> int:
-        item = self.pop()
-        if isinstance(item, str) or not lowest <= item <= highest:
+        number = self.small(self.pop())
+        if not lowest <= number <= highest:
             raise _Trouble(message)
-        return int(item)
+        return number
 
     def set_precision(self) -> None:
         self.precision = self._setting(0, 2147483647, "scale must be a nonnegative number")
@@ -421,7 +445,7 @@ class StackMachine:
         if isinstance(item, str):
             self.push(item[:1])
             return
-        self.push(decode(bytes([int(abs(item)) & 255 if item.adjusted() < 18 else 0])))
+        self.push(decode(bytes([self.small(item) & 255])))
 
     # control
 
@@ -446,24 +470,32 @@ class StackMachine:
 
     def enter(self, text: str) -> None:
         """Run a string, then go on; a call at the very end of a string does not nest."""
-        if self.position < len(self.text) or not self.strings:
+        if self.tail_depth and not self.text[self.position : self.position + 1].strip(" \t\n"):
+            self.position = _BLANKS.match(self.text, self.position).end()  # type: ignore[union-attr]
+        if self.tail_depth and self.position >= len(self.text):
+            self.tail_depth += 1
+        else:
             if len(self.strings) >= self.ctx.budget.max_depth * 50:
                 raise LimitReached("depth")
-            self.strings.append((self.text, self.position))
+            self.strings.append((self.text, self.position, self.tail_depth))
+            self.tail_depth = 1
         self.text, self.position = text, 0
 
     def compare(self, test: Callable[[Decimal, Decimal], bool]) -> None:
-        """Run a register when `test(top, second)`."""
+        """Run a register when `test(top, second)`; where there are no two numbers they count as equal."""
         name = self.next_character()
-        left, right = self.two_numbers()
-        del self.items[-2:]
+        try:
+            left, right = self.two_numbers()
+            del self.items[-2:]
+        except _Trouble as trouble:
+            self.complain(str(trouble))
+            left = right = ZERO
         if test(right, left):
-            stack = self.registers.get(name)
-            item = stack[-1].value if stack else None
+            item = self._content(name)
             if isinstance(item, str):
                 self.enter(item)
             else:
-                self.push(ZERO if item is None else item)
+                self.push(item)
 
     def bang(self) -> None:
         """A negated comparison, or a shell command."""
@@ -482,41 +514,68 @@ class StackMachine:
         self.ctx.run(["sh", "-c", command])
 
     def read(self) -> None:
-        """A line of input, run as a program."""
+        """A line of input, run as a program: where the program is the input, what follows in it."""
         self.output.flush()
-        line = decode(self.ctx.stdin.readline())
+        line = self._rest_of_line() or decode(self.ctx.stdin.readline())
         if line:
             self.enter(line)
+
+    def _rest_of_line(self) -> str:
+        if not self.is_input:
+            return ""
+        text, position, _ = self.strings[0] if self.strings else (self.text, self.position, 0)
+        end = text.find("\n", position) + 1 or len(text)
+        if self.strings:
+            self.strings[0] = (text, end, 0)
+        else:
+            self.position = end
+        return text[position:end]
 
     def comment(self) -> None:
         end = self.text.find("\n", self.position)
         self.position = len(self.text) if end < 0 else end
 
     def quit(self) -> None:
-        if len(self.strings) < 2:
-            raise _Quit
-        self._leave(2)
+        self._leave(1, ends=True)
 
     def quit_levels(self) -> None:
-        item = self.pop()
-        if isinstance(item, str) or item < 1:
+        levels = self.small(self.pop())
+        if levels < 1:
             raise _Trouble("Q command requires a number >= 1")
-        if item > len(self.strings):
-            self.complain("Q command argument exceeded string execution depth")
-            if self.strings:
-                self._leave(len(self.strings))
-        elif item > 1:  # one level is none: so counts GNU dc
-            self._leave(int(item))
+        self._leave(levels - 1, ends=False)
 
-    def _leave(self, levels: int) -> None:
-        self.text, self.position = self.strings[-levels]
-        del self.strings[-levels:]
+    def _leave(self, levels: int, *, ends: bool) -> None:
+        """Leave the string that runs and as many more; one with others at its end goes on, as in GNU dc, when they are too few."""
+        if self.tail_depth:
+            if levels < self.tail_depth:
+                self.tail_depth -= levels
+                return
+            levels -= self.tail_depth
+            while self.strings:
+                self._return()
+                if not self.tail_depth or not levels:
+                    break
+                levels -= 1
+            else:
+                levels = -1
+            if self.tail_depth:
+                self.position = len(self.text)
+                if levels < 0 and ends:
+                    raise _Quit
+                return
+        if ends:
+            raise _Quit
+        self.complain("Q command argument exceeded string execution depth")
+
+    def _return(self) -> None:
+        """Go on where the string that runs was called."""
+        self.text, self.position, self.tail_depth = self.strings.pop()
 
 
 def _shown(character: str) -> str:
     """A character and its code, as dc's messages have them."""
     code = encode(character)[0]
-    return f"'{character}' (0{code:o})"
+    return f"'{character}' (0{code:o})" if 32 < code < 127 else f"0{code:o}"
 
 
 _COMMANDS: dict[str, Callable[[StackMachine], None]] = {
