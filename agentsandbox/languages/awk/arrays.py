@@ -12,6 +12,7 @@ from agentsandbox.streams import encode
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+    from typing import Any
 
     from agentsandbox.languages.awk.values import Value
 
@@ -31,11 +32,13 @@ _PIECE = 512  # keys between two looks at the meter
 class Array(dict[str, "Value | Array"]):
     """An array; looking up what is not there creates it, as awk does."""
 
-    __slots__ = ("where",)
+    __slots__ = ("first", "where")
 
     def __init__(self, where: str = "") -> None:
         super().__init__()
         self.where = where
+        self.first: str | None = None
+        """The key that was there first, if others were deleted since: it tells what kind of table gawk has."""
 
     def __missing__(self, key: str) -> Value:
         self[key] = UNSET
@@ -51,13 +54,39 @@ class Array(dict[str, "Value | Array"]):
         made = self[key] = Array(f'{self.where}["{key}"]')
         return made
 
+    def forget(self, key: Any) -> None:
+        """`delete array[key]`"""
+        if self.first is None:
+            self.first = next(iter(self), None)
+        self.pop(key, None)
+        if not self:
+            self.first = None
 
-def walk_order(array: dict[str, object], step: Callable[[int], None]) -> list[str]:
+    def forget_all(self) -> None:
+        """`delete array`"""
+        self.first = None
+        self.clear()
+
+    def names(self) -> Iterable[str]:
+        """The keys that are kept as texts."""
+        return self.keys()
+
+    def walk(self, step: Callable[[int], None]) -> Iterable[str]:
+        """The keys for `for (key in array)`."""
+        return walk_order(self, step)
+
+    def walk_items(self, step: Callable[[int], None]) -> Iterable[tuple[str, Any]]:
+        """The same with what is there when the loop comes to it."""
+        keys = walk_order(self, step)
+        return zip(keys, map(self.__getitem__, keys), strict=True)
+
+
+def walk_order(array: Array, step: Callable[[int], None]) -> list[str]:
     """The keys in the order of gawk's `for (key in array)`."""
     keys = list(array)
     if len(keys) < 2 or len(keys) > ORDERED_UP_TO:
         return keys
-    first = _integer(keys[0])
+    first = _integer(keys[0] if array.first is None else array.first)
     if first is None:
         return _string_order(keys, step)
     if first < 0:
@@ -175,7 +204,9 @@ def _tree_order(keys: list[str], breathe: Callable[[int], None]) -> list[str]:
             capacity += size
         inside.append(number)
     inside.sort()
-    return _integer_order(outside, breathe) + [str(number) for number in inside]
+    # the first of the others tells what table they are in
+    order = _integer_order if outside and _integer(outside[0]) is not None else _string_order
+    return order(outside, breathe) + [str(number) for number in inside]
 
 
 def _leaf(number: int, bits: int) -> tuple[int, int]:

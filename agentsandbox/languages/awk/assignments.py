@@ -17,7 +17,7 @@ def assignment(compiler: Expressions, target: nodes.Name | nodes.Index | nodes.F
     if isinstance(target, nodes.Name) and target.name not in SPECIAL_NAMES and not compiler.scopes.is_array(compiler.function, target.name):
         return f"{compiler.variable(target)} = {code}"
     if isinstance(target, nodes.Index):
-        return f"{compiler.array_code(target.base)}[{compiler.subscript(target.subscripts)}] = {code}"
+        return f"{compiler.array_code(target.base)}[{compiler.subscript(target)}] = {code}"
     return assigned(compiler, target, code)
 
 
@@ -31,7 +31,7 @@ def assigned(compiler: Expressions, target: nodes.Name | nodes.Index | nodes.Fie
             return f"rt.assign({name!r}, {code})"
         return f"({compiler.variable(target)} := {code})"
     if isinstance(target, nodes.Index):
-        return f"set_element({code}, {compiler.array_code(target.base)}, {compiler.subscript(target.subscripts)})"
+        return f"set_element({code}, {compiler.array_code(target.base)}, {compiler.subscript(target)})"
     if isinstance(target.number, nodes.Number) and target.number.value == 0:
         return _set_record(compiler, code)
     if isinstance(target.number, nodes.Number) and 1 <= target.number.value < 1000:
@@ -55,6 +55,11 @@ def assign_statement(compiler: Expressions, node: nodes.Assign) -> None:
         if position and source:
             compiler.emit(f"rt.copy_field({source}, {position})")
             return
+        if isinstance(node.value, nodes.Field) and isinstance(target, nodes.Index) and not compiler.general:
+            if isinstance(target.base, nodes.Name) and compiler.is_plain_array(target.base.name):
+                compiler.field_targets.add(target.base.name)
+                compiler.emit(assignment(compiler, target, f"i_{target.base.name}({compiler.field_text(node.value)})"))
+                return
         is_arithmetic = isinstance(node.value, (nodes.Binary, nodes.Unary))
         value = compiler.quick_value(node.value, compiler.value) if is_arithmetic else compiler.value(node.value)
         compiler.emit(assignment(compiler, target, value))
@@ -78,7 +83,7 @@ def assign_statement(compiler: Expressions, node: nodes.Assign) -> None:
             temporary = compiler.temporary()
             compiler.emit(f"{temporary} = {value}")
             value = temporary
-        compiler.emit(f"{compiler.array_code(target.base)}[{compiler.subscript(target.subscripts)}] {operator} {value}")
+        compiler.emit(f"{compiler.array_code(target.base)}[{compiler.subscript(target)}] {operator} {value}")
         return
     compiler.emit(assign_value(compiler, node))
 
@@ -106,7 +111,7 @@ def _updated(compiler: Expressions, target: nodes.Name | nodes.Index | nodes.Fie
         return assigned(compiler, target, compiler.arithmetic(operator, left, value))
     if isinstance(target, nodes.Index):
         key, array = compiler.temporary(), compiler.temporary()
-        left = f"num(({array} := {compiler.array_code(target.base)})[({key} := {compiler.subscript(target.subscripts)})])"
+        left = f"num(({array} := {compiler.array_code(target.base)})[({key} := {compiler.subscript(target)})])"
         return f"set_element({compiler.arithmetic(operator, left, value)}, {array}, {key})"
     if isinstance(target.number, nodes.Number) and target.number.value == 0:
         return _set_record(compiler, compiler.arithmetic(operator, f"num({compiler.field_text(target)})", value))
@@ -120,7 +125,7 @@ def step_value(compiler: Expressions, node: nodes.Step) -> str:
     target = node.target
     if not node.prefix and isinstance(target, nodes.Index):
         helper = "count_element" if compiler.numeric(target) else "step_element"
-        return f"{helper}({compiler.array_code(target.base)}, {compiler.subscript(target.subscripts)}, {float(node.amount)})"
+        return f"{helper}({compiler.array_code(target.base)}, {compiler.subscript(target)}, {float(node.amount)})"
     code = _updated(compiler, target, operator, "1.0")
     if node.prefix:
         return code

@@ -48,7 +48,7 @@ def _length(compiler: Expressions, call: Call) -> str:
         scope = compiler.scopes.key(compiler.function, argument.name)[0]
         return f"length_of(l_{argument.name}, text)" if scope else f"float(len(v_{argument.name}))"
     if isinstance(argument, nodes.Index):
-        return f"length_of({compiler.array_code(argument.base)}[{compiler.subscript(argument.subscripts)}], text)"
+        return f"length_of({compiler.array_code(argument.base)}[{compiler.subscript(argument)}], text)"
     if isinstance(argument, nodes.Name) and not compiler.numeric(argument):
         return f"length_of({compiler.value(argument)}, text)"
     return f"float(len({compiler.text(argument)}))"
@@ -137,7 +137,7 @@ def _substitute(compiler: Expressions, call: Call) -> str:
         return _substituted(compiler, call, compiler.text(target))
     if isinstance(target, nodes.Index):
         array, key = compiler.temporary(), compiler.temporary()
-        text = f"text(({array} := {compiler.array_code(target.base)})[({key} := {compiler.subscript(target.subscripts)})])"
+        text = f"text(({array} := {compiler.array_code(target.base)})[({key} := {compiler.subscript(target)})])"
         assign = f"set_element(rt.got, {array}, {key})"
     elif isinstance(target, nodes.Field) and not isinstance(target.number, nodes.Number):
         position = compiler.temporary()
@@ -205,7 +205,7 @@ def _kind(compiler: Expressions, call: Call) -> str:
     argument = _bare(call.arguments[0])
     if isinstance(argument, nodes.Index):
         compiler.mark_typed(argument.base)
-        code = f"peek({compiler.array_code(argument.base)}, {compiler.subscript(argument.subscripts)})"
+        code = f"peek({compiler.array_code(argument.base)}, {compiler.subscript(argument)})"
     elif isinstance(argument, nodes.Name) and compiler.scopes.is_array(compiler.function, argument.name):
         code = f"{'l' if compiler.scopes.key(compiler.function, argument.name)[0] else 'v'}_{argument.name}"
     elif isinstance(argument, nodes.Field) and call.name == "typeof":

@@ -17,7 +17,7 @@ from agentsandbox.languages.awk.expressions import Expressions
 from agentsandbox.languages.awk.lexer import AwkSyntaxError
 from agentsandbox.languages.awk.printing import printed
 from agentsandbox.languages.awk.scopes import SPECIAL_ARRAYS, SPECIAL_NAMES, Scopes
-from agentsandbox.languages.awk.shortcuts import counts_silently, field_loop, uses_subscript
+from agentsandbox.languages.awk.shortcuts import counts_silently, element_loop, field_loop, uses_subscript
 from agentsandbox.languages.awk.values import FILE
 
 TYPE_CHECKING = False
@@ -131,7 +131,7 @@ class _Generator(Expressions):
             if name in SPECIAL_NAMES:
                 continue
             if name in SPECIAL_ARRAYS or ("", name) in self.scopes.arrays:
-                self.emit(f"v_{name} = rt.array({name!r})")
+                self.emit(f"v_{name} = rt.{'numbered' if name in self.numbered else 'array'}({name!r})")
             else:
                 self.emit(f"v_{name} = rt.initial({name!r})")
         highest = self.scopes.highest_field
@@ -143,8 +143,9 @@ class _Generator(Expressions):
         for source, number in self.regexes.items():
             self.emit(f"p{number} = rt.constant_pattern({source!r}); s{number} = p{number}.test")
         for name in sorted(self.split_targets):
-            typed = name in self.typed or "PROCINFO" in self.scopes.names or self.scopes.indirect
-            self.emit(f"y_{name} = {bool(typed)}")
+            self.emit(f"y_{name} = {self.is_typed(name)}")
+        for name in sorted(self.field_targets):
+            self.emit(f"i_{name} = {'from_input' if self.is_typed(name) else 'str'}")
         for (source, replacement, every), number in self.substitutions.items():
             self.emit(f"c{number} = rt.substituter(p{self.regexes[source]}, {replacement!r}, {every})")
         for name in sorted(self.scopes.names if self.scopes.changes_operands else self.operands & self.scopes.names):
@@ -153,6 +154,10 @@ class _Generator(Expressions):
                 self.emit(f" nonlocal v_{name}")
                 self.emit(f" v_{name} = value")
                 self.emit(f"rt.setters[{name!r}] = set_{name}")
+
+    def is_typed(self, array: str) -> bool:
+        """Whether it matters what type the elements of a global array have."""
+        return array in self.typed or "PROCINFO" in self.scopes.names or self.scopes.indirect
 
     def _functions(self) -> None:
         for function in self.program.functions.values():
@@ -436,11 +441,20 @@ class _Generator(Expressions):
         self.enter_loop()
         variable = node.variable
         temporary = self.temporary()
-        self.emit(f"for {temporary} in walk({array}):")
+        walked = None
+        if element_loop(self.scopes, self.function, node):
+            assert isinstance(variable, nodes.Name) and isinstance(node.array, nodes.Name)
+            walked = (node.array.name, variable.name)
+            element = self.loop_elements[walked] = self.temporary()
+            self.emit(f"for {temporary}, {element} in walk_items({array}):")
+        else:
+            self.emit(f"for {temporary} in walk({array}):")
         self.deeper()
         self.emit(assignment(self, variable, temporary))
         self.shallower()
         self.loop(node.body, lambda: self.emit("continue"), lambda: None)
+        if walked is not None:
+            del self.loop_elements[walked]
 
     def switch_statement(self, node: nodes.Switch) -> None:
         """The index of the matching case first, then a loop that runs once: `break` leaves it, cases fall through."""
@@ -508,9 +522,9 @@ class _Generator(Expressions):
     def delete_statement(self, node: nodes.Delete) -> None:
         target = node.target
         if isinstance(target, nodes.Name):
-            self.emit(f"{self.array_code(target)}.clear()")
+            self.emit(f"{self.array_code(target)}.forget_all()")
         else:
-            self.emit(f"{self.array_code(target.base)}.pop({self.subscript(target.subscripts)}, None)")
+            self.emit(f"{self.array_code(target.base)}.forget({self.subscript(target)})")
 
     def print_statement(self, node: nodes.Print) -> None:
         text, bounded = printed(self, node)

@@ -9,6 +9,7 @@ from agentsandbox.languages.awk import nodes
 from agentsandbox.languages.awk.assignments import assign_statement, assign_value, assigned, step_value
 from agentsandbox.languages.awk.calls import CALLS, TEXT_CALLS, substitution_statement
 from agentsandbox.languages.awk.lexer import AwkSyntaxError
+from agentsandbox.languages.awk.numbered import numbered_arrays
 from agentsandbox.languages.awk.scopes import SPECIAL_ARRAYS, SPECIAL_NAMES
 from agentsandbox.languages.awk.shortcuts import is_arithmetic
 from agentsandbox.languages.awk.values import integral_text, parse_number
@@ -49,6 +50,11 @@ class Expressions:
         self.regexes: dict[str, int] = {}
         self.substitutions: dict[tuple[str, str, bool], int] = {}
         self.split_targets: set[str] = set()
+        self.field_targets: set[str] = set()
+        """Global arrays whose elements are assigned fields."""
+        self.numbered = numbered_arrays(scopes)
+        self.loop_elements: dict[tuple[str, str], str] = {}
+        """For an array and a variable that goes through its keys what holds the element."""
         self.typed: set[str] = set()
         """Global arrays of which it matters whether an element is a number or its text."""
         self.loop_fields: dict[tuple[str, str], tuple[str, str]] = {}
@@ -183,16 +189,19 @@ class Expressions:
                 return f"array_of(l_{node.name}, {node.name!r})"
             return f"v_{node.name}"
         assert isinstance(node, nodes.Index)
-        return f"{self.array_code(node.base)}.sub({self.subscript(node.subscripts)})"
+        return f"{self.array_code(node.base)}.sub({self.subscript(node)})"
 
-    def subscript(self, subscripts: list[Expression]) -> str:
+    def subscript(self, node: nodes.Index | nodes.Membership) -> str:
         """The key."""
+        subscripts = node.subscripts
         if len(subscripts) > 1:
             codes = [self.text(item) for item in subscripts]
             if self._fixed_subscripts:
                 return f"checked(rt.SUBSEP.join(({', '.join(codes)})))"
             return f"join(({', rt.SUBSEP, '.join(codes)}))"
         only = subscripts[0]
+        if self.is_numbered(node.base if isinstance(node, nodes.Index) else node.array) and self.numeric(only):
+            return self.number(only)
         if isinstance(only, (nodes.Text, nodes.Field)) or self.textual(only):
             return self.text(only)
         if isinstance(only, nodes.Number) and only.value.is_integer():
@@ -202,6 +211,10 @@ class Expressions:
         if self.numeric(only):
             return f"key_of({self.number(only)})"
         return f"key({self.untyped(only)})"
+
+    def is_numbered(self, base: object) -> bool:
+        """Whether it is an array that takes numbers as subscripts."""
+        return isinstance(base, nodes.Name) and base.name in self.numbered and self.is_global(base.name)
 
     def variable(self, node: nodes.Name) -> str:
         """The value of a scalar variable."""
@@ -346,7 +359,11 @@ class Expressions:
     # value
 
     def _element(self, node: nodes.Index) -> str:
-        code = f"{self.array_code(node.base)}[{self.subscript(node.subscripts)}]"
+        if isinstance(node.base, nodes.Name) and len(node.subscripts) == 1 and isinstance(node.subscripts[0], nodes.Name):
+            walked = self.loop_elements.get((node.base.name, node.subscripts[0].name))
+            if walked is not None:
+                return walked
+        code = f"{self.array_code(node.base)}[{self.subscript(node)}]"
         return f"element({code})" if self.scopes.nested and not self.numeric(node) else code
 
     def untyped(self, expression: Expression) -> str:
@@ -419,9 +436,9 @@ class Expressions:
         if isinstance(expression, nodes.Index):
             self.mark_typed(expression.base)
         if isinstance(expression, nodes.Index) and kind != "s":
-            return f"element_or_array({self.array_code(expression.base)}, {self.subscript(expression.subscripts)})"
+            return f"element_or_array({self.array_code(expression.base)}, {self.subscript(expression)})"
         if isinstance(expression, nodes.Index):
-            return f"{self.array_code(expression.base)}[{self.subscript(expression.subscripts)}]"
+            return f"{self.array_code(expression.base)}[{self.subscript(expression)}]"
         return self.value(expression)
 
     # condition
@@ -438,7 +455,7 @@ class Expressions:
             code = self.match(expression.pattern, self.text(expression.text))
             return f"(not {code})" if expression.negated else code
         if isinstance(expression, nodes.Membership):
-            return f"({self.subscript(expression.subscripts)} in {self.array_code(expression.array)})"
+            return f"({self.subscript(expression)} in {self.array_code(expression.array)})"
         if isinstance(expression, nodes.Binary):
             if expression.operator in ("&&", "||"):
                 word = "and" if expression.operator == "&&" else "or"

@@ -29,6 +29,7 @@ class Fields(Meter):
     """The record, and the variables that say how it is split."""
 
     text: Callable[[object], str]
+    key: Callable[[object], str]
 
     def __init__(self, ctx: CommandContext, *, bytewise: bool) -> None:
         super().__init__(ctx)

@@ -448,10 +448,10 @@ def namespace(rt: Runtime, used: frozenset[str]) -> dict[str, Any]:
     text = rt.text
     names: dict[str, Any] = {
         "__builtins__": {}, "float": float, "int": int, "ValueError": ValueError, "len": len, "list": list, "zip": zip, "num": to_number,
-        "from_input": from_input,
+        "from_input": from_input, "str": str,
         "UNSET": UNSET, "INF": math.inf, "NAN": math.nan, "Array": Array, "RegexValue": RegexValue, "AwkExit": AwkExit, "AwkNext": AwkNext,
-        "AwkNextFile": AwkNextFile, "walk": rt.walk, "emit": rt.out.append, "write": rt.write, "split_fields": rt.split_fields,
-        "other_field": rt.other_field, "other_value": rt.other_value,
+        "AwkNextFile": AwkNextFile, "emit": rt.out.append, "write": rt.write, "split_fields": rt.split_fields,
+        "walk": rt.walk, "walk_items": rt.walk_items, "other_field": rt.other_field, "other_value": rt.other_value,
         **rt.conversions, **_ELEMENTS,
     }  # fmt: skip
     for given, make in _GROUPS:

@@ -8,6 +8,7 @@ from operator import length_hint
 from agentsandbox.languages.awk.arrays import Array
 from agentsandbox.languages.awk.fields import Fields
 from agentsandbox.languages.awk.meter import ACCOUNTED, FLUSH_CHARACTERS
+from agentsandbox.languages.awk.numbered import Numbered
 from agentsandbox.languages.awk.records import RecordReader, Separator, has_odd_numbers, is_plain
 from agentsandbox.languages.awk.values import AwkFatal, AwkNextFile, Known, from_input, numeric_input, to_number
 from agentsandbox.streams import Buffer, InputError
@@ -77,6 +78,11 @@ class Input(Fields):
         if found is None:
             found = self.arrays[name] = Array(name)
         return found
+
+    def numbered(self, name: str) -> Array:
+        """A global array whose subscripts are numbers."""
+        made = self.arrays[name] = Numbered(name, self.key, self.budget.step)
+        return made
 
     def warn(self, message: str) -> None:
         """A warning with its place."""

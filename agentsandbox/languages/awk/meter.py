@@ -8,7 +8,7 @@ from itertools import islice
 from agentsandbox.errors import LimitReached
 from agentsandbox.languages.awk.arrays import Array
 from agentsandbox.languages.awk.channels import Channels
-from agentsandbox.languages.awk.values import FILE
+from agentsandbox.languages.awk.values import FILE, Strnum, Unset
 from agentsandbox.limits import VALUES
 from agentsandbox.streams import Buffer, encode
 
@@ -31,6 +31,8 @@ AUDIT_SAMPLE = 64
 """Elements by which the size of the others is judged."""
 AUDIT_LIMITS = 4
 """Arrays may hold this many times `value_bytes` of text."""
+_TEXTS = frozenset((str, Strnum))
+_NUMBERS = frozenset((float, Unset))
 
 
 class Meter:
@@ -91,12 +93,13 @@ class Meter:
                     size += len(key) + (len(value) if isinstance(value, str) else 0)
                 characters += size * len(array) // AUDIT_SAMPLE
             elif elements < 2_000_000:
-                for key, value in array.items():
-                    characters += len(key)
-                    if isinstance(value, str):
-                        characters += len(value)
-                    elif isinstance(value, Array):
-                        pending.append(value)
+                characters += sum(map(len, array.names()))
+                kinds = set(map(type, array.values()))
+                if kinds <= _TEXTS:
+                    characters += sum(map(len, array.values()))  # type: ignore[arg-type]
+                elif not kinds <= _NUMBERS:
+                    characters += sum([len(value) for value in array.values() if isinstance(value, str)])
+                    pending += [value for value in array.values() if isinstance(value, Array)]
         self.budget.charge(elements * ARRAY_SHARE)
         if characters // AUDIT_LIMITS > self.budget.value_bytes:
             if measure:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from agentsandbox.languages.awk.arrays import Array, walk_order
+from agentsandbox.languages.awk.arrays import Array
 from agentsandbox.languages.awk.channels import Channels
 from agentsandbox.languages.awk.fields import matches
 from agentsandbox.languages.awk.formats import as_bytes, format_values
@@ -20,7 +20,7 @@ from agentsandbox.languages.awk.values import NUMBER_STARTS, UNSET, AwkFatal, Un
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from typing import Any
 
     from agentsandbox.command import CommandContext
@@ -57,6 +57,7 @@ class Runtime(Input):
         self.channels = Channels(self)
         self.conversions = conversions(self)
         self.text = self.conversions["text"]
+        self.key = self.conversions["key"]
         self._seed = 1.0
         self._chance: Chance | None = None
         self._choose_splitter()
@@ -112,13 +113,25 @@ class Runtime(Input):
         """`typeof($number)`."""
         return "unassigned" if number > count else str(kind_of(value))
 
-    def walk(self, array: Array) -> list[str]:
+    def _order(self) -> str | None:
+        """PROCINFO["sorted_in"]."""
+        how = self.arrays["PROCINFO"].get("sorted_in") if "PROCINFO" in self.arrays else None
+        return None if how is None or isinstance(how, Unset) else self.text(how)
+
+    def walk(self, array: Array) -> Iterable[str]:
         """The keys for `for (key in array)`."""
         self.budget.step(len(array) // 8 + 1)
-        how = self.arrays["PROCINFO"].get("sorted_in") if "PROCINFO" in self.arrays else None
-        if how is None or isinstance(how, Unset):
-            return walk_order(array, self.budget.step)  # type: ignore[arg-type]
-        return sorted_keys(self, array, self.text(how))
+        how = self._order()
+        return array.walk(self.budget.step) if how is None else sorted_keys(self, array, how)
+
+    def walk_items(self, array: Array) -> Iterable[tuple[str, Any]]:
+        """The keys, with what is there when the loop comes to it."""
+        self.budget.step(len(array) // 8 + 1)
+        how = self._order()
+        if how is None:
+            return array.walk_items(self.budget.step)
+        keys = sorted_keys(self, array, how)
+        return zip(keys, map(array.__getitem__, keys), strict=True)
 
     def call_indirectly(self, name: str, arguments: Sequence[object]) -> Any:
         """`@variable(arguments)`."""

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from agentsandbox.languages.awk import nodes
-from agentsandbox.languages.awk.scopes import SPECIAL_NAMES, children
+from agentsandbox.languages.awk.scopes import SPECIAL_ARRAYS, SPECIAL_NAMES, children
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agentsandbox.languages.awk.nodes import Expression
     from agentsandbox.languages.awk.scopes import Scopes
 
-__all__ = ["counts_silently", "field_loop", "is_arithmetic", "is_pure", "uses_subscript"]
+__all__ = ["counts_silently", "element_loop", "field_loop", "is_arithmetic", "is_pure", "target_of", "uses_subscript"]
 
 _ARITHMETIC = frozenset("+-*/%^")
 _PURE = (nodes.Number, nodes.Text, nodes.Name, nodes.Field, nodes.Binary, nodes.Unary, nodes.Concat)
+_CALLS = (nodes.UserCall, nodes.IndirectCall)
 _DEEPEST = 8
 _MOST_FIELDS = 1000
 
@@ -61,6 +62,49 @@ def _changes(scopes: Scopes, start: nodes.Node, name: str) -> bool:
                 return True
         pending.extend(children(node))
     return False
+
+
+def element_loop(scopes: Scopes, function: str, node: nodes.ForIn) -> bool:
+    """Whether the elements of `for (key in array)` are looked at in it as `array[key]`, and nothing in it changes key or array."""
+    if not isinstance(node.variable, nodes.Name) or not isinstance(node.array, nodes.Name) or scopes.nested:
+        return False
+    variable, array = node.variable.name, node.array.name
+    if variable in SPECIAL_NAMES or scopes.is_array(function, variable) or array in SPECIAL_ARRAYS:
+        return False
+    used = False
+    pending: list[nodes.Node] = [node.body]
+    while pending:
+        here = pending.pop()
+        scopes.budget.step()
+        if isinstance(here, _CALLS) or (isinstance(here, nodes.ForIn) and _is(here.variable, variable)):
+            return False
+        target = target_of(here)
+        if _is(target, variable) or _is(target, array) or (isinstance(target, nodes.Index) and _is(target.base, array)):
+            return False
+        if isinstance(here, nodes.Index) and _is(here.base, array):
+            used = used or (len(here.subscripts) == 1 and _is(here.subscripts[0], variable))
+            pending.extend(here.subscripts)
+        elif isinstance(here, nodes.Membership) and _is(here.array, array):
+            pending.extend(here.subscripts)
+        elif _is(here, array):
+            return False
+        else:
+            pending.extend(children(here))
+    return used
+
+
+def target_of(node: nodes.Node) -> object:
+    """What a node changes, if it is one thing."""
+    if isinstance(node, (nodes.Assign, nodes.Step, nodes.Delete, nodes.Getline)):
+        return node.target
+    if isinstance(node, nodes.ForIn):
+        return node.variable
+    if isinstance(node, nodes.Call) and node.name in ("sub", "gsub") and len(node.arguments) > 2:
+        target: object = node.arguments[2]
+        while isinstance(target, nodes.Unary) and target.operator == "()":
+            target = target.operand
+        return target
+    return None
 
 
 def counts_silently(scopes: Scopes, start: nodes.Node, name: str) -> bool:

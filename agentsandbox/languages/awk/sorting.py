@@ -24,7 +24,7 @@ _ORDERS = frozenset(f"@{what}_{how}_{way}" for what in ("ind", "val") for how in
 
 def sorted_keys(rt: Runtime, array: Array, how: str) -> list[str]:
     """The keys in the order that `how` names: one of gawk's `@…` orders, or a function of the program."""
-    keys = walk_order(array, rt.budget.step)  # type: ignore[arg-type]
+    keys = walk_order(array, rt.budget.step)
     rt.budget.step(len(keys))
     if how in ("", "@unsorted"):
         return keys
