@@ -235,6 +235,8 @@ class _Pool:
         self._size = 0
         self.fractions = Fractions()
         """What was read as a number with a fraction."""
+        self.small: dict[int, int] = {}
+        """Whole numbers that are members of large objects."""
         self.empty: dict[type, Value] = {list: [], dict: {}}
 
     def is_open(self) -> bool:
@@ -276,8 +278,11 @@ class _Pool:
 
 
 def _share(items: Any, pool: _Pool) -> None:
-    """Keep equal short strings of a piece once, and empty containers; `pool` shares with other pieces too."""
+    """Keep equal short strings of a piece once, and empty containers and whole numbers; `pool` shares with other pieces too."""
+    if len(pool.small) > _MOST_KNOWN:
+        pool.small.clear()
     same = dict[str, str]().setdefault
+    numbers = pool.small.setdefault
     empty = pool.empty
     pending = [items]
     while pending:
@@ -294,6 +299,8 @@ def _share(items: Any, pool: _Pool) -> None:
             if kind is str:
                 if len(value) < _SHORT:
                     here[key] = same(value, value)
+            elif kind is int:
+                here[key] = numbers(value, value)
             elif kind is dict or kind is list:
                 if value:
                     pending.append(value)
