@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 __all__ = ["BC", "DC", "pieces"]
 
 _BLOCK = 65536
+_HEAD = re.compile(rb"(?:.*[;{} \t])?(?:define\b[^{]*|else[ \t]*|(?:if|while|for)[ \t]*(\(.*\))[ \t]*)", re.DOTALL)
+"""A line of bc that needs the next one: of the last condition in parentheses nothing may follow."""
 
 BC = re.compile(rb'"[^"]*(?:"|\Z)|/\*(?:.*?\*/|.*\Z)|#[^\n]*|\\\n|([{])|([}])|(\n)', re.DOTALL)
 """What opens, closes and ends a line of bc; strings, comments and joined lines hold none of these."""
@@ -43,7 +45,8 @@ def pieces(ctx: CommandContext, grammar: re.Pattern[bytes]) -> Iterator[str]:
 def _complete(ctx: CommandContext, data: bytes, grammar: re.Pattern[bytes]) -> int:
     """Where the last line ends with which nothing is open."""
     ctx.budget.step(len(data) >> 6)
-    depth = end = 0
+    depth = 0
+    ends = [0]
     for match in grammar.finditer(data):
         opens, closes, newline = match.groups()
         if opens:
@@ -51,5 +54,23 @@ def _complete(ctx: CommandContext, data: bytes, grammar: re.Pattern[bytes]) -> i
         elif closes:
             depth -= 1
         elif newline and depth <= 0:
-            end = match.end()
-    return end
+            ends.append(match.end())
+    while grammar is BC and len(ends) > 1 and _wants_more(data[ends[-2] : ends[-1]]):
+        ctx.budget.step()
+        ends.pop()
+    return ends[-1]
+
+
+def _wants_more(line: bytes) -> bool:
+    """Whether a line of bc is a head whose body comes in the next one, or empty: what is before it may be a head."""
+    if not line.strip():
+        return True
+    found = _HEAD.fullmatch(line.rstrip(b"\n"))
+    if found is None or found[1] is None:
+        return found is not None
+    depth = 0
+    for at, byte in enumerate(found[1]):
+        depth += (byte == 40) - (byte == 41)
+        if not depth:
+            return at == len(found[1]) - 1
+    return False

@@ -22,7 +22,7 @@ __all__ = ["Machine", "number_in_base"]
 
 MAX_ELEMENTS = 2_000_000
 MAX_INDEX = 16_777_215
-_ESCAPES = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "q": '"', "r": "\r", "t": "\t", "\\": "\\", "e": "\x1b"}
+_ESCAPES = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "q": '"', "r": "\r", "t": "\t", "\\": "\\"}
 _ESCAPE = re.compile(r"\\(.?)", re.DOTALL)
 
 
@@ -46,7 +46,7 @@ class _Frame:
 
 
 def number_in_base(arithmetic: Arithmetic, text: str, base: int) -> Decimal:
-    """A constant: a single digit keeps its value in any base, in longer ones digits are cut to base - 1."""
+    """A constant: a single digit before the point keeps its value in other bases than 10, of more each is cut to base - 1."""
     whole, _, fraction = text.partition(".")
     if len(text) == 1:
         return Decimal(int(text, 36))
@@ -54,8 +54,9 @@ def number_in_base(arithmetic: Arithmetic, text: str, base: int) -> Decimal:
         arithmetic.check(len(text))
         return Decimal(f"{whole or '0'}.{fraction}" if fraction else whole or "0")
     arithmetic.check(len(text), 20_000)
-    value = 0
-    for count, character in enumerate(whole + fraction):
+    keeps = len(whole) == 1 and base != 10
+    value = int(whole, 36) if keeps else 0
+    for count, character in enumerate(fraction if keeps else whole + fraction):
         if not count % 500:
             arithmetic.budget.step(count // 100 + 1)
         value = value * base + min(int(character, 36), base - 1)
@@ -230,27 +231,29 @@ class Machine:
         elif name not in self.settings:
             self.variables[name] = value
         else:
-            self._set(name, int(value) if value.adjusted() < 30 else 10**30)
+            self._set(name, value)
 
-    def _set(self, name: str, value: int) -> None:
-        if name == "scale":
-            if value < 0:
-                self.warn("negative scale, set to 0")
-                value = 0
-            elif value > 2147483647:
-                self.warn("scale too large, set to 2147483647")
-                value = 2147483647
-        elif value < 2:
-            self.warn(f"{name} too small, set to 2")
-            value = 2
-        elif value > (36 if name == "ibase" else 2147483647):
-            self.warn(f"{name} too large, set to {16 if name == 'ibase' else 2147483647}")
-            value = 36 if name == "ibase" else 2147483647
-        self.settings[name] = value
+    def _set(self, name: str, value: Decimal) -> None:
+        """Fractions less than 1 are too large, as in GNU bc."""
+        lowest = 0 if name == "scale" else 2
+        highest = 2147483647 if name != "ibase" else 16 if self.extensions == "refuse" else 36
+        number = int(value) if value.adjusted() < 30 else 10**30
+        if value < 0:
+            self.warn(f"negative {name}, set to {lowest}")
+            number = lowest
+        elif number > highest or (value and not number):
+            self.warn(f"{name} too large, set to {highest}")
+            number = highest
+        elif number < lowest:
+            self.warn(f"{name} too small, set to {lowest}")
+            number = lowest
+        elif name == "ibase" and number > 16 and self.extensions:
+            self.warn("ibase larger than 16 is non-standard")
+        self.settings[name] = number
 
     def element(self, name: str, index: Decimal) -> tuple[dict[int, Decimal], int]:
         """An array and a place in it."""
-        if index.adjusted() > 9 or not 0 <= int(index) <= MAX_INDEX:
+        if index.adjusted() > 9 or not 0 <= int(index) <= MAX_INDEX or (index and not int(index)):
             raise self.fail(f"Array {name} subscript out of bounds.")
         return self.array(name), int(index)
 

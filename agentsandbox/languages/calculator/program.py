@@ -204,9 +204,12 @@ class Parser:
     def name(self) -> str:
         """Take a name."""
         name = self.expect("NAME")
+        self.tell_long_name(name)
+        return name
+
+    def tell_long_name(self, name: str) -> None:
         if len(name) > 1:
             self.extend(f"multiple letter name - {name}")
-        return name
 
     def statement_list(self) -> None:
         """Statements on one line."""
@@ -228,13 +231,10 @@ class Parser:
         self.expect("(")
         function = Function(name, self.parameters(")"), void)
         self.expect(")")
-        sound = self.are_distinct(function.parameters, "duplicate parameter names")
         self.newlines()
         self.expect("{")
         if self.kind != "\n":
             self.extend("End of line required")
-        if any(kind == "*" for _, kind in function.parameters):
-            self.extend("Variable array parameter")
         outer, self.code = self.code, function.code
         self.in_function = True
         self.newlines_and_semicolons()
@@ -243,11 +243,9 @@ class Parser:
             function.autos += self.parameters(";")
             if self.kind not in (";", "\n"):
                 raise BcSyntaxError
-            sound = self.are_distinct(function.autos, "duplicate auto variable names") and sound
-            if set(function.autos) & set(function.parameters):
-                self.report("variable in both parameter and auto lists")
-                sound = False
             self.newlines_and_semicolons()
+        sound = self.are_sound(function)
+        self.tell_long_name(name)
         self.block_rest()
         self.code.add("0")
         self.code.add("R")
@@ -258,12 +256,23 @@ class Parser:
         if self.kind != "}":
             raise BcSyntaxError
 
-    def are_distinct(self, names: list[tuple[str, str]], problem: str) -> bool:
+    def are_sound(self, function: Function) -> bool:
         """Whether no name is there twice; told of otherwise."""
-        if len(set(names)) == len(names):
-            return True
-        self.report(problem)
-        return False
+        parameters, autos = function.parameters, function.autos
+        if any(kind == "*" for _, kind in parameters):
+            self.extend("Variable array parameter")
+        problems = [
+            problem
+            for problem, found in (
+                ("duplicate parameter names", len(set(parameters)) < len(parameters)),
+                ("duplicate auto variable names", len(set(autos)) < len(autos)),
+                ("variable in both parameter and auto lists", set(autos) & set(parameters)),
+            )
+            if found
+        ]
+        for problem in problems:
+            self.report(problem)
+        return not problems
 
     def newlines_and_semicolons(self) -> None:
         while self.kind in ("\n", ";"):
@@ -436,7 +445,7 @@ class Parser:
         self.advance()
         while True:
             if self.kind == "STRING":
-                self.code.add("O", self.value[1:-1], len(self.value) + 1)
+                self.code.add("O", self.value[1:-1], len(self.value))
                 self.advance()
             else:
                 self.expression()
@@ -467,15 +476,15 @@ class Parser:
         while self.kind == operator:
             self.extend(f"{operator} operator")
             self.advance()
-            self.code.add("D")
+            self.code.add("D", None, 0 if operator == "||" else 1)
             jump = self.code.add("B" if operator == "||" else "Z", None, 3)
-            self.code.add("p")
+            self.code.add("p", None, 0 if operator == "||" else 1)
             if operator == "||":
                 self.conjunctions("&&")
             else:
                 self.negation()
             self.code.patch(jump)
-            self.code.add("bool", None, 0)
+            self.code.add("bool", None, 8 if operator == "||" else 6)
             kind = ""
         return kind
 
@@ -483,11 +492,11 @@ class Parser:
         if self.kind == "!":
             self.deeper()
             self.advance()
-            self.negation()
+            kind = self.negation()
             self.extend("! operator")
             self.code.add("!")
             self.nesting -= 1
-            return ""
+            return kind
         return self.relation()
 
     def relation(self) -> str:
@@ -533,13 +542,15 @@ class Parser:
         return kind
 
     def unary(self) -> str:
+        if self.kind == "!":
+            return self.negation()
         if self.kind == "-":
             self.deeper()
             self.advance()
-            self.unary()
+            kind = self.unary()
             self.code.add("n")
             self.nesting -= 1
-            return ""
+            return kind
         if self.kind in ("++", "--"):
             operation = "+" if self.kind == "++" else "-"
             self.advance()
@@ -624,6 +635,8 @@ class Parser:
             self.advance()
             if self.kind == ")":
                 raise BcSyntaxError
+        if self.kind == ")":
+            self.tell_long_name(name)
         self.expect(")")
         self.code.add("C", (name, kinds), 3 + len(kinds))
         known = self.functions.get(name)
@@ -658,7 +671,9 @@ class Parser:
                     self.code.add("D")
                 self.code.add(*load, 2)
             self.deeper()
-            self.sum_or_assignment()
+            compared = self.compared
+            self.sum()
+            self.compared = compared
             self.nesting -= 1
             if kind != "=":
                 self.code.add(kind[0])
@@ -670,10 +685,6 @@ class Parser:
             return ""
         self.code.add(*load, 2)
         return ""
-
-    def sum_or_assignment(self) -> None:
-        """The right side of an assignment, which binds more tightly than a comparison."""
-        self.sum()
 
     def step(self, load: tuple[str, object], store: tuple[str, object], operation: str, *, prefix: bool) -> None:
         """`++` and `--` in one instruction: (name, whether an element, +1 or -1, whether before)."""
