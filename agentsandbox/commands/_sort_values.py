@@ -99,10 +99,9 @@ def _humans(texts: Sequence[bytes]) -> list[Any]:
     found = _LEADING_HUMAN.findall(joined) if joined.count(b"\n") < len(texts) else ()
     if len(found) != len(texts):
         return [_human(text) for text in texts]
-    numbers = [float(number) for number, _ in found]
-    if min(numbers, default=1.0) <= 0:
-        return [_whole(number, unit) for number, (_, unit) in zip(numbers, found, strict=True)]
-    return [number + _HUMAN_BASES[unit] for number, (_, unit) in zip(numbers, found, strict=True)]
+    if b"-" in joined and any(text.startswith(b"-") for text, _ in found):
+        return [_whole(float(text), unit) for text, unit in found]
+    return [(number := float(text)) and number + _HUMAN_BASES[unit] for text, unit in found]
 
 
 def _whole(number: float, unit: bytes) -> float:

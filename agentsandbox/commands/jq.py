@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+from itertools import chain
 
 from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
 from agentsandbox.commands._jq_options import Options, read_options
@@ -105,7 +106,7 @@ class _Run:
         if options.stream:
             from agentsandbox.languages.jq.streaming import events
 
-            values = (event for value in values for event in events(value, self.ctx.budget, self.machine.hold))
+            values = chain.from_iterable(events(value, self.ctx.budget, self.machine.hold) for value in values)
         return self._slurped(values) if options.slurp else values
 
     def _slurped(self, values: Iterable[Value]) -> Iterator[Value]:

@@ -12,6 +12,14 @@ if TYPE_CHECKING:
 __all__ = ["assign_statement", "assign_value", "assigned", "assignment", "step_value"]
 
 
+_SIMPLE = (nodes.Number, nodes.Field, nodes.Name)
+
+
+def _is_length(node: object) -> bool:
+    """Whether it is the length of the record or of a field, which is a whole number."""
+    return isinstance(node, nodes.Call) and node.name == "length" and all(isinstance(item, nodes.Field) for item in node.arguments)
+
+
 def assignment(compiler: Expressions, target: nodes.Name | nodes.Index | nodes.Field, code: str) -> str:
     """The statement that assigns the value of `code`."""
     if isinstance(target, nodes.Name) and target.name not in SPECIAL_NAMES and not compiler.scopes.is_array(compiler.function, target.name):
@@ -52,6 +60,10 @@ def assign_statement(compiler: Expressions, node: nodes.Assign) -> None:
     target, operator = node.target, node.operator
     if operator == "=":
         position, source = _position(target), _position(node.value)
+        if position and position == source:
+            compiler.emit(f"if rt._fields is None or len(rt._fields) < {position}: rt.extend_fields({position})")
+            compiler.emit("rt._stale = True")
+            return
         if position and source:
             compiler.emit(f"rt.copy_field({source}, {position})")
             return
@@ -67,8 +79,9 @@ def assign_statement(compiler: Expressions, node: nodes.Assign) -> None:
     if isinstance(target, nodes.Name) and target.name not in SPECIAL_NAMES and not compiler.scopes.is_array(compiler.function, target.name):
         name = compiler.variable(target)
         value = compiler.quick_value(node.value, compiler.number)
-        if operator in ("+=", "-=", "*=") and compiler.numeric(target) and isinstance(node.value, (nodes.Number, nodes.Field, nodes.Name)):
-            compiler.emit(f"{name} {operator} {value}")
+        counted = _is_length(node.value)
+        if operator in ("+=", "-=", "*=") and compiler.numeric(target) and (counted or isinstance(node.value, _SIMPLE)):
+            compiler.emit(f"{name} {operator} {value.removeprefix('float') if counted else value}")
             return
         left = name if compiler.numeric(target) else f"num({name})"
         if not isinstance(node.value, (nodes.Number, nodes.Field, nodes.Name)):

@@ -284,10 +284,12 @@ class _Generator(Expressions):
             self.emit("if rt._typed: rt._typed.clear()")
         elif scopes.uses_fields:
             limit = "" if scopes.all_fields else f", {scopes.highest_field}"
-            self.emit(f"f = r.split(sep{limit}) if q else split_fields(r)")
-            if self.needs_count or scopes.all_fields:
+            counts = self.needs_count or scopes.all_fields
+            only_first = scopes.highest_field == 1 and not counts
+            self.emit(f"f = {'(' if only_first else ''}r.split(sep{limit}) if q else split_fields(r){') or pad' if only_first else ''}")
+            if counts:
                 self.emit("nf = len(f) if r else 0")
-            if scopes.highest_field:
+            if scopes.highest_field and not only_first:
                 self.emit(f"if len(f) < {scopes.highest_field}: f += pad")
         self.emit("pass")
         self.indent -= extra

@@ -248,9 +248,16 @@ class Fields(Meter):
         fields = self._fields
         if fields is None:
             fields = self._fields = self._record.split(self.sep) if self.q and self._record else self.fields()
-        if position != target or position > len(fields):
-            self.put_field(self.value_of(position), target)
+        self.put_field(self.value_of(position), target)
         self._stale = True
+
+    def extend_fields(self, position: int) -> None:
+        """Have the fields, and as many as up to `position`."""
+        fields = self._fields
+        if fields is None:
+            fields = self._fields = self._record.split(self.sep) if self.q and self._record else self.fields()
+        if position > len(fields):
+            self.set_field("", position)
 
     def set_field(self, value: Any, number: float) -> Any:
         """`$number = value`."""

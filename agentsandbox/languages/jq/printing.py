@@ -108,9 +108,7 @@ class _Parts(list[str]):
 
 
 def _is_simple(value: list[Value]) -> bool:
-    """Whether it is so short, and has so little in it, that Python's encoder may print it whole: the event of a stream for one."""
-    if len(value) > _FEW:
-        return False
+    """Whether a short array has so little in it that Python's encoder may print it whole: the event of a stream for one."""
     for item in value:
         kind = type(item)
         if kind not in _PLAIN and (kind is not list or len(item) > _PIECES or not _PLAIN.issuperset(map(type, item))):
@@ -154,8 +152,8 @@ class Dumper:
             return str(value)
         if kind is not dict and kind is not list and kind is not Rows:
             return self._scalar(value)
-        if not self.pretty and kind is list and _is_simple(value) and _make_encoder is not None:
-            text = "".join(self._encoder("")(value, 0))
+        if kind is list and not self.pretty and len(value) <= _FEW and _is_simple(value) and _make_encoder is not None:
+            text = "".join((self._encoders.get("") or self._encoder(""))(value, 0))
             return text.replace("\x7f", "\\u007f") if "\x7f" in text else text
         pieces = _Parts(sink)
         self._write(value, 0, pieces, "\n" if self.pretty else "")
