@@ -6,7 +6,17 @@ from agentsandbox.expansion.errors import ExpansionError
 from agentsandbox.expansion.variables import ASSOCIATIVE, AssociativeArray, IndexedArray, NameReference
 from agentsandbox.interpreter.substitutions import WORDS
 from agentsandbox.quoting import shell_quote_single
-from agentsandbox.syntax.nodes import ArithmeticSubstitution, ArrayElement, ArrayLiteral, Assignment, DoubleQuoted, Parameter, Part, Word
+from agentsandbox.syntax.nodes import (
+    ArithmeticSubstitution,
+    ArrayElement,
+    ArrayLiteral,
+    Assignment,
+    DoubleQuoted,
+    Literal,
+    Parameter,
+    Part,
+    Word,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,7 +33,7 @@ if TYPE_CHECKING:
         def __call__(self, shell: Shell, associative: bool = False, /) -> BoundAssignment: ...
 
 
-__all__ = ["BoundAssignment", "assign_array", "bind_assignment", "compile_assignment", "number_of", "written_literal"]
+__all__ = ["BoundAssignment", "assign_array", "bind_assignment", "bind_prefix", "compile_assignment", "number_of", "written_literal"]
 
 
 class BoundAssignment:
@@ -264,6 +274,23 @@ def bind_assignment(node: Assignment, *, argument: bool = False) -> Binder:
         return BoundAssignment(name, value, key, append, source, raw if key or not argument else "")
 
     return bind
+
+
+def bind_prefix(node: Assignment) -> Binder | None:
+    """As `bind_assignment`, of an array literal in front of a command: there it is a text; None for any other assignment."""
+    if not isinstance(node.value, ArrayLiteral):
+        return None
+    parts: list[Part] = []
+    for element in node.value.elements:
+        parts.append(Literal(" " if parts else "("))
+        if element.subscript is not None:
+            parts.extend((Literal("["), *element.subscript.parts, Literal(f"]{'+' if element.append else ''}=")))
+        parts.extend(element.value.parts)
+    source = written_literal(node).partition("=")[2]
+    text = WORDS.string(Word((*parts, Literal(")" if parts else "()")), source))
+    name, append = node.name, node.append
+    subscript = None if node.subscript is None else node.subscript.source
+    return lambda shell, associative=False: BoundAssignment(name, text(shell), subscript, append, node.source)
 
 
 def compile_assignment(node: Assignment) -> Callable[[Shell], None]:

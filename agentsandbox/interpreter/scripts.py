@@ -464,6 +464,8 @@ def _run_script_file(shell: Shell, name: str, parsed: _Invocation, environment: 
         message = "No such file" if called == "sh" and error.errno == errno.ENOENT else os.strerror(error.errno or 5)
         shell.write(f"{name}: {file}: {message}\n", 2)
         _hint(shell, file, error)
+        if ("errexit", True) in parsed.options:
+            return 1
         return 127 if error.errno == errno.ENOENT else 126
     if is_binary(content):
         shell.write(f"{shown}: {shown}: cannot execute binary file\n", 2)

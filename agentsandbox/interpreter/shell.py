@@ -483,7 +483,7 @@ class Shell:
     def keep_options(self) -> None:
         """`local -`: the options come back as they are now when the function ends."""
         options = {attribute: getattr(self, attribute) for _, attribute in OPTIONS.values()}
-        self.variables.scopes[-1].setdefault("-", (options, -1))
+        self.variables.scopes[-1]["-"] = (options, -1)
 
     def restore_options(self, options: dict[str, bool]) -> None:
         """The options that `keep_options` noted."""

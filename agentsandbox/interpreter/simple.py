@@ -138,7 +138,7 @@ def _before(shell: Shell, text: str, line: int) -> bool:
 
 def _general(node: SimpleCommand) -> Run:
     """A command with words, by all the rules."""
-    from agentsandbox.interpreter.assignments import bind_assignment
+    from agentsandbox.interpreter.assignments import bind_assignment, bind_prefix
 
     words: list[Callable[[Shell, list[str]], None]] = []
     order: list[Binder | None] = []
@@ -149,7 +149,8 @@ def _general(node: SimpleCommand) -> Run:
             words.append(WORDS.fields(word))
             order.append(None)
     declares = len(order) > len(words)
-    binders = [bind_assignment(assignment) for assignment in node.assignments]
+    alone = [bind_assignment(assignment) for assignment in node.assignments]
+    binders = [bind_prefix(assignment) or bind for assignment, bind in zip(node.assignments, alone, strict=True)]
     redirections = compile_redirections(node.redirections) if node.redirections else None
     line = node.line
     text: list[str] = []
@@ -208,7 +209,7 @@ def _general(node: SimpleCommand) -> Run:
                     status = 1 if ends else error.status
                     raise ExpansionError(error.message, fatal=False, status=status) from None  # only the child would have ended
             if not argv:
-                for bind in binders:
+                for bind in alone:
                     bind(shell).apply(shell)
                 status = shell.substitution_status or 0
             else:
@@ -293,6 +294,8 @@ def _bind_in_turn(shell: Shell, binders: list[Binder]) -> list[BoundAssignment]:
         for bind in binders:
             assignment = bind(shell)
             bound.append(assignment)
+            if assignment.subscript is not None:  # to be refused
+                continue
             variables.save_in(scope, assignment.name)
             variables.hide_array(assignment.name)
             if not shell.attributes.get(assignment.name, 0) & READONLY:
@@ -348,8 +351,10 @@ def _declare_early(shell: Shell, declared: list[str | BoundAssignment], assignme
     builtin = find_builtin(command) if isinstance(command, str) else None
     if builtin is None or not builtin.declares or command in shell.functions or (command == "local" and not shell.frames):
         return assignment
-    options = [word for word in declared[1:] if isinstance(word, str) and word[:1] in ("-", "+")]
-    builtin.call(shell, [command, *options, assignment])
+    from agentsandbox.interpreter.builtins.declare import assign_lists, is_local
+
+    options = [word for word in declared[1:] if isinstance(word, str) and word.startswith("-")]
+    assign_lists(shell, [command, *options, assignment], local=command not in ("export", "readonly") and is_local(shell))
     return assignment.name
 
 
@@ -435,8 +440,7 @@ def _with_assignments(shell: Shell, assignments: Sequence[BoundAssignment], run:
                 raise
             shell.report(error)
             continue
-        if not isinstance(assignment.value, list):
-            variables.add(assignment.name, EXPORT)
+        variables.add(assignment.name, EXPORT)
     variables.temporary.append((len(variables.scopes), scope))
     try:
         return run()
@@ -470,7 +474,7 @@ def _run_external(shell: Shell, argv: list[str], assignments: Sequence[BoundAssi
                 shell.complain(f"{assignment.name}: readonly variable")
             elif assignment.subscript is not None:
                 shell.complain(f"`{assignment.name}[{assignment.subscript}]': not a valid identifier")
-            elif not isinstance(assignment.value, list):
+            else:
                 temporary[assignment.name] = _temporary_value(shell, assignment, temporary.get(assignment.name))
         environment = {**temporary, **environment, **temporary}
     try:

@@ -24,6 +24,8 @@ class BracedReader(Lexer):
 
     has_bad = False
     """Whether a ${…} was read that is none."""
+    _open_bracket = False
+    """Whether that is so because a subscript has no end."""
 
     def scan(self, mode: int, stop: str) -> tuple[Part, ...]:
         """The parts up to one of the characters of `stop`, which is left unread."""
@@ -40,7 +42,8 @@ class BracedReader(Lexer):
         if part is None:  # not a parameter expansion: an error when it is expanded, not before
             self._skip_bad_braces(start)
             self.has_bad = True
-            return Parameter("", operator="bad", source=self.text[start : self.position])
+            opened, self._open_bracket = self._open_bracket, False
+            return Parameter("", prefix="[" if opened else "", operator="bad", source=self.text[start : self.position])
         part.source = self.text[start : self.position]
         return part
 
@@ -79,10 +82,9 @@ class BracedReader(Lexer):
         if text[self.position : self.position + 1] == "[" and (NAME.match(name) is not None):
             try:
                 subscript = self.read_subscript()
-            except ShellSyntaxError as error:
-                if error.message.endswith("`]'"):
-                    return None
-                raise
+            except ShellSyntaxError:  # the brace may be closed all the same
+                self._open_bracket = not prefix
+                return None
         if prefix == "!" and subscript is None and text[self.position : self.position + 2] in ("*}", "@}"):
             operator = "names" + text[self.position]
             self.position += 2

@@ -513,8 +513,12 @@ def _without_end(body: str, opening: re.Match[str]) -> str:
 
 
 def _tell_bad(parts: tuple[Part, ...], source: str) -> None:
-    """Bad substitutions are reported with the whole text that they stand in."""
+    """Bad substitutions name the text that they stand in: the word or, unless a bracket is open, what is in quotes."""
     for part in parts:
+        if isinstance(part, DoubleQuoted):
+            for inner in part.parts:
+                if isinstance(inner, Parameter) and inner.prefix == "[":
+                    inner.operands = (Word((), f"bad substitution: no closing `}}' in {source}"),)
         if not isinstance(part, Parameter):
             continue
         if (part.operator == "bad" and not part.operands) or (part.operator == "@" and part.operands[0].source not in TRANSFORMATIONS):

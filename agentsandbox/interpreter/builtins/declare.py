@@ -95,12 +95,12 @@ def array_from_text(shell: Shell, name: str, value: str, append: bool, on: int, 
 
 @define("declare", _USAGE, declares=True)
 def declare(shell: Shell, words: list[Argument]) -> int:
-    return _declare(shell, words, local=bool(shell.variables.scopes) and _in_function(shell))
+    return _declare(shell, words, local=is_local(shell))
 
 
 @define("typeset", "typeset [-aAfFgiIlnrtux] name[=value] ... or typeset -p [-aAfFilnrtux] [name ...]", declares=True)
 def typeset(shell: Shell, words: list[Argument]) -> int:
-    return _declare(shell, words, local=bool(shell.variables.scopes) and _in_function(shell))
+    return _declare(shell, words, local=is_local(shell))
 
 
 @define("local", "local [option] name[=value] ...", declares=True)
@@ -124,22 +124,32 @@ def assign_lists(shell: Shell, words: list[Argument], *, local: bool) -> None:
             declare_one(shell, word, on, local=local and "g" not in letters, to_global="g" in letters)
 
 
-def _in_function(shell: Shell) -> bool:
-    return any(frame.is_function for frame in shell.frames)
+def _names(shell: Shell, words: list[Argument], arguments: list[Argument], *, local: bool) -> list[Argument]:
+    """The arguments of a command that only shows things: array literals are assigned even there."""
+    if all(isinstance(argument, str) for argument in arguments):
+        return arguments
+    assign_lists(shell, words, local=local)
+    return [
+        argument.name if isinstance(argument, BoundAssignment) and isinstance(argument.value, list) else argument for argument in arguments
+    ]
+
+
+def is_local(shell: Shell) -> bool:
+    """Whether `declare` declares local names here."""
+    return bool(shell.variables.scopes) and any(frame.is_function for frame in shell.frames)
 
 
 def _declare(shell: Shell, words: list[Argument], *, local: bool) -> int:
     texts = [word if isinstance(word, str) else word.word() for word in words]
     name = texts[0]
-    if name == "local" and texts[1:2] == ["-"]:
-        shell.keep_options()
-        return 0
     try:
         options, position = parse_letters(texts, "aAfFgiIlnrtuxpc", plus=True)
     except UsageFailure:
         assign_lists(shell, words, local=local)
         raise
     arguments = words[position:]
+    if not options.keys().isdisjoint(("f", "F", "p", "+p")):
+        arguments = _names(shell, words, arguments, local=local)
     if "f" in options or "F" in options:
         return _functions(shell, arguments, options)
     if "p" in options or "+p" in options:
@@ -157,6 +167,9 @@ def _declare(shell: Shell, words: list[Argument], *, local: bool) -> int:
         local = False
     status = 0
     for argument in arguments:
+        if name == "local" and argument == "-":
+            shell.keep_options()
+            continue
         if on & NAMEREF and on & INTEGER and not (isinstance(argument, str) and "=" not in argument):
             status = 1  # bash declares nothing then, and does not say so
             continue
@@ -195,8 +208,11 @@ def declare_one(
         found = split_reference(name)
         if found is None:
             raise CommandError(f"`{name}': not a valid identifier")
+        if on & NAMEREF:
+            raise CommandError(f"{name}: reference variable cannot be an array")
         name = found[0]
-        on |= 0 if on & ASSOCIATIVE or shell.variables.is_associative(name) else ARRAY
+        known = not local or name in shell.variables.scopes[-1]
+        on |= 0 if on & ASSOCIATIVE or (known and shell.variables.is_associative(name)) else ARRAY
     if NAME.fullmatch(name) is None:
         raise CommandError(f"`{argument if isinstance(argument, str) else argument.source}': not a valid identifier")
     variables = shell.variables
@@ -233,7 +249,8 @@ def declare_one(
     if off & ARRAY and assignment is not None and not isinstance(argument, str) and isinstance(argument.value, list):
         assignment.apply(shell)
         flags = shell.attributes.get(name, 0)
-    if off & (ARRAY | ASSOCIATIVE) and flags & off & (ARRAY | ASSOCIATIVE):
+    has_subscript = assignment is not None and assignment.subscript is not None
+    if off & (ARRAY | ASSOCIATIVE) and (flags & off & (ARRAY | ASSOCIATIVE) or (has_subscript and off & ARRAY)):
         raise CommandError(f"{name}: cannot destroy array variables in this way")
     if on & ASSOCIATIVE and flags & ARRAY:
         raise CommandError(f"{name}: cannot convert indexed to associative array")
@@ -258,15 +275,24 @@ def declare_one(
                     variables.add(name, on & (ARRAY | ASSOCIATIVE))
                 else:
                     variables.array_for_writing(name, associative=bool(on & ASSOCIATIVE))
-    if kinds and not (flags & READONLY and assignment is not None):
+    if flags & READONLY and assignment is not None:
+        kinds &= INTEGER | LOWER | UPPER | CAPITALIZE if isinstance(assignment.value, list) else 0
+    if kinds:
         variables.add(name, kinds)
     if off:
         variables.drop(name, off)
     if assignment is not None:
         if assignment.subscript == "" and (not assignment.raw or variables.is_associative(name) or on & ASSOCIATIVE):
-            if is_new:
+            if is_new or variables.get(name) is not None:
                 variables.array_for_writing(name, associative=bool(on & ASSOCIATIVE))
+            elif not shell.attributes.get(name, 0) & (ARRAY | ASSOCIATIVE):
+                variables.add(name, ARRAY)
             raise ExpansionError(f"{name}[{assignment.raw or ''}]: bad array subscript")
+        if has_subscript and on & READONLY:  # bash makes it so first, and is then refused
+            variables.array_for_writing(name, associative=bool(on & ASSOCIATIVE))
+            variables.add(name, READONLY)
+            shell.complain(f"{name}: readonly variable")
+            return
         assignment.apply(shell)
     elif name not in shell.values and name not in variables.readers:
         shell.values[name] = UNSET
@@ -353,12 +379,15 @@ def _reference(shell: Shell, name: str, assignment: BoundAssignment | None, on: 
             shell.values[name] = value.shown or UNSET
         return
     if assignment is not None and (isinstance(assignment.value, list) or assignment.subscript is not None):
+        if assignment.subscript is None:
+            assignment.apply(shell)
         shown = name if assignment.subscript is None else f"{name}[{assignment.subscript}]"
         raise CommandError(f"{shown}: reference variable cannot be an array")
-    if isinstance(variables.values.get(name), (IndexedArray, AssociativeArray)):
-        raise CommandError(f"{name}: reference variable cannot be an array")
     target = str(assignment.value) if assignment is not None and not isinstance(assignment.value, list) else None
+    is_array = isinstance(variables.values.get(name), (IndexedArray, AssociativeArray))
     if target is None:
+        if is_array:
+            raise CommandError(f"{name}: reference variable cannot be an array")
         current = shell.values.get(name)
         target = str(current) if isinstance(current, (str, int)) else (current.target if isinstance(current, NameReference) else "")
         if not target and isinstance(current, str):
@@ -369,8 +398,12 @@ def _reference(shell: Shell, name: str, assignment: BoundAssignment | None, on: 
             return
     elif not target:
         raise CommandError("`': not a valid identifier")
-    if split_reference(target) is None:
-        raise CommandError(f"`{target}': invalid variable name for name reference")
+    appends = assignment is not None and assignment.append
+    problem = f"{name}: reference variable cannot be an array" if is_array else ""
+    if split_reference(target) is None and not (problem and appends):
+        problem = f"`{target}': {'not a valid identifier' if appends else 'invalid variable name for name reference'}"
+    if problem:
+        raise CommandError(problem)
     if target == name:
         if not shell.variables.scopes and assignment is not None:
             raise CommandError(f"{name}: nameref variable self references not allowed")

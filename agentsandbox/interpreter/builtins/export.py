@@ -21,6 +21,8 @@ def export(shell: Shell, words: list[Argument]) -> int:
     texts = [word if isinstance(word, str) else word.word() for word in words]
     options, position = _options(shell, words, texts, "aAfnp")
     arguments = words[position:]
+    if "f" in options:
+        assign_lists(shell, words, local=False)
     kind = (ARRAY if "a" in options else 0) | (ASSOCIATIVE if "A" in options else 0)
     if not arguments:
         _print_functions(shell, shell.exported_functions) if "f" in options else _print(shell, EXPORT | kind, "export")
@@ -48,6 +50,8 @@ def readonly(shell: Shell, words: list[Argument]) -> int:
     texts = [word if isinstance(word, str) else word.word() for word in words]
     options, position = _options(shell, words, texts, "aAfp")
     arguments = words[position:]
+    if "f" in options:
+        assign_lists(shell, words, local=False)
     kind = (ARRAY if "a" in options else 0) | (ASSOCIATIVE if "A" in options else 0)
     if not arguments:
         _print_functions(shell, shell.readonly_functions) if "f" in options else _print(shell, READONLY | kind, "readonly")

@@ -217,6 +217,8 @@ def _set(shell: Shell, name: str, value: str) -> None:
         except ExpansionError as error:
             if error.ends:
                 raise
+            if error.message.endswith("not a valid identifier"):  # what a name reference would name
+                raise CommandError(error.message, 1) from None
             raise ExpansionError(error.message, fatal=False, readonly=error.readonly) from None
 
 
