@@ -1,4 +1,4 @@
-"""`factor` (GNU coreutils): the prime factors of numbers up to 2^127, by trial division and Pollard's rho."""
+"""`factor` (GNU coreutils): the prime factors of numbers up to 2^1024, by trial division and Pollard's rho."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
 _NUMBER = re.compile(r"\s*\+?([0-9]+)\Z", re.ASCII)
 _TOKEN = re.compile(r"[^ \t\n]+")
-_LARGEST = 2**127
+_LARGEST = 2**1024
 _WITNESSES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53)
 _WHEEL = (4, 2, 4, 2, 4, 6, 2, 6)
 _TRIAL_LIMIT = 20_000
 
 
 def _is_prime(number: int) -> bool:
-    """Miller and Rabin's test; with these witnesses exact far beyond 2^64, and without known exception below 2^127."""
+    """Miller and Rabin's test; with these witnesses exact far beyond 2^64, and without known exception above."""
     if number in _WITNESSES:
         return True
     if any(number % witness == 0 for witness in _WITNESSES):
@@ -108,7 +108,7 @@ def _print_factors(ctx: CommandContext, text: str) -> None:
         ctx.warn(f"{quote(text)} is not a valid positive integer")
         return
     digits = found[1].lstrip("0") or "0"
-    if len(digits) > 39 or int(digits) >= _LARGEST:
+    if len(digits) > 309 or int(digits) >= _LARGEST:
         ctx.warn(f"{quote(text)} is too large")
         return
     number = int(digits)

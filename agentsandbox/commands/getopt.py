@@ -61,7 +61,7 @@ class _Parser:
                     self.operands.append(word)
             elif word[1] == "-":
                 at = self._long(word[2:], "--", words, at)
-            elif self.alternative and self._is_long(word[1:]):
+            elif self.alternative and (word[1] not in self.short or self._is_long(word[1:])):
                 at = self._long(word[1:], "-", words, at)
             else:
                 at = self._cluster(word[1:], words, at)
@@ -122,6 +122,11 @@ def _quote(text: str, shell: str) -> str:
     return f"'{quoted}'"
 
 
+def _known_shell(text: str) -> None:
+    if text not in ("sh", "bash", "csh", "tcsh"):
+        raise UsageError("unknown shell after -s or --shell argument", 2)
+
+
 def _write(ctx: CommandContext, parser: _Parser, *, quoted: bool, shell: str) -> None:
     def show(text: str) -> str:
         return _quote(text, shell) if quoted else text
@@ -154,6 +159,7 @@ def _write(ctx: CommandContext, parser: _Parser, *, quoted: bool, shell: str) ->
     """,
     permute=False,
     usage_status=2,
+    values={"shell": _known_shell},
 )
 def getopt(ctx: CommandContext, args: Arguments) -> int:
     if args.flag("help"):
@@ -169,8 +175,6 @@ def getopt(ctx: CommandContext, args: Arguments) -> int:
             raise UsageError("missing optstring argument", 2)
         short, words = words[0], words[1:]
     shell = args.value("shell", "sh") or ""
-    if shell not in ("sh", "bash", "csh", "tcsh"):
-        raise UsageError("unknown shell after -s or --shell argument", 2)
     long = [name for text in args.values("longoptions") for name in text.replace("\n", ",").replace(" ", ",").split(",") if name]
     parser = _Parser(
         ctx, short, long, args.value("name", "getopt") or "", quiet=args.flag("quiet"), alternative=args.flag("alternative")

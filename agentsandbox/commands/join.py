@@ -46,7 +46,7 @@ class _Options:
     def __init__(self, args: Arguments) -> None:
         self.fields = self._join_fields(args)
         self.tab = self.tab_of(args.values("t"))
-        self.separator = self.tab if self.tab is not None and self.tab != b"" else (b"" if self.tab == b"" else b" ")
+        self.separator = b" " if self.tab is None else self.tab or b"\n"
         self.end = b"\0" if args.flag("zero-terminated") else b"\n"
         self.fold = args.flag("ignore-case")
         self.header = args.flag("header")

@@ -64,14 +64,14 @@ class _Options:
         self.prefix = self.tail = ""
         self.precision: int | None = None
         self.zeros = 0
-        if args.flag("format"):
-            self._set_format(args.value("format") or "")
-        ctx.budget.charge(self.padding + self.zeros + (self.precision or 0))
         if args.flag("grouping"):
             if args.flag("format"):
                 raise CommandError("--grouping cannot be combined with --format")
             if self.to_scale != "none":
                 raise CommandError("grouping cannot be combined with --to")
+        if args.flag("format"):
+            self._set_format(args.value("format") or "")
+        ctx.budget.charge(self.padding + self.zeros + (self.precision or 0))
 
     def _set_format(self, text: str) -> None:
         """The single `%f` of `--format`."""
@@ -155,6 +155,8 @@ def _parse(text: str, options: _Options) -> tuple[int, int, int]:
     assert found is not None
     sign, whole, fraction = found.groups()
     rest = text[found.end() :]
+    if rest.startswith(".."):
+        raise _BadNumberError(f"invalid suffix in input: {quote(text)}")
     if not whole and fraction is None:
         raise _BadNumberError(f"invalid number: {quote(text)}")
     if rest.startswith("."):
@@ -452,7 +454,8 @@ def numfmt(ctx: CommandContext, args: Arguments) -> int:
     options = _Options(ctx, args)
     converter = _Converter(ctx, options)
     debug = args.flag("debug")
-    if debug and not any(args.flag(name) for name in ("from", "to", "grouping", "padding", "format")):
+    unscaled = options.from_scale == options.to_scale == "none"
+    if debug and unscaled and not any(args.flag(name) for name in ("grouping", "padding", "format")):
         ctx.stderr.write(encode(f"{ctx.name}: no conversion option specified\n"))
     if debug and args.flag("grouping"):
         ctx.stderr.write(encode(f"{ctx.name}: grouping has no effect in this locale\n"))

@@ -90,7 +90,9 @@ class _Rendering(Rendering):
 
     def quoted(self, directive: Directive) -> bytes:
         flags, width, precision = self.measures(directive)
-        text = self.next_argument() or ""
+        text = self.next_argument()
+        if text is None:
+            return b""
         self.budget.charge(8 * len(text))
         if self.bytewise:
             text = bytewise(text)
@@ -115,6 +117,9 @@ def _before_bad_character(text: str, budget: Budget) -> tuple[str, str]:
     for found in _ESCAPE.finditer(text):
         budget.step()
         letter, digits = found[1][:1], found[1][1:]
+        if letter == "%":  # no escape: both characters are plain
+            parts += [text[start : found.start()], "\\\\%%"]
+            start = found.end()
         if letter not in ("u", "U"):
             continue
         parts.append(text[start : found.start()])
@@ -128,7 +133,7 @@ def _before_bad_character(text: str, budget: Budget) -> tuple[str, str]:
     return "".join([*parts, text[start:]]), ""
 
 
-def _usable(text: str, budget: Budget) -> tuple[str, str]:
+def _usable(text: str, budget: Budget, following: str) -> tuple[str, str]:
     """The format up to the first conversion specification that is wrong, and what to say of that."""
     parts: list[str] = []
     start = 0
@@ -141,7 +146,7 @@ def _usable(text: str, budget: Budget) -> tuple[str, str]:
             parts.append(found[0])
             continue
         if not _is_conversion(flags, precision, conversion):
-            return "".join(parts), f"{found[0]}: invalid conversion specification"
+            return "".join(parts), f"{found[0]}{'' if conversion else following}: invalid conversion specification"
         parts.append("%" + found[0][1:].replace("I", "", flags.count("I")))
     return "".join([*parts, text[start:]]), ""
 
@@ -180,7 +185,7 @@ def printf(ctx: CommandContext, args: Arguments) -> int:
     if stop is not None:
         text = text[: stop.end() - 2]
     text, bad = _before_bad_character(text, ctx.budget)
-    text, wrong = _usable(text, ctx.budget)
+    text, wrong = _usable(text, ctx.budget, "\\" if bad else "")
     compiled = compile_format(text, ctx.budget)
     usable = arguments[: compiled.directives] if stop is not None else arguments if compiled.directives else ()
     complain = _complain(ctx)
@@ -199,6 +204,8 @@ def printf(ctx: CommandContext, args: Arguments) -> int:
         ctx.stdout.write(b"".join(rendering.output))
         raise
     ctx.stdout.write(output)
+    if stop is not None or rendering.stopped:
+        return 0
     if arguments and not compiled.directives and stop is None:
         ctx.warn(f"warning: ignoring excess arguments, starting with {quote(arguments[0])}", status)
     return status

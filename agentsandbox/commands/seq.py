@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _NEGATIVE = re.compile(r"-[.0-9]")
 _DECIMAL = re.compile(r"[ \t\n\v\f\r]*([+-]?)([0-9]*)(\.?)([0-9]*)(?:[eE]([+-]?[0-9]+))?\Z")
-_HEX = re.compile(r"[ \t\n\v\f\r]*([+-]?)0[xX]([0-9a-fA-F]+)\Z")
+_HEX = re.compile(r"[ \t\n\v\f\r]*([+-]?)0[xX](?=\.?[0-9a-fA-F])([0-9a-fA-F]*)(\.?)([0-9a-fA-F]*)(?:[pP]([+-]?[0-9]+))?\Z")
 _SPECIAL = re.compile(r"[ \t\n\v\f\r]*([+-]?)(inf|infinity|nan)\Z", re.IGNORECASE)
 _DIRECTIVE = re.compile(r"%([-+#0 ']*)([0-9]*)(?:\.([0-9]*))?(L?)(.?)", re.DOTALL)
 _MAX_DIGITS = 4000
@@ -38,13 +38,14 @@ def _rewrite(words: Sequence[str]) -> Sequence[str]:
 class _Number:
     """An operand: ±units / 10**scale, its precision and width as they would be printed."""
 
-    __slots__ = ("infinite", "negative_zero", "precision", "scale", "units", "width")
+    __slots__ = ("infinite", "is_rough", "negative_zero", "precision", "scale", "units", "width")
 
     def __init__(self, text: str) -> None:
         self.units = self.scale = self.precision = self.width = 0
-        self.infinite = self.negative_zero = False
+        self.infinite = self.negative_zero = self.is_rough = False
+        """Rough: nothing says how many digits to print, so that %g does."""
         if found := _HEX.match(text):
-            self.units = int(found[1] + found[2][:_MAX_DIGITS], 16)
+            self._read_hexadecimal(text, *found.groups())
         elif found := _SPECIAL.match(text):
             if found[2].lower() == "nan":
                 raise UsageError(f"invalid {quote('not-a-number')} argument: {quote(text)}")
@@ -54,6 +55,18 @@ class _Number:
             self._read(text, *found.groups())
         else:
             raise UsageError(f"invalid floating point argument: {quote(text)}")
+
+    def _read_hexadecimal(self, text: str, sign: str, whole: str, point: str, fraction: str, exponent_text: str | None) -> None:
+        exponent = int((exponent_text or "0")[:7]) - 4 * len(fraction)
+        if abs(exponent) > _MAX_DIGITS or len(text) > _MAX_DIGITS:
+            raise CommandError(f"{quote(text)} is too large here")
+        self.is_rough = bool(point) or exponent_text is not None
+        self.units = int(sign + whole + fraction, 16)
+        if exponent < 0:
+            self.scale = -exponent
+            self.units *= 5**self.scale
+        else:
+            self.units <<= exponent
 
     def _read(self, text: str, sign: str, whole: str, point: str, fraction: str, exponent_text: str | None) -> None:
         exponent = int((exponent_text or "0")[:7])
@@ -93,6 +106,8 @@ class _Number:
 
 def _values(first: _Number, step: _Number, last: _Number, scale: int) -> tuple[int, int, int | None]:
     """(first, step, count) in units of 10**-scale; count is None for ever."""
+    if first.infinite and not last.infinite and (first.units > 0) == (step.units > 0):
+        return 0, 1, 0
     if first.infinite or step.infinite:
         raise CommandError("only LAST may be infinite here")
     begin, stride = first.scaled(scale), step.scaled(scale)
@@ -208,6 +223,8 @@ def seq(ctx: CommandContext, args: Arguments) -> int:
     begin, stride, count = _values(first, step, last, scale)
     if count == 0:
         return 0
+    if given is None and (first.is_rough or step.is_rough):
+        given = "%g"
     precision = max(first.precision, step.precision)
     width = _equal_width(first, last, precision) if args.flag("equal-width") else 0
     ctx.budget.charge(width + precision)
