@@ -14,6 +14,7 @@ Forms in the text, at the start of an indented line:
 
 An option is known by its first long spelling, or by its letter if it has none. Values that a command gives a function for
 are read as they come: what is wrong with one is told before anything that stands behind it, and also where a later one counts.
+A function under the key with a dash before it reads the value of the option that is given by its letter.
 """
 
 from __future__ import annotations
@@ -38,50 +39,8 @@ _SPELLING = re.compile(
     r"(?P<value>\[=[^\]]*\]|=\S+|\[[A-Z][^\]\s]*\]| (?![ -])(?:[A-Z][A-Z0-9_.:,|-]*|<[^>]+>|\[[^\]]+\]|'[^']+')(?=\s|,|$))?"
 )
 
-_GO_ON = frozenset(("du", "nl"))
-"""They tell all letters that are no options, and all values that are none."""
-
-_ORDERS = {
-    "cat": "squeeze-blank show-nonprinting show-ends show-tabs show-all",
-    "chgrp/chmod/chown": "recursive reference",
-    "column": (
-        "table table-columns table-columns-limit table-hide table-name table-noheadings table-order table-right table-header-repeat"
-    ),
-    "cp": "parents preserve recursive remove-destination reflink sparse strip-trailing-slashes suffix symbolic-link",
-    "csplit": "silent suffix-format suppress-matched",
-    "date": "reference resolution rfc-email rfc-822 rfc-2822 rfc-3339 uct utc universal",
-    "dir/ls/vdir": (
-        "full-time file-type format human-readable hide-control-chars hide hyperlink help inode ignore-backups ignore "
-        "indicator-style numeric-uid-gid no-group size si show-control-chars sort classify color context tabsize time time-style"
-    ),
-    "du": "dereference dereference-args exclude exclude-from si separate-dirs summarize",
-    "file": "print0 preserve-date parameter",
-    "flock": "nonblocking nb no-fork",
-    "grep": (
-        "basic-regexp before-context binary-files byte-offset binary fixed-regexp fixed-strings file files-with-matches "
-        "files-without-match context color colour count devices directories dereference-recursive include ignore-case initial-tab "
-        "invert-match no-ignore-case no-filename no-group-separator no-messages null null-data label line-buffered line-number line-regexp "
-        "recursive regexp with-filename word-regexp"
-    ),
-    "gunzip/gzip/zcat": "stdout silent synchronous suffix to-stdout test verbose version",
-    "ionice": "classdata class",
-    "ln": "suffix symbolic",
-    "more": "silent squeeze",
-    "nl": "starting-line-number section-delimiter no-renumber number-separator number-width number-format",
-    "numfmt": "from from-unit field format",
-    "ptx": "references right-side-refs width word-regexp",
-    "sed": "silent sandbox separate",
-    "sort": "debug dictionary-order merge month-sort random-sort random-source reverse",
-    "split": "lines line-bytes number numeric-suffixes",
-    "unxz/xz/xzcat": (
-        "force files files0 format fast stdout single-stream suffix no-sparse no-adjust no-warn memlimit-compress "
-        "memlimit-decompress memlimit"
-    ),
-    "uuidgen": "help hex",
-    "who": "message mesg",
-    "xargs": "max-lines max-args max-chars max-procs",
-}
-"""How tools list the options that an abbreviation may mean, where it is not the order of their help."""
+_GO_ON = {"du": ("time",), "nl": ()}
+"""They tell all options that are none or lack their value, and all values that are wrong; but those of these options end them."""
 
 
 class Option:
@@ -241,7 +200,7 @@ class OptionParser:
             else:
                 position = self._cluster(word[1:], words, position, given)
             if self.values is not None and len(given) > read:
-                self._read_values(self.values, given[read:])
+                self._read_values(self.values, given[read:], "" if word.startswith("--") else "-")
                 read = len(given)
         if self._wrong:
             raise UsageError(self._wrong.pop(), self.usage_status)
@@ -250,21 +209,29 @@ class OptionParser:
             given.extend([("", word) for word in words[position:]])
         return arguments
 
-    def _read_values(self, readers: Mapping[str, Callable[[str], object]], given: list[tuple[str, str | None]]) -> None:
+    def _read_values(self, readers: Mapping[str, Callable[[str], object]], given: list[tuple[str, str | None]], dash: str) -> None:
         for key, value in given:
-            reader = readers.get(key)
+            reader = readers.get(dash + key) or readers.get(key)
             if reader is None or value is None:
                 continue
             try:
                 reader(value)
             except UsageError as error:
-                if self.name not in _GO_ON:
+                if key in _GO_ON.get(self.name, (key,)):
                     raise
                 self._wrong.append(error.message)
+
+    def _refuse(self, wrong: str) -> None:
+        if self.name not in _GO_ON:
+            raise UsageError(wrong, self.usage_status)
+        self._wrong.append(wrong)
 
     def _cluster_of_digits(self, word: str, words: Sequence[str], position: int, given: list[tuple[str, str | None]]) -> int:
         digits = re.match(r"-(\d+)", word)
         assert digits is not None and self.digits is not None
+        reader = self.values.get(self.digits) if self.values is not None else None
+        if reader is not None:
+            reader(digits[1])
         given.append((self.digits, digits[1]))
         rest = word[digits.end() :]
         return self._cluster(rest, words, position, given) if rest else position
@@ -275,10 +242,7 @@ class OptionParser:
             if option is None and self.digits is not None and letter.isdecimal():
                 return self._cluster_of_digits(f"-{letters[at:]}", words, position, given)
             if option is None:
-                wrong = f"invalid option -- '{bytewise(letter)[0]}'"
-                if self.name not in _GO_ON:
-                    raise UsageError(wrong, self.usage_status)
-                self._wrong.append(wrong)
+                self._refuse(f"invalid option -- '{bytewise(letter)[0]}'")
                 continue
             if option.takes == _NONE:
                 given.append((option.key, None))
@@ -290,13 +254,20 @@ class OptionParser:
             if rest:
                 given.append((option.key, rest))
                 return position
-            if position >= len(words):
-                raise UsageError(f"option requires an argument -- '{letter}'", self.usage_status)
-            given.append((option.key, words[position]))
-            return position + 1
+            if position < len(words):
+                given.append((option.key, words[position]))
+                return position + 1
+            self._refuse(f"option requires an argument -- '{letter}'")
         return position
 
     def _long(self, word: str, words: Sequence[str], position: int, given: list[tuple[str, str | None]]) -> int:
+        try:
+            return self._read_long(word, words, position, given)
+        except UsageError as error:
+            self._refuse(error.message)
+            return position
+
+    def _read_long(self, word: str, words: Sequence[str], position: int, given: list[tuple[str, str | None]]) -> int:
         name, equals, value = word[2:].partition("=")
         option = self._find_long(name, word)
         full = next(s for s in option.spellings if s.startswith("--") and s[2:].startswith(name))
@@ -321,25 +292,22 @@ class OptionParser:
         option = self.long.get(name)
         if option is not None:
             return option
+        from agentsandbox.abbreviations import order_of  # a long table, for errors alone
+
         candidates = [full for full in self.long if name and full.startswith(name)]
         found = {id(self.long[full]) for full in candidates}
+        order = order_of(self.name) if not name or len(found) > 1 else []
+        if order and not name:
+            possible = " ".join([f"'--{full}'" for full in order])
+            raise UsageError(f"option '{word}' is ambiguous; possibilities: {possible}", self.usage_status)
         if not candidates:
             raise UsageError(f"unrecognized option '--{name}'" if "=" not in word else f"unrecognized option '{word}'", self.usage_status)
         if len(found) > 1:
-            first, *others = _listed(self.name, candidates)
+            first, *others = sorted(candidates, key=lambda full: order.index(full) if full in order else -1)
             others = [other for other in others if self.long[other] is not self.long[first]]
             possible = " ".join(f"'--{full}'" for full in [first, *others])
             raise UsageError(f"option '{word}' is ambiguous; possibilities: {possible}", self.usage_status)
         return self.long[candidates[0]]
-
-
-def _listed(command: str, names: list[str]) -> list[str]:
-    """The names of options in the order in which the tool lists them."""
-    for commands, order in _ORDERS.items():
-        if command in commands.split("/"):
-            known = order.split()
-            return sorted(names, key=lambda name: known.index(name) if name in known else -1)
-    return names
 
 
 def _place_of_last_dash(words: Sequence[str]) -> int:

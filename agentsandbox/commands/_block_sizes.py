@@ -13,13 +13,15 @@ if TYPE_CHECKING:
 
     from agentsandbox.fs.base import Stat
 
-__all__ = ["BLOCK_SIZE", "SizeFormat", "block_size_from", "disk_usage", "parse_block_size", "parse_scaled"]
+__all__ = ["BLOCK_SIZE", "SizeFormat", "block_size_from", "disk_usage", "parse_block_size", "parse_scaled", "parse_size_of_any_base"]
 
 BLOCK_SIZE = 4096
 """Space is given to files in blocks of so many bytes, as on most Linux filesystems."""
 
 _UNITS = "KMGTPEZY"
 _NUMBER = re.compile(r"\s*\+?([0-9]+)?([bBcwkKMGTPEZYm]?)(iB|B|D)?\Z", re.ASCII)
+_LETTERS = "EGKMPTYZegkmptyz"
+_SIGN = re.compile(r"\s*-(?![\s+])", re.ASCII)
 _LARGEST = 2**63 - 1
 _LARGEST_UNSIGNED = 2**64 - 1
 _BLOCK = re.compile(r"\s*\+?(0[xX][0-9a-fA-F]+|0[0-7]*|[1-9][0-9]*)?(?:([EGgkKMmPTtYZ])(iB|B|D|))?(.*)\Z", re.ASCII | re.DOTALL)
@@ -102,23 +104,50 @@ def parse_block_size(text: str, what: str, status: int = 1) -> SizeFormat:
     text = text.removeprefix("'")  # digits in groups: there are none in this locale
     if text in ("human-readable", "si"):
         return SizeFormat(human=True, base=1000 if text == "si" else 1024)
-    found = _BLOCK.match(text)
-    if found is None or not (found[1] or found[2]):
-        raise CommandError(f"invalid {what} argument '{text_shown}'", status)
-    digits, letter, base, rest = found.groups()
-    if rest:
-        raise CommandError(f"invalid suffix in {what} argument '{text_shown}'", status)
-    unit = _number(digits) if digits else 1
-    if letter:
-        unit *= (1000 if base in ("B", "D") else 1024) ** (_UNITS.index(letter.upper()) + 1)
-    if unit > _LARGEST_UNSIGNED:
-        raise CommandError(f"{what} argument '{text_shown}' too large", status)
+    digits, letter, base, rest = _split_number(text, what, text_shown, status)
+    unit = _scaled(digits, letter, base)
     if not unit:
         raise CommandError(f"invalid {what} argument '{text_shown}'", status)
+    if rest:
+        raise CommandError(f"invalid suffix in {what} argument '{text_shown}'", status)
+    if unit > _LARGEST_UNSIGNED:
+        raise CommandError(f"{what} argument '{text_shown}' too large", status)
     if digits:
         return SizeFormat(unit)
     shown = letter.lower() if letter in "kK" and base == "B" else letter.upper()
     return SizeFormat(unit, suffix=shown + (base if base in ("B", "iB") else ""))
+
+
+def parse_size_of_any_base(text: str, what: str) -> int:
+    """A size that may be negative, octal or hexadecimal: "-1K", "0x10"."""
+    sign = _SIGN.match(text)
+    digits, letter, base, rest = _split_number(text[sign.end() :] if sign else text, what, text, 1, "KMGTPEZYkm")
+    if sign and not digits:
+        raise CommandError(f"invalid {what} argument '{text}'")
+    if rest:
+        raise CommandError(f"invalid suffix in {what} argument '{text}'")
+    size = _scaled(digits, letter, base)
+    if size > _LARGEST + bool(sign):
+        raise CommandError(f"{what} argument '{text}' too large")
+    return -size if sign else size
+
+
+def _split_number(text: str, what: str, shown: str, status: int, letters: str = _LETTERS) -> tuple[str, str, str, str]:
+    """(digits, the letter of the unit, the rest of the unit, what is no number); without digits one of `letters` must begin."""
+    found = _BLOCK.match(text)
+    if found is None or not (found[1] or (text and text[0] in letters)):
+        raise CommandError(f"invalid {what} argument '{shown}'", status)
+    digits, letter, base, rest = found.groups(default="")
+    if letter and letter not in letters:
+        letter, base, rest = "", "", letter + base + rest
+    return digits, letter, base, rest
+
+
+def _scaled(digits: str, letter: str, base: str) -> int:
+    unit = _number(digits) if digits else 1
+    if letter:
+        unit *= int((1000 if base in ("B", "D") else 1024) ** (_UNITS.index(letter.upper()) + 1))
+    return unit
 
 
 def _number(digits: str) -> int:

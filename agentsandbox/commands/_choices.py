@@ -7,9 +7,9 @@ from agentsandbox.errors import UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
-__all__ = ["choose"]
+__all__ = ["choice_of", "choose"]
 
 
 def choose(value: str, option: str, choices: Sequence[Sequence[str]]) -> str:
@@ -25,3 +25,8 @@ def choose(value: str, option: str, choices: Sequence[Sequence[str]]) -> str:
     problem = "ambiguous" if candidates else "invalid"
     listed = "".join(["\n  - " + ", ".join([quote(name) for name in synonyms]) for synonyms in choices])
     raise UsageError(f"{problem} argument {quote(value)} for {quote(option)}\nValid arguments are:{listed}", 1)
+
+
+def choice_of(option: str, choices: Sequence[Sequence[str]]) -> Callable[[str], str]:
+    """A reader of the option's value, as `@command(values=…)` wants it."""
+    return lambda value: choose(value, option, choices)

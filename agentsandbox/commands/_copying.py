@@ -7,6 +7,7 @@ import posixpath
 import stat
 
 from agentsandbox.command import describe_os_error
+from agentsandbox.commands._lines import shown_name
 from agentsandbox.commands._prompts import ask
 from agentsandbox.commands._quoting import quote_always
 from agentsandbox.languages.modes import format_mode
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from agentsandbox.commands._backups import Backups
     from agentsandbox.fs.base import File, Mode, Stat
 
-__all__ = ["Copier", "CopyOptions", "base_name", "join", "same_file", "strip_slashes"]
+__all__ = ["Copier", "CopyOptions", "base_name", "join", "same_file", "single_slash", "strip_slashes"]
 
 
 class CopyOptions:
@@ -58,6 +59,11 @@ def base_name(path: str) -> str:
 def strip_slashes(path: str) -> str:
     """Without trailing slashes."""
     return path.rstrip("/") or path[:1]
+
+
+def single_slash(path: str) -> str:
+    """With one slash at the end where there are several, as tools that walk trees call an operand."""
+    return path.rstrip("/") + "/" if path.endswith("//") and len(path) > 2 else path
 
 
 def join(directory: str, name: str) -> str:
@@ -310,7 +316,7 @@ class Copier:
         path = self.ctx.path(target)
         here = posixpath.dirname(target)
         if not source.startswith("/") and here not in ("", ".") and self.fs.realpath(self.ctx.path(here)) != self.fs.realpath(self.ctx.cwd):
-            return self._refuse(f"{target}: can make relative symbolic links only in current directory")
+            return self._refuse(f"{shown_name(target)}: can make relative symbolic links only in current directory")
         if existing is not None and self.options.force:
             self.fs.unlink(path)
         message = f"cannot create symbolic link {quote_always(target)} to {quote_always(source)}"

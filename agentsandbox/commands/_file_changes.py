@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 
 from agentsandbox.command import describe_os_error
+from agentsandbox.commands._copying import single_slash
 from agentsandbox.commands._quoting import quote_always
 from agentsandbox.commands._trees import descend
 
@@ -49,10 +50,12 @@ def walk_operands(
         elif dangling and error.errno == errno.ENOENT and _is_link(ctx, name):
             ctx.warn(f"{dangling} {shown}")
         else:
-            ctx.warn(f"cannot {'dereference' if _is_link(ctx, name) else 'access'} {shown}: {describe_os_error(error, '')}")
+            trouble = "dereference" if not dangling and _is_link(ctx, name) else "access"
+            ctx.warn(f"cannot {trouble} {shown}: {describe_os_error(error, '')}")
 
     recursive = args.flag("recursive")
-    for name in names:
+    for operand in names:
+        name = single_slash(operand)
         ctx.budget.step()
         if recursive:
             if is_protected_root(ctx, args, name):

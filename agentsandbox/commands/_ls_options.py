@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from operator import attrgetter
 
 from agentsandbox.commands._block_sizes import SizeFormat, block_size_from, parse_block_size
-from agentsandbox.commands._choices import choose
+from agentsandbox.commands._choices import choice_of, choose
 from agentsandbox.commands._listing import Colors, knows_colors
 from agentsandbox.commands._quoting import STYLES, quote
 from agentsandbox.errors import CommandError, UsageError
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from agentsandbox.command import Arguments, CommandContext
     from agentsandbox.fs.base import Stat
 
-__all__ = ["Options"]
+__all__ = ["READERS", "Options"]
 
 _FORMATS = (
     ("long", "verbose"), ("commas",), ("horizontal", "across"), ("vertical",), ("single-column",),
@@ -28,7 +29,9 @@ _SORTS = (("none",), ("time",), ("size",), ("extension",), ("version",), ("width
 _TIMES = (("atime", "access", "use"), ("ctime", "status"), ("birth", "creation"))
 _WHEN = (("always", "yes", "force"), ("never", "no", "none"), ("auto", "tty", "if-tty"))
 _INDICATORS = (("none",), ("slash",), ("file-type",), ("classify",))
+_QUOTING = tuple((name,) for name in STYLES)
 _LONG = frozenset(("l", "g", "o", "numeric-uid-gid", "full-time"))
+_NUMBER = re.compile(r"\s*\+?(0[xX][0-9a-fA-F]{1,15}|0[0-7]{0,20}|[1-9][0-9]{0,17})\Z", re.ASCII)
 _RECENT = 31556952 // 2
 """Half a Gregorian year: older files are shown with their year."""
 _STYLES = {
@@ -37,6 +40,22 @@ _STYLES = {
     "iso": ("%Y-%m-%d ", "%m-%d %H:%M"),
     "locale": ("%b %e  %Y", "%b %e %H:%M"),
 }
+
+
+READERS: dict[str, Callable[[str], object]] = {
+    "block-size": lambda text: parse_block_size(text, "--block-size", 2),
+    "classify": choice_of("--classify", _WHEN),
+    "color": choice_of("--color", _WHEN),
+    "format": choice_of("--format", _FORMAT_WORDS),
+    "hyperlink": choice_of("--hyperlink", _WHEN),
+    "indicator-style": choice_of("--indicator-style", _INDICATORS),
+    "quoting-style": choice_of("--quoting-style", _QUOTING),
+    "sort": choice_of("--sort", _SORTS),
+    "tabsize": lambda text: _number(text, 8, "tab size"),
+    "time": choice_of("--time", _TIMES),
+    "width": lambda text: _number(text, 80, "line width"),
+}
+"""What reads the values of options that may be wrong, in the order of the words."""
 
 
 class Options:
@@ -149,7 +168,6 @@ class Options:
         return asked or form
 
     def _choose_quoting(self, ctx: CommandContext, args: Arguments, style: str) -> str:
-        words = tuple((name,) for name in STYLES)
         letters = {"escape": "escape", "literal": "literal", "quote-name": "c", "zero": "literal"}
         from_env = ctx.env.get("QUOTING_STYLE", "")
         if from_env in STYLES:
@@ -158,7 +176,7 @@ class Options:
             if key in letters:
                 style = letters[key]
             elif key == "quoting-style":
-                style = choose(value or "", "--quoting-style", words)
+                style = choose(value or "", "--quoting-style", _QUOTING)
         return style
 
     def _choose_indicators(self, args: Arguments) -> str:
@@ -259,9 +277,10 @@ class Options:
 def _number(text: str | None, default: int, what: str) -> int:
     if text is None:
         return default
-    if not (text.isascii() and text.isdecimal() and len(text) < 19):
+    found = _NUMBER.match(text)
+    if found is None:
         raise CommandError(f"invalid {what}: {quote(text)}", 2)
-    return int(text)
+    return int(found[1], 16 if found[1][:2] in ("0x", "0X") else 8 if found[1][0] == "0" else 10)
 
 
 def _columns(ctx: CommandContext, args: Arguments) -> int:

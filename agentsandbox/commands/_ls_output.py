@@ -94,6 +94,11 @@ class Printer:
             start += "  "
         self.ctx.stdout.write(encode(f"{start}{self.linked(shown, name)}:\n"))
 
+    def print_gap(self) -> None:
+        """The empty line between files and directories that are operands."""
+        self._at += 1
+        self.ctx.stdout.write(b"\n")
+
     def _mark(self, places: list[int], shown: str) -> None:
         """Remember where a name begins and ends."""
         self.ctx.budget.charge(16 * len(places))
@@ -264,8 +269,9 @@ class Printer:
         if entry.target is None:
             return name
         target = self.linked(self.quoted(entry.target), entry.path)
-        mark = indicator(entry.target_info, self.options.indicators)
-        if colors is not None and (colors.shows_targets or self.options.indicators in ("classify", "file-type")):
+        looked_at = self.options.indicators in ("classify", "file-type") or (colors is not None and colors.shows_targets)
+        mark = indicator(entry.target_info, self.options.indicators) if looked_at else ""
+        if colors is not None and looked_at:
             target = colors.paint(target, colors.code(entry, entry.target_info, entry.target))
         return f"{name} -> {target}{mark}"
 

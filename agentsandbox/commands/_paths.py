@@ -93,7 +93,7 @@ def _without_links(ctx: CommandContext, name: str, missing: str) -> str:
             if todo[-1:] in (["."], [".."]) or (not todo and slashed):
                 ctx.fs.stat(here + "/")
             elif not todo:
-                ctx.fs.stat(here, follow=False)
+                ctx.fs.stat(here)
         except OSError as error:
             if missing == "last" and error.errno == errno.ENOENT and not todo:
                 continue

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from agentsandbox.commands._lines import shown_name
 from agentsandbox.commands._quoting import quote_always
 from agentsandbox.errors import CommandError
 from agentsandbox.streams import BytesReader
@@ -79,14 +80,14 @@ class Pieces:
         self.name = self.names.next()
         if self.filter_command is not None:
             if self.verbose:
-                self.ctx.print(f"executing with FILE={quote_always(self.name)}")
+                self.ctx.print(f"executing with FILE={shown_name(self.name)}")
             return
         if self.verbose:
             self.ctx.print(f"creating file {quote_always(self.name)}")
         try:
             self.file = self.ctx.fs.open(self.ctx.path(self.name), "w", permissions=0o666 & ~self.ctx.umask)
         except OSError as error:
-            raise CommandError(f"{self.name}: {error.strerror}") from None
+            raise CommandError(f"{shown_name(self.name)}: {error.strerror}") from None
 
     def write(self, data: bytes) -> None:
         """Write to the piece."""

@@ -7,9 +7,10 @@ import os
 import posixpath
 
 from agentsandbox.command import describe_os_error
-from agentsandbox.commands._copying import join, strip_slashes
+from agentsandbox.commands._copying import join, single_slash, strip_slashes
 from agentsandbox.commands._prompts import ask
 from agentsandbox.commands._quoting import quote_always
+from agentsandbox.fs.base import os_error
 from agentsandbox.languages.modes import describe_type
 from agentsandbox.streams import encode
 
@@ -62,10 +63,11 @@ class Remover:
 
     def remove(self, name: str) -> None:
         """Remove one operand, with all below it if asked to."""
+        name = single_slash(name)
         try:
             info = self.ctx.fs.stat(self.ctx.path(name), follow=False)
         except OSError as error:
-            self._fail(name, error)
+            self._fail(name, error if self.interactive or not self._is_link_with_slash(name) else os_error(errno.ENOTDIR))
             return
         if not info.is_dir:
             self._remove_file(name, info)
@@ -73,10 +75,16 @@ class Remover:
             self._remove_tree(name)
         elif not self.empty_directories:
             self.ctx.warn(f"cannot remove {quote_always(name)}: Is a directory")
-        elif self.interactive and self._is_empty(name) and not ask(self.ctx, f"remove directory {quote_always(name)}?"):
-            pass
-        else:
+        elif not self._is_empty(name):
+            self.ctx.warn(f"cannot remove {quote_always(name)}: Directory not empty")
+        elif not self.interactive or ask(self.ctx, f"remove {self._kind(name, 'directory')} {quote_always(name)}?"):
             self._remove_directory(name)
+
+    def _is_link_with_slash(self, name: str) -> bool:
+        try:
+            return name.endswith("/") and self.ctx.fs.stat(self.ctx.path(strip_slashes(name)), follow=False).is_link
+        except OSError:
+            return False
 
     def _is_empty(self, name: str) -> bool:
         try:
@@ -118,7 +126,7 @@ class Remover:
             if not self._remove_unread(name, error) and parent is not None:
                 parent.keep()
             return None
-        if names and self.interactive and not ask(self.ctx, f"descend into directory {quote_always(name)}?"):
+        if names and self.interactive and not ask(self.ctx, f"descend into {self._kind(name, 'directory')} {quote_always(name)}?"):
             if parent is not None:
                 parent.keep()
             return None
@@ -142,7 +150,7 @@ class Remover:
         """Remove a directory that has been emptied."""
         if here.kept and self.interactive:
             return
-        if self.interactive and not ask(self.ctx, f"remove directory {quote_always(here.name)}?"):
+        if self.interactive and not ask(self.ctx, f"remove {self._kind(here.name, 'directory')} {quote_always(here.name)}?"):
             if here.parent is not None:
                 here.parent.keep()
             return
@@ -160,11 +168,14 @@ class Remover:
             self.ctx.stdout.write(encode(f"removed directory {quote_always(name)}\n"))
         return True
 
+    def _kind(self, name: str, kind: str) -> str:
+        """A kind of file as questions call it."""
+        return kind if self.ctx.fs.access(self.ctx.path(name), os.W_OK) else f"write-protected {kind}"
+
     def _remove_file(self, name: str, info: Stat) -> bool:
         if self.interactive:
             kind = describe_type(info.mode, info.size)
-            if not info.is_link and not self.ctx.fs.access(self.ctx.path(name), os.W_OK):
-                kind = f"write-protected {kind}"
+            kind = kind if info.is_link else self._kind(name, kind)
             if not ask(self.ctx, f"remove {kind} {quote_always(name)}?"):
                 return False
         try:

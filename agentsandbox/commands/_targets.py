@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agentsandbox.command import describe_os_error
-from agentsandbox.commands._copying import base_name, join
+from agentsandbox.commands._copying import base_name, join, strip_slashes
 from agentsandbox.commands._quoting import quote_always
 from agentsandbox.errors import CommandError, UsageError
 
@@ -16,7 +16,7 @@ __all__ = ["check_directory", "directory_given", "name_in", "split_operands"]
 
 def name_in(directory: str, source: str) -> str:
     """What a source is called in the target directory."""
-    return join(directory, base_name(source))
+    return join(strip_slashes(directory) if directory.strip("/") else directory, base_name(source))
 
 
 def directory_given(args: Arguments) -> str | None:
@@ -53,10 +53,10 @@ def split_operands(ctx: CommandContext, args: Arguments) -> tuple[list[str], str
     return sources, target, False
 
 
-def check_directory(ctx: CommandContext, name: str, what: str) -> None:
+def check_directory(ctx: CommandContext, name: str, what: str, *, follow: bool = True) -> None:
     """Refuse `name` as a target directory if it is none; `what` is how messages call it."""
     try:
-        is_dir = ctx.fs.stat(ctx.path(name)).is_dir
+        is_dir = ctx.fs.stat(ctx.path(name), follow=follow).is_dir
     except OSError as error:
         raise CommandError(f"{what}: {describe_os_error(error, '')}") from None
     if not is_dir:

@@ -120,9 +120,7 @@ def _read_mode(ctx: CommandContext, args: Arguments) -> tuple[Callable[[int, boo
     else:
         raise UsageError("missing operand")
     if not names:
-        if pieces and not operands:
-            raise UsageError(f"missing operand after {quote(pieces[-1])}")
-        raise UsageError(f"missing operand after {quote(text)}")
+        raise UsageError("missing operand" if pieces else f"missing operand after {quote(text)}")
     change = compile_mode(text, ctx.umask)
     if change is None:
         raise UsageError(f"invalid mode: {quote(text)}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+from contextlib import suppress
 
 from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
 from agentsandbox.commands._file_changes import walk_operands
@@ -59,19 +60,25 @@ def change_owners(ctx: CommandContext, args: Arguments, what: str) -> int:
         and args.last("H", "L", "P") not in ("H", "L")
     ):
         raise CommandError("-R --dereference requires either -H or -L")
-    wanted = args.operands[0] if names is not args.operands else _name(owners, what, user or 0, group or 0, user, group)
-    part = "group" if user is None and group is not None else what
-    failure = f"failed to change {part} of {{}} to {wanted.removeprefix(':')}" if talk == "verbose" else ""
+    wanted = _spelling(owners, what, args.operands[0], user, group) if names is not args.operands else ""
+    wanted = wanted or _name(owners, what, user or 0, group or 0, user, group)
+    nothing = user is None and group is None
+    part = "group" if user is None and group is not None else "ownership"
+    failure = ""
+    if talk == "verbose":
+        failure = f"failed to change {part} of {{}}" + ("" if nothing else f" to {wanted.removeprefix(':')}")
     for name, info in walk_operands(ctx, args, names, follow=follow, quiet=quiet, after=True, failure=failure):
         wanted_user = info.uid if user is None else user
         wanted_group = info.gid if group is None else group
         words = _name(owners, what, info.uid, info.gid, user, group), _name(owners, what, wanted_user, wanted_group, user, group)
-        if names is not args.operands:  # as it was spelled
-            words = words[0], args.operands[0]
+        if names is not args.operands:
+            words = words[0], wanted
         others = any(wanted not in (None, has) for wanted, has in zip(only, (info.uid, info.gid), strict=True))
         if others or (wanted_user, wanted_group) == (info.uid, info.gid):
+            if not others:
+                _clear_special(ctx, name, info)
             if talk == "verbose":
-                kept = f" as {words[0].removeprefix(':')}" if user is not None or group is not None else ""
+                kept = "" if nothing else f" as {words[0].removeprefix(':')}"
                 ctx.print(f"{part} of {quote_always(name)} retained{kept}")
             continue
         ctx.status = 1
@@ -81,6 +88,14 @@ def change_owners(ctx: CommandContext, args: Arguments, what: str) -> int:
         if talk == "verbose":
             ctx.print(f"failed to change {part} of {quote_always(name)} from {words[0].removeprefix(':')} to {words[1].removeprefix(':')}")
     return ctx.status
+
+
+def _clear_special(ctx: CommandContext, name: str, info: Stat) -> None:
+    """A change of owner, be it to the same, ends what runs with the owner's rights."""
+    special = info.permissions & (0o4000 | (0o2000 if info.permissions & 0o010 else 0))
+    if special and info.is_file:
+        with suppress(OSError):
+            ctx.fs.chmod(ctx.path(name), info.permissions & ~special)
 
 
 def _refusal(ctx: CommandContext, name: str, info: Stat) -> OSError:
@@ -118,6 +133,18 @@ def _read_target(ctx: CommandContext, args: Arguments, owners: Owners, what: str
     if operands[0] and group is None:
         raise CommandError(f"invalid group: {quote(operands[0])}")
     return None, group, operands[1:]
+
+
+def _spelling(owners: Owners, what: str, text: str, user: int | None, group: int | None) -> str:
+    """An owner as it was asked for: names as they are, numbers in digits alone."""
+    if what == "group":
+        return text
+    colon = ":" if ":" in text else "."
+    name, _, group_name = text.partition(colon) if owners.user_number(text) is None else (text, "", "")
+    shown = "" if user is None else name if owners.user(user) == name else str(user)
+    if group is None:
+        return shown
+    return f"{shown}:{group_name if owners.group(group) == group_name else str(group) if group_name else owners.group(group)}"
 
 
 def _name(owners: Owners, what: str, uid: int, gid: int, user: int | None, group: int | None) -> str:

@@ -6,7 +6,7 @@ import posixpath
 
 from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.commands._backups import Backups
-from agentsandbox.commands._choices import choose
+from agentsandbox.commands._choices import choice_of, choose
 from agentsandbox.commands._contexts import warn_of_context
 from agentsandbox.commands._copying import Copier, CopyOptions, base_name, join, strip_slashes
 from agentsandbox.commands._quoting import quote_always
@@ -21,6 +21,12 @@ _SPARSE = (("never",), ("auto",), ("always",))
 
 @command(
     "cp",
+    values={
+        "preserve": lambda text: _attributes(text, "--preserve"),
+        "no-preserve": lambda text: _attributes(text, "--no-preserve"),
+        "reflink": choice_of("--reflink", _REFLINK),
+        "sparse": choice_of("--sparse", _SPARSE),
+    },
     usage="""
     Usage: cp [OPTION]... [-T] SOURCE DEST
       or:  cp [OPTION]... SOURCE... DIRECTORY
@@ -43,7 +49,7 @@ _SPARSE = (("never",), ("auto",), ("always",))
       -p                           same as --preserve=mode,ownership,timestamps
           --preserve[=ATTRS]       keep attributes: mode, ownership, timestamps, links, context, xattr, all
           --no-preserve=ATTRS      do not keep these attributes
-          --parents                put the full path of SOURCE under DIRECTORY
+          --parents, --path        put the full path of SOURCE under DIRECTORY
       -R, -r, --recursive          copy directories with all below them
           --reflink[=WHEN]         share content: auto (default) copies, always (or no WHEN) is not supported here
           --remove-destination     remove each destination before it is written
@@ -133,6 +139,10 @@ def _choose_dereference(args: Arguments, options: CopyOptions) -> None:
         options.dereference = "never"
 
 
+def _attributes(text: str, option: str) -> set[str]:
+    return {choose(word, option, _ATTRIBUTES) for word in text.split(",")}
+
+
 def _choose_attributes(args: Arguments, options: CopyOptions) -> None:
     """Each option in turn: later ones undo what earlier ones asked for."""
     kept: set[str] = set()
@@ -144,7 +154,7 @@ def _choose_attributes(args: Arguments, options: CopyOptions) -> None:
         elif key == "p" or (key == "preserve" and value is None):
             kept |= {"mode", "timestamps"}
         elif key in ("preserve", "no-preserve"):
-            words = {choose(word, f"--{key}", _ATTRIBUTES) for word in (value or "").split(",")}
+            words = _attributes(value or "", f"--{key}")
             if "context" in words and key == "preserve":
                 raise CommandError("cannot preserve security context without an SELinux-enabled kernel")
             if "all" in words:

@@ -9,7 +9,7 @@ import re
 from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
 from agentsandbox.commands._lines import read_all, shown_name
 from agentsandbox.commands._quoting import quote, quote_always
-from agentsandbox.commands._sizes import parse_number
+from agentsandbox.commands._sizes import parse_signed
 from agentsandbox.errors import CommandError, UsageError
 from agentsandbox.streams import InputError, decode, encode
 
@@ -224,7 +224,7 @@ def _check_suffix(text: str) -> re.Match[str]:
 
 
 def _digits(text: str) -> int:
-    return parse_number(text, "number", high=255)
+    return parse_signed(text, "number", low=0, high=255)
 
 
 def _convert(found: re.Match[str], number: int) -> str:
@@ -260,10 +260,10 @@ def _convert(found: re.Match[str], number: int) -> str:
     """,
 )
 def csplit(ctx: CommandContext, args: Arguments) -> int:
-    splitter = _Splitter(ctx, args)
     words = args.operands
     if len(words) < 2:
         raise UsageError(f"missing operand after {quote(words[0])}" if words else "missing operand")
+    splitter = _Splitter(ctx, args)
     name = words[0]
     source: ByteReader | None = None
     try:
@@ -278,7 +278,7 @@ def csplit(ctx: CommandContext, args: Arguments) -> int:
             raise ctx.stdin.input_error() if name == "-" else IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
         splitter.lines = _lines(read_all(ctx.budget, source))
     except (InputError, IsADirectoryError) as error:
-        if not args.flag("quiet"):
+        if not args.flag("quiet") and not args.flag("elide-empty-files"):
             ctx.print("0")
         if args.flag("keep-files"):
             ctx.fs.write_bytes(ctx.path(splitter.name(0)), b"", permissions=0o666 & ~ctx.umask)

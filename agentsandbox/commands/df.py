@@ -19,8 +19,23 @@ _NARROWEST = {"source": 14, "fstype": 4, "target": 0, "file": 0, "pcent": 4, "ip
 _LEFT = frozenset(("source", "fstype", "target", "file"))
 
 
+def _fields(text: str) -> list[str]:
+    fields = text.split(",")
+    for number, field in enumerate(fields):
+        if field not in _HEADERS:
+            raise UsageError(f"option --output: field {quote(field)} unknown")
+        if field in fields[:number]:
+            raise UsageError(f"option --output: field {quote(field)} used more than once")
+    return fields
+
+
 @command(
     "df",
+    values={
+        "-block-size": lambda text: parse_block_size(text, "-B"),
+        "block-size": lambda text: parse_block_size(text, "--block-size"),
+        "output": _fields,
+    },
     usage="""
     Usage: df [OPTION]... [FILE]...
     Print the room on the filesystem of each FILE, or on all.
@@ -85,8 +100,7 @@ def _choose_sizes(ctx: CommandContext, args: Arguments) -> SizeFormat:
     if given in ("human-readable", "si"):
         return SizeFormat(human=True, base=1000 if given == "si" else 1024)
     if given == "block-size":
-        text = args.value("block-size") or ""
-        return parse_block_size(text, "--block-size" if f"--block-size={text}" in ctx.words else "-B")
+        return parse_block_size(args.value("block-size") or "", "--block-size")
     if given == "m":
         return SizeFormat(1 << 20)
     return SizeFormat(1024) if given == "k" else block_size_from(ctx.env, "DF_BLOCK_SIZE") or SizeFormat(1024)
@@ -100,14 +114,7 @@ def _choose_fields(args: Arguments) -> list[str]:
         texts = [value for key, value in args.given if key == "output" and value is not None]
         if not texts:
             return list(_HEADERS)
-        given = ",".join(texts)
-        fields = given.split(",")
-        for field in fields:
-            if field not in _HEADERS:
-                raise UsageError(f"option --output: field {quote(field)} unknown")
-            if fields.count(field) > 1:
-                raise UsageError(f"option --output: field {quote(field)} used more than once")
-        return fields
+        return _fields(",".join(texts))
     middle = ["itotal", "iused", "iavail", "ipcent"] if args.flag("inodes") else ["size", "used", "avail", "pcent"]
     return ["source", *(["fstype"] if args.flag("print-type") else []), *middle, "target"]
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from agentsandbox.command import Arguments, CommandContext, command
+from agentsandbox.commands._ls_options import READERS
 from agentsandbox.commands.ls import USAGE, list_files
 
 
-@command("dir", usage=USAGE.replace("{name}", "dir"), usage_status=2)
+@command("dir", usage=USAGE.replace("{name}", "dir"), usage_status=2, values=READERS)
 def dir(ctx: CommandContext, args: Arguments) -> int:
     return list_files(ctx, args, "vertical", "escape")

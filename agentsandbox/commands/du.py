@@ -6,9 +6,9 @@ import errno
 import re
 
 from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
-from agentsandbox.commands._block_sizes import SizeFormat, block_size_from, disk_usage, parse_block_size, parse_scaled
-from agentsandbox.commands._choices import choose
-from agentsandbox.commands._copying import join
+from agentsandbox.commands._block_sizes import SizeFormat, block_size_from, disk_usage, parse_block_size, parse_size_of_any_base
+from agentsandbox.commands._choices import choice_of, choose
+from agentsandbox.commands._copying import join, single_slash
 from agentsandbox.commands._quoting import quote, quote_always
 from agentsandbox.commands._times import LocalTime, nanoseconds
 from agentsandbox.errors import CommandError, UsageError
@@ -53,7 +53,8 @@ class _Counter:
         self.end = "\0" if args.flag("null") else "\n"
         self.sizes = _choose_sizes(ctx, args)
         self.max_depth = _read_depth(ctx, args)
-        self.threshold = _read_threshold(ctx, args)
+        threshold = args.value("threshold")
+        self.threshold = None if threshold is None else _threshold(threshold)
         self.follow = args.last("dereference", "dereference-args", "no-dereference") or "no-dereference"
         self.excluded = _read_patterns(ctx, args)
         self.time: str | None = None
@@ -71,7 +72,7 @@ class _Counter:
     def count(self, operand: str) -> None:
         """One operand: print what is asked for, and add it to the total."""
         stack: list[_Sum] = []
-        self._visit(stack, operand, 0)
+        self._visit(stack, single_slash(operand), 0)
         while stack:
             here = stack[-1]
             if here.entries:
@@ -90,7 +91,7 @@ class _Counter:
             follow = self.follow == "dereference" or (self.follow == "dereference-args" and depth == 0)
             info = self.ctx.fs.stat(self.ctx.path(name), follow=follow)
         except OSError as error:
-            self._complain(name, error, dangling=follow and depth > 0)
+            self._complain(name, error, dangling=follow and self._is_link(name))
             return
         linked = (info.nlink > 1 or self.many) and not self.count_links
         if (info.is_dir or linked or self.follow == "dereference") and info.ino:
@@ -135,11 +136,17 @@ class _Counter:
     def _time_of(self, info: Stat) -> float:
         return info.atime if self.time == "atime" else info.ctime if self.time == "ctime" else info.mtime
 
+    def _is_link(self, name: str) -> bool:
+        try:
+            return self.ctx.fs.stat(self.ctx.path(name), follow=False).is_link
+        except OSError:
+            return False
+
     def _complain(self, name: str, error: OSError, *, dangling: bool) -> None:
         if not name:
             self.ctx.warn("invalid zero-length file name")
             return
-        # GNU du has no reason to give for a link below an operand that leads nowhere
+        # GNU du has no reason to give for a link that leads nowhere
         reason = "" if dangling and error.errno == errno.ENOENT else f": {describe_os_error(error, '')}"
         self.ctx.warn(f"cannot access {quote_always(name)}{reason}")
 
@@ -178,12 +185,6 @@ class _Counter:
         return any(pattern.match(tail) for pattern in self.excluded for tail in tails)
 
 
-def _spelling(ctx: CommandContext, letter: str, name: str, value: str) -> str:
-    """How an option was spelled."""
-    long = [word for word in ctx.words if word.startswith("--") and len(word) > 2 and name.startswith(word[2:].partition("=")[0])]
-    return f"--{name}" if any(word.partition("=")[2] == value or "=" not in word for word in long) else f"-{letter}"
-
-
 def _choose_sizes(ctx: CommandContext, args: Arguments) -> SizeFormat:
     chosen = block_size_from(ctx.env, "DU_BLOCK_SIZE")
     units = {"bytes": 1, "k": 1024, "m": 1024 * 1024}
@@ -193,22 +194,24 @@ def _choose_sizes(ctx: CommandContext, args: Arguments) -> SizeFormat:
         elif key in ("human-readable", "si"):
             chosen = SizeFormat(human=True, base=1000 if key == "si" else 1024)
         elif key == "block-size":
-            chosen = parse_block_size(value or "", _spelling(ctx, "B", "block-size", value or ""))
+            chosen = parse_block_size(value or "", "--block-size")
     return chosen or SizeFormat(1024)
 
 
 _DEPTH = re.compile(r"[ \t\n\v\f\r]*\+?(0[xX][0-9a-fA-F]{1,9}|0[0-7]{0,9}|[1-9][0-9]{0,9})\Z")
 
 
+def _depth(text: str) -> int:
+    found = _DEPTH.match(text)
+    if found is None:
+        raise UsageError(f"invalid maximum depth {quote(text)}")
+    digits = found[1].lower()
+    return int(digits, 16 if digits.startswith("0x") else 8 if digits.startswith("0") else 10)
+
+
 def _read_depth(ctx: CommandContext, args: Arguments) -> int | None:
     text = args.value("max-depth")
-    depth: int | None = None
-    if text is not None:
-        found = _DEPTH.match(text)
-        if found is None:
-            raise UsageError(f"invalid maximum depth {quote(text)}")
-        digits = found[1].lower()
-        depth = int(digits, 16 if digits.startswith("0x") else 8 if digits.startswith("0") else 10)
+    depth = None if text is None else _depth(text)
     if args.flag("summarize"):
         if args.flag("all"):
             raise UsageError("cannot both summarize and show all entries")
@@ -220,38 +223,29 @@ def _read_depth(ctx: CommandContext, args: Arguments) -> int | None:
     return depth
 
 
-def _read_threshold(ctx: CommandContext, args: Arguments) -> int | None:
-    text = args.value("threshold")
-    if text is None:
-        return None
-    option = _spelling(ctx, "t", "threshold", text)
-    try:
-        number = parse_scaled(text.removeprefix("-"), "KMGTPEZYkm")
-    except OverflowError:
-        raise CommandError(f"{option} argument '{text}' too large") from None
-    if number is None:
-        wrong = "invalid suffix in" if re.match("-?[0-9]", text) else "invalid"
-        raise CommandError(f"{wrong} {option} argument '{text}'")
+def _threshold(text: str, option: str = "--threshold") -> int:
+    number = parse_size_of_any_base(text, option)
     if text.startswith("-") and not number:
         raise CommandError(f"invalid --threshold argument '{text}'")
-    return -number if text.startswith("-") else number
+    return number
 
 
 def _read_patterns(ctx: CommandContext, args: Arguments) -> list[re.Pattern[str] | ExtendedGlob]:
-    texts = []
+    patterns: list[re.Pattern[str] | ExtendedGlob] = []
     for key, value in args.given:
         if key == "exclude":
-            texts.append(value or "")
+            patterns.append(compile_glob(value or "", extglob=False))
         elif key == "exclude-from":
             try:
-                texts += [decode(line.rstrip(b"\n")) for line in ctx.open_input(value or "").lines()]
+                lines = [decode(line.rstrip(b"\n")) for line in ctx.open_input(value or "").lines()]
             except OSError as error:
                 raise UsageError(describe_os_error(error, value)) from None
-    return [compile_glob(text, extglob=False) for text in texts if text]
+            patterns += [compile_glob(text, extglob=False) for text in lines if text]
+    return patterns
 
 
 def _read_style(args: Arguments) -> str:
-    style = args.value("time-style", "long-iso") or ""
+    style = args.value("time-style", "long-iso") or "" if args.flag("time") else "long-iso"
     if style.startswith("+"):
         return style[1:]
     return _STYLES[choose(style, "time style", (("full-iso",), ("long-iso",), ("iso",)))]
@@ -274,6 +268,14 @@ def _read_operands(ctx: CommandContext, args: Arguments) -> list[str]:
 
 @command(
     "du",
+    values={
+        "-block-size": lambda text: parse_block_size(text, "-B"),
+        "block-size": lambda text: parse_block_size(text, "--block-size"),
+        "max-depth": _depth,
+        "-threshold": lambda text: _threshold(text, "-t"),
+        "threshold": _threshold,
+        "time": choice_of("--time", _TIMES),
+    },
     usage="""
     Usage: du [OPTION]... [FILE]...
       or:  du [OPTION]... --files0-from=F

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from agentsandbox.streams import ByteReader
 
 _OBSOLETE = re.compile(r"-([0-9]+)(.*)", re.DOTALL)
-_DIGIT_OPTION = re.compile(r"-[qvz]*([cn0-9])")
-_NO_OPTION = re.compile(r"-[qvz]*[^qvzcn0-9-]")
 _READ = 8192
 
 
@@ -28,7 +26,6 @@ def _rewrite(words: Sequence[str]) -> Sequence[str]:
     """`-5`, `-5c`, `-2kv` as the first word."""
     found = _OBSOLETE.match(words[0]) if words else None
     if found is None:
-        _refuse_digits(words)
         return words
     option, multiplier, others = "-n", "", []
     for letter in found[2]:
@@ -40,22 +37,12 @@ def _rewrite(words: Sequence[str]) -> Sequence[str]:
             others.append(f"-{letter}")
         else:
             raise UsageError(f"invalid trailing option -- {letter}")
-    _refuse_digits(words[1:])
     return [option, found[1] + multiplier, *others, *words[1:]]
 
 
-def _refuse_digits(words: Sequence[str]) -> None:
+def _refuse_digits(text: str) -> None:
     """Digits are options in the first word alone."""
-    is_value = False
-    for word in words:
-        if is_value:
-            is_value = False
-        elif word == "--" or _NO_OPTION.match(word):
-            return  # that is told first
-        elif (found := _DIGIT_OPTION.match(word)) is not None:
-            if found[1].isdigit():
-                raise UsageError(f"invalid trailing option -- {found[1]}")
-            is_value = found.end() == len(word)
+    raise UsageError(f"invalid trailing option -- {text[0]}")
 
 
 def _count(text: str, unit: str) -> int:
@@ -141,7 +128,12 @@ def _all_but_bytes(ctx: CommandContext, source: ByteReader, count: int) -> None:
 @command(
     "head",
     rewrite=_rewrite,
-    values={"lines": lambda text: _count(text, "lines"), "bytes": lambda text: _count(text, "bytes")},
+    digits="digits",
+    values={
+        "lines": lambda text: _count(text, "lines"),
+        "bytes": lambda text: _count(text, "bytes"),
+        "digits": _refuse_digits,
+    },
     usage="""
     Usage: head [OPTION]... [FILE]...
     Print the first 10 lines of each FILE, after a header with its name if there are several.

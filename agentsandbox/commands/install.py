@@ -9,13 +9,17 @@ import posixpath
 from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
 from agentsandbox.commands._backups import Backups
 from agentsandbox.commands._contexts import warn_of_context
-from agentsandbox.commands._copying import Copier, CopyOptions, join
+from agentsandbox.commands._copying import Copier, CopyOptions, join, strip_slashes
 from agentsandbox.commands._programs import find_problem
 from agentsandbox.commands._quoting import quote, quote_always
-from agentsandbox.commands._targets import directory_given, name_in, split_operands
+from agentsandbox.commands._targets import check_directory, directory_given, name_in, split_operands
 from agentsandbox.errors import CommandError, UsageError
 from agentsandbox.languages.modes import compile_mode
 from agentsandbox.languages.owners import Owners
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _DIRECTORY = True
 
@@ -52,40 +56,34 @@ _DIRECTORY = True
     """,
 )
 def install(ctx: CommandContext, args: Arguments) -> int:
-    text = args.value("mode", "0755") or ""
-    change = compile_mode(text, 0)
-    if change is None:
-        raise CommandError(f"invalid mode {quote(text)}")
     warn_of_context(ctx, args)
     if args.flag("preserve-context"):
         ctx.warn("WARNING: ignoring --preserve-context; this kernel is not SELinux-enabled", ctx.status)
-    if args.flag("strip-program") and not args.flag("strip"):
-        ctx.warn("WARNING: ignoring --strip-program option as -s option was not specified", ctx.status)
     if args.flag("strip") and args.flag("directory"):
         raise CommandError("the strip option may not be used when installing a directory")
-    foreign = _is_foreign(ctx, args)
-    verbose = args.flag("verbose")
     directory = directory_given(args)
     if args.flag("directory"):
         if directory is not None:
             raise CommandError("target directory not allowed when installing a directory")
         if not args.operands:
             raise UsageError("missing file operand")
+        change, foreign = _read_mode(args), _is_foreign(ctx, args)
         for name in args.operands:
             ctx.budget.step()
-            if _make_directories(ctx, name, verbose=verbose):
-                if foreign:
-                    ctx.warn(f"cannot change owner and permissions of {quote(name)}: Operation not permitted")
-                else:
-                    ctx.fs.chmod(ctx.path(name), change(0, _DIRECTORY))
+            _install_directory(ctx, name, change(0, _DIRECTORY), foreign=foreign, verbose=args.flag("verbose"))
         return ctx.status
+    sources, target, into = _split(ctx, args)
+    change = _read_mode(args)
+    if args.flag("strip-program") and not args.flag("strip"):
+        ctx.warn("WARNING: ignoring --strip-program option as -s option was not specified", ctx.status)
+    for other in ("preserve-timestamps", "strip"):
+        if args.flag("compare") and args.flag(other):
+            raise UsageError(f"options --compare (-C) and --{other} are mutually exclusive")
+    foreign = _is_foreign(ctx, args)
     if args.flag("D"):
-        parents = posixpath.dirname(args.operands[1]) if directory is None and len(args.operands) == 2 else directory
-        if parents and not _make_directories(ctx, parents, verbose=verbose):
+        parents = target if into else posixpath.dirname(strip_slashes(target))
+        if parents and not _make_directories(ctx, parents, verbose=args.flag("verbose"), shown=quote_always):
             return 1
-    if directory is not None:
-        _check_directory(ctx, directory)
-    sources, target, into = split_operands(ctx, args)
     copier = _make_copier(ctx, args)
     for source in sources:
         ctx.budget.step()
@@ -99,17 +97,49 @@ def install(ctx: CommandContext, args: Arguments) -> int:
     return ctx.status
 
 
+def _read_mode(args: Arguments) -> Callable[[int, bool], int]:
+    text = args.value("mode", "0755") or ""
+    change = compile_mode(text, 0)
+    if change is None:
+        raise CommandError(f"invalid mode {quote(text)}")
+    return change
+
+
+def _split(ctx: CommandContext, args: Arguments) -> tuple[list[str], str, bool]:
+    """As `split_operands`, but that -D makes the directory of -t if it is missing."""
+    directory = directory_given(args)
+    if directory is None or args.flag("no-target-directory") or not args.operands:
+        return split_operands(ctx, args)
+    try:
+        check_directory(ctx, directory, f"failed to access {quote_always(directory)}")
+    except CommandError:
+        if not args.flag("D") or not _may_be_made(ctx, directory):
+            raise
+    return args.operands, directory, True
+
+
+def _may_be_made(ctx: CommandContext, name: str) -> bool:
+    try:
+        ctx.fs.stat(ctx.path(name))
+    except OSError as error:
+        return error.errno == errno.ENOENT
+    return False
+
+
+def _install_directory(ctx: CommandContext, name: str, mode: int, *, foreign: bool, verbose: bool) -> None:
+    if not _make_directories(ctx, name, verbose=verbose, shown=quote, dangling=True):
+        return
+    if foreign:
+        ctx.warn(f"cannot change owner and permissions of {quote(name)}: Operation not permitted")
+        return
+    try:
+        ctx.fs.chmod(ctx.path(name), mode)
+    except OSError as error:
+        ctx.warn(f"cannot change permissions of {quote(name)}: {describe_os_error(error, '')}")
+
+
 def _is_missing(ctx: CommandContext, source: str) -> bool:
     return not source or not ctx.fs.is_file(ctx.path(source))
-
-
-def _check_directory(ctx: CommandContext, name: str) -> None:
-    try:
-        is_dir = ctx.fs.stat(ctx.path(name)).is_dir
-    except OSError as error:
-        raise CommandError(f"failed to access {quote_always(name)}: {describe_os_error(error, '')}") from None
-    if not is_dir:
-        raise CommandError(f"target {quote_always(name)} is not a directory")
 
 
 def _make_copier(ctx: CommandContext, args: Arguments) -> Copier:
@@ -161,24 +191,31 @@ def _is_equal(ctx: CommandContext, source: str, target: str, mode: int) -> bool:
         return False
 
 
-def _make_directories(ctx: CommandContext, name: str, *, verbose: bool) -> bool:
-    """Make a directory and its missing parents; false after an error."""
+def _make_directories(ctx: CommandContext, name: str, *, verbose: bool, shown: Callable[[str], str], dangling: bool = False) -> bool:
+    """Make a directory and its missing parents; false after an error. A `dangling` link may stand for the last of them."""
+    if not name:
+        ctx.warn(f"cannot create directory {shown(name)}: {os.strerror(errno.ENOENT)}")
+        return False
     here = "/" if name.startswith("/") else ""
-    for part in name.split("/"):
-        if not part:
-            continue
+    parts = [part for part in name.split("/") if part]
+    for number, part in enumerate(parts, 1):
         here = join(here, part) if here else part
         path = ctx.path(here)
         if ctx.fs.is_dir(path):
             continue
+        last = number == len(parts)
         try:
             ctx.fs.mkdir(path, 0o755)
         except OSError as error:
-            reason = os.strerror(errno.ENOTDIR) if error.errno == errno.EEXIST and len(here) < len(name) else describe_os_error(error, "")
-            ctx.warn(f"cannot create directory {quote(here)}: {reason}")
+            exists = ctx.fs.exists(path)
+            if error.errno == errno.EEXIST and last and dangling and not exists:
+                return True
+            blocked = error.errno == errno.EEXIST and exists and not last
+            reason = os.strerror(errno.ENOTDIR) if blocked else describe_os_error(error, "")
+            ctx.warn(f"cannot create directory {shown(here)}: {reason}")
             return False
         if verbose:
-            ctx.print(f"{ctx.name}: creating directory {quote_always(here)}")
+            ctx.print(f"{ctx.name}: creating directory {quote_always(name if last else here)}")
     return True
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import posixpath
 
 from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
@@ -16,6 +17,10 @@ from agentsandbox.errors import CommandError, UsageError
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agentsandbox.fs.base import Stat
+
+
+_UNRELATED = frozenset((errno.EEXIST, errno.EROFS, errno.ENOSPC, errno.EDQUOT))
+"""Problems that have nothing to do with what is linked to."""
 
 
 class _Linker:
@@ -46,23 +51,27 @@ class _Linker:
         else:
             info = None
         text = self._relative_text(source, target) if self.relative else source
-        backup = ""
-        try:
-            existing = fs.stat(ctx.path(target), follow=False) if target else None
-        except OSError:
-            existing = None
-        if existing is not None and (self.replace or self.backups):
-            cleared = self._clear(source, target, info, existing)
-            if cleared is None:
+        existing, backup = None, ""
+        if (self.replace or self.backups) and target and base_name(source):
+            try:
+                existing = fs.stat(ctx.path(target), follow=False)
+            except FileNotFoundError:
+                pass
+            except OSError as error:
+                ctx.warn(f"failed to access {quote_always(target)}: {describe_os_error(error, '')}")
                 return
-            backup = cleared
-        self._make(text, source, target, backup)
+        if existing is not None:
+            kept = self._keep(source, target, info, existing)
+            if kept is None:
+                return
+            backup = kept
+        self._make(text, source, target, backup, replace=existing is not None and not backup)
 
-    def _clear(self, source: str, target: str, info: Stat | None, existing: Stat) -> str | None:
-        """Move what is at the target out of the way: the name of its backup, None to leave it all."""
+    def _keep(self, source: str, target: str, info: Stat | None, existing: Stat) -> str | None:
+        """See to it that what is at the target may go: the name of its backup, None to leave it all."""
         ctx = self.ctx
         shown = quote_always(target)
-        if target in self._made:
+        if target in self._made and self.replace == "force" and not self.symbolic and self.backups.control != "numbered":
             ctx.warn(f"will not overwrite just-created {shown} with {quote_always(source)}")
             return None
         if existing.is_dir:
@@ -74,16 +83,14 @@ class _Linker:
         if self.replace == "interactive" and not ask(ctx, f"replace {shown}?"):
             return None
         try:
-            if self.backups:
-                return self.backups.make(target)
-            ctx.fs.unlink(ctx.path(target))
+            return self.backups.make(target) if self.backups else ""
         except OSError as error:
-            ctx.warn(f"cannot {'backup' if self.backups else 'remove'} {shown}: {describe_os_error(error, '')}")
+            ctx.warn(f"cannot backup {shown}: {describe_os_error(error, '')}")
             return None
-        return ""
 
     def _is_same(self, source: str, target: str, info: Stat | None, existing: Stat) -> bool:
-        if self.backups and not self.symbolic:
+        """Whether the target is the source itself; with a backup of it, a symbolic link in its place will do."""
+        if (self.backups and self.symbolic) or self.replace == "interactive":
             return False
         fs, ctx = self.ctx.fs, self.ctx
         try:
@@ -91,23 +98,24 @@ class _Linker:
             one, other = (fs.realpath(ctx.path(posixpath.dirname(name) or ".")) for name in (source, target))
         except OSError:
             return False
-        same_name = base_name(source) == base_name(target) and one == other
-        return same_name and (same_file(here, existing) or self.symbolic)
+        return same_file(here, existing) and (here.nlink == 1 or (base_name(source) == base_name(target) and one == other))
 
-    def _make(self, text: str, source: str, target: str, backup: str) -> None:
+    def _make(self, text: str, source: str, target: str, backup: str, *, replace: bool) -> None:
         ctx = self.ctx
         kind = "symbolic" if self.symbolic else "hard"
         try:
             path = ctx.path(target)
+            if replace:
+                ctx.fs.unlink(path)
             if self.symbolic:
                 ctx.fs.symlink(text, path)
             else:
                 origin = ctx.path(source)
                 ctx.fs.link(ctx.fs.realpath(origin) if self.logical else origin, path)
         except OSError as error:
-            arrow = "" if self.symbolic or isinstance(error, FileExistsError) else f" => {quote_always(source)}"
-            if not source:
-                arrow = " -> ''"
+            arrow = "" if error.errno in _UNRELATED else f" => {quote_always(source)}"
+            if self.symbolic:
+                arrow = f" -> {quote_always(source)}" if not source or error.errno == errno.ENAMETOOLONG else ""
             ctx.warn(f"failed to create {kind} link {quote_always(target)}{arrow}: {describe_os_error(error, '')}")
             return
         self._made.add(target)
@@ -152,12 +160,12 @@ class _Linker:
     """,
 )
 def ln(ctx: CommandContext, args: Arguments) -> int:
-    linker = _Linker(ctx, args)
     if not args.operands:
         raise UsageError("missing file operand")
-    if args.flag("relative") and not linker.symbolic:
+    if args.flag("relative") and not args.flag("symbolic"):
         raise CommandError("cannot do --relative without --symbolic")
     sources, target, into = _split(ctx, args)
+    linker = _Linker(ctx, args)
     for source in sources:
         ctx.budget.step()
         linker.link(source, name_in(target, source) if into else target)
@@ -190,7 +198,8 @@ def _split(ctx: CommandContext, args: Arguments) -> tuple[list[str], str, bool]:
     if _is_directory(ctx, target, follow=not args.flag("no-dereference")):
         return sources, target, True
     if len(sources) > 1:
-        check_directory(ctx, target, f"target {quote_always(target)}")
+        what = f"target {quote_always(target)}"
+        check_directory(ctx, target, what, follow=not args.flag("no-dereference"))
     return sources, target, False
 
 

@@ -7,7 +7,7 @@ from operator import attrgetter
 
 from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
 from agentsandbox.commands._listing import Entry
-from agentsandbox.commands._ls_options import Options
+from agentsandbox.commands._ls_options import READERS, Options
 from agentsandbox.commands._ls_output import Printer
 from agentsandbox.commands._quoting import quote_always, quote_as
 from agentsandbox.commands._versions import version_key
@@ -122,7 +122,8 @@ class _Lister:
                 files.append(entry)
         if files:
             self.printer.print_files(self._sorted(files), beside=directories)
-            self.printed = True
+            if directories:
+                self.printer.print_gap()
         headers = len(operands) > 1 or self.options.recursive
         pending = [(entry.name, True) for entry in reversed(self._sorted(directories))]
         self._list_directories(pending, headers)
@@ -291,6 +292,6 @@ def list_files(ctx: CommandContext, args: Arguments, form: str = "single-column"
     return _Lister(ctx, Options(ctx, args, form, quoting)).run(args.operands)
 
 
-@command("ls", usage=USAGE.replace("{name}", "ls"), usage_status=2)
+@command("ls", usage=USAGE.replace("{name}", "ls"), usage_status=2, values=READERS)
 def ls(ctx: CommandContext, args: Arguments) -> int:
     return list_files(ctx, args)

@@ -33,9 +33,9 @@ _DIRECTORY = True
     """,
 )
 def mkdir(ctx: CommandContext, args: Arguments) -> int:
+    warn_of_context(ctx, args, "SELinux/SMACK")
     if not args.operands:
         raise UsageError("missing operand")
-    warn_of_context(ctx, args, "SELinux/SMACK")
     mode: _Mode | None = None
     text = args.value("mode")
     if text is not None:

@@ -33,7 +33,8 @@ class _Mover:
         if self.backups and self.interactive == "no-clobber":
             raise UsageError("options --backup and --no-clobber are mutually exclusive")
 
-    def move(self, source: str, target: str) -> None:
+    def move(self, source: str, target: str, given: str) -> None:
+        """Move a source, which may have been given with slashes at its end, to the target."""
         fs, ctx = self.ctx.fs, self.ctx
         try:
             info = fs.stat(ctx.path(source), follow=False)
@@ -57,7 +58,7 @@ class _Mover:
                 except OSError as error:
                     ctx.warn(f"cannot backup {quote_always(target)}: {describe_os_error(error, '')}")
                     return
-        self._rename(source, target, info, backup)
+        self._rename(source, target, given, info, backup)
 
     def _settle(self, source: str, target: str, info: Stat, existing: Stat) -> bool:
         """Whether to go on although there is something at the target."""
@@ -101,11 +102,11 @@ class _Mover:
             return ask(self.ctx, f"overwrite {shown}?")
         return ask(self.ctx, f"replace {shown}, overriding mode {existing.permissions:04o} ({format_mode(existing.mode)[1:]})?")
 
-    def _rename(self, source: str, target: str, info: Stat, backup: str) -> None:
+    def _rename(self, source: str, target: str, given: str, info: Stat, backup: str) -> None:
         ctx = self.ctx
         shown_source, shown = quote_always(source), quote_always(target)
         try:
-            if source.endswith("/") and ctx.fs.stat(ctx.path(strip_slashes(source)), follow=False).is_link:
+            if given.endswith("/") and not ctx.fs.stat(ctx.path(strip_slashes(given)), follow=False).is_dir:
                 raise NotADirectoryError(errno.ENOTDIR, "")
             ctx.fs.rename(ctx.path(source), ctx.path(target))
         except OSError as error:
@@ -158,10 +159,14 @@ class _Mover:
     """,
 )
 def mv(ctx: CommandContext, args: Arguments) -> int:
-    mover = _Mover(ctx, args)
     sources, target, into = split_operands(ctx, args)
+    mover = _Mover(ctx, args)
+    stripped, exact = args.flag("strip-trailing-slashes"), args.flag("no-target-directory")
+    if stripped and not into:
+        target = strip_slashes(target)
     for source in sources:
         ctx.budget.step()
-        name = strip_slashes(source) if args.flag("strip-trailing-slashes") else source
-        mover.move(name, name_in(target, name) if into else target)
+        name = strip_slashes(source) if stripped else source
+        # without -T the first try is made with the names as they were given
+        mover.move(name, name_in(target, name) if into else target, name if into or exact else source)
     return ctx.status

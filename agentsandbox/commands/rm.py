@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from agentsandbox.command import Arguments, CommandContext, command
-from agentsandbox.commands._choices import choose
+from agentsandbox.commands._choices import choice_of, choose
+from agentsandbox.commands._copying import join
 from agentsandbox.commands._lines import shown_name
 from agentsandbox.commands._prompts import ask
 from agentsandbox.commands._quoting import quote_always
@@ -21,8 +22,14 @@ def _point_at_file(ctx: CommandContext, error: UsageError) -> None:
             return
 
 
+def _preserve_root(text: str) -> None:
+    if text != "all":
+        raise CommandError(f"unrecognized --preserve-root argument: {quote_always(text)}")
+
+
 @command(
     "rm",
+    values={"interactive": choice_of("--interactive", _INTERACTIVE), "preserve-root": _preserve_root},
     advice=_point_at_file,
     usage="""
     Usage: rm [OPTION]... [FILE]...
@@ -51,8 +58,6 @@ def rm(ctx: CommandContext, args: Arguments) -> int:
             return 0
         raise UsageError("missing operand")
     preserve_root = args.last("no-preserve-root", "preserve-root") != "no-preserve-root"
-    if any(key == "preserve-root" and value not in (None, "all") for key, value in args.given):
-        raise CommandError(f"unrecognized --preserve-root argument: {quote_always(args.value('preserve-root') or '')}")
     if once and (recursive or len(args.operands) > 3):
         count = len(args.operands)
         question = f"remove {count} {'argument' if count == 1 else 'arguments'}{' recursively' if recursive else ''}?"
@@ -70,6 +75,8 @@ def rm(ctx: CommandContext, args: Arguments) -> int:
             same = "" if name == "/" else " (same as '/')"
             ctx.warn(f"it is dangerous to operate recursively on {shown}{same}")
             ctx.warn("use --no-preserve-root to override this failsafe")
+        elif recursive and args.value("preserve-root") == "all" and not _has_parent(ctx, name):
+            ctx.warn(f"failed to stat {quote_always(join(name, '..'))}: skipping {quote_always(name)}")
         else:
             remover.remove(name)
     return ctx.status
@@ -88,6 +95,14 @@ def _read_prompting(args: Arguments) -> tuple[bool, bool, bool]:
             force = force and when == "never"
             interactive, once = when == "always", when == "once"
     return force, interactive, once
+
+
+def _has_parent(ctx: CommandContext, name: str) -> bool:
+    """Whether one can see what filesystem an operand is on; what is no directory is on none of its own."""
+    try:
+        return not ctx.fs.stat(ctx.path(name), follow=False).is_dir or ctx.fs.is_dir(ctx.path(f"{name}/.."))
+    except OSError:
+        return True
 
 
 def _is_root(ctx: CommandContext, name: str) -> bool:

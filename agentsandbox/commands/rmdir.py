@@ -17,9 +17,9 @@ from agentsandbox.errors import UsageError
     Remove the DIRECTORY(ies), if they are empty.
 
           --ignore-fail-on-non-empty  a directory that is not empty is no error
-      -p, --parents   remove the parents in its name too: `rmdir -p a/b` is like `rmdir a/b a`
-      -v, --verbose   say what is removed
-          --help      display this help and exit
+      -p, --parents, --path  remove the parents in its name too: `rmdir -p a/b` is like `rmdir a/b a`
+      -v, --verbose          say what is removed
+          --help             display this help and exit
     """,
 )
 def rmdir(ctx: CommandContext, args: Arguments) -> int:
@@ -51,6 +51,8 @@ def _is_link_with_slash(ctx: CommandContext, name: str, error: OSError) -> bool:
     if error.errno != errno.ENOTDIR or not name.endswith("/"):
         return False
     try:
-        return ctx.fs.stat(ctx.path(name.rstrip("/")), follow=False).is_link and ctx.fs.is_dir(ctx.path(name))
-    except OSError:
-        return False
+        if not ctx.fs.stat(ctx.path(name.rstrip("/")), follow=False).is_link:
+            return False
+        return ctx.fs.stat(ctx.path(name)).is_dir
+    except OSError as reason:
+        return reason.errno != errno.ENOTDIR

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
 from agentsandbox.commands._block_sizes import BLOCK_SIZE
-from agentsandbox.commands._choices import choose
+from agentsandbox.commands._choices import choice_of
 from agentsandbox.commands._lines import shown_name
 from agentsandbox.commands._quoting import quote
 from agentsandbox.commands._sizes import parse_number, parse_size
@@ -18,8 +18,21 @@ _MOST_PASSES = 1000
 _PIECE = 1 << 20
 
 
+def _passes(text: str) -> int:
+    return parse_number(text, "number of passes", high=_MOST_PASSES)
+
+
+def _size(text: str) -> int:
+    return parse_size(text, "file size", suffixes="cbBkMGTPEZY0")
+
+
 @command(
     "shred",
+    values={
+        "iterations": _passes,
+        "size": _size,
+        "remove": choice_of("--remove", (("unlink",), ("wipe",), ("wipesync",))),
+    },
     usage="""
     Usage: shred [OPTION]... FILE...
     Overwrite each FILE with random bytes.
@@ -39,12 +52,9 @@ _PIECE = 1 << 20
 def shred(ctx: CommandContext, args: Arguments) -> int:
     if not args.operands:
         raise UsageError("missing file operand")
-    passes = parse_number(args.value("iterations") or "3", "number of passes", high=_MOST_PASSES)
+    passes = _passes(args.value("iterations", "3") or "")
     text = args.value("size")
-    size = None if text is None else parse_size(text, "file size", suffixes="cbBkMGTPEZY0")
-    how = args.value("remove")
-    if how:
-        choose(how, "--remove", (("unlink",), ("wipe",), ("wipesync",)))
+    size = None if text is None else _size(text)
     source = _random_source(ctx, args)
     for name in args.operands:
         ctx.budget.step()

@@ -223,6 +223,8 @@ def _names(args: Arguments, prefix: str, chunks: int) -> Names:
         if key in ("d", "x", "numeric-suffixes", "hex-suffixes"):
             alphabet = _DECIMAL if key in ("d", "numeric-suffixes") else _HEXADECIMAL
             start = value or start
+    if start is not None and start.strip(alphabet):
+        start = None  # it was meant for the digits of an option before
     length = args.value("suffix-length")
     size = None if length is None else parse_number(length, "suffix length", high=4096)
     return Names(prefix, alphabet, additional, size=size, start=start, chunks=chunks)

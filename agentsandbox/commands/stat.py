@@ -7,7 +7,7 @@ import re
 
 from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
 from agentsandbox.commands._block_sizes import BLOCK_SIZE, disk_usage
-from agentsandbox.commands._choices import choose
+from agentsandbox.commands._choices import choice_of
 from agentsandbox.commands._paths import canonicalize
 from agentsandbox.commands._quoting import STYLES, quote, quote_always, quote_as
 from agentsandbox.commands._space import Space
@@ -53,6 +53,7 @@ MAX_WIDTH = 1 << 16
 
 @command(
     "stat",
+    values={"cached": choice_of("--cached", (("default",), ("never",), ("always",)))},
     usage="""
     Usage: stat [OPTION]... FILE...
     Show what is known of each FILE, or of its filesystem.
@@ -74,9 +75,6 @@ MAX_WIDTH = 1 << 16
 def stat(ctx: CommandContext, args: Arguments) -> int:
     if not args.operands:
         raise UsageError("missing operand")
-    cached = args.value("cached")
-    if cached is not None:
-        choose(cached, "--cached", (("default",), ("never",), ("always",)))
     printer = _Printer(ctx, args)
     for name in args.operands:
         ctx.budget.step()

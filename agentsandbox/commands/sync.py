@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import errno
+import os
+
 from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
 from agentsandbox.commands._quoting import quote_always
 from agentsandbox.errors import CommandError
+from agentsandbox.fs.base import os_error
 
 
 @command(
@@ -24,8 +28,11 @@ def sync(ctx: CommandContext, args: Arguments) -> int:
     if args.flag("data") and not args.operands:
         raise CommandError("--data needs at least one argument")
     for name in args.operands:
+        path = ctx.path(name)
         try:
-            ctx.fs.stat(ctx.path(name))
+            ctx.fs.stat(path)
+            if not ctx.fs.access(path, os.R_OK) and (ctx.fs.is_dir(path) or not ctx.fs.access(path, os.W_OK)):
+                raise os_error(errno.EACCES)
         except OSError as error:
             ctx.warn(f"error opening {quote_always(name)}: {describe_os_error(error, '')}")
     return ctx.status

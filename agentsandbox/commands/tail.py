@@ -11,7 +11,7 @@ from agentsandbox.commands._durations import parse_duration
 from agentsandbox.commands._lines import blocks
 from agentsandbox.commands._processes import running
 from agentsandbox.commands._quoting import quote, quote_always
-from agentsandbox.commands._sizes import parse_size
+from agentsandbox.commands._sizes import parse_number, parse_size
 from agentsandbox.errors import CommandError
 from agentsandbox.streams import BLOCK, encode
 
@@ -22,9 +22,8 @@ if TYPE_CHECKING:
     from agentsandbox.streams import ByteReader
 
 _OBSOLETE = re.compile(r"([+-])([0-9]*)([bcl]?)(f?)\Z")
-_TAKES_VALUE = re.compile(r"-[A-Za-z]*[ncs]\Z|--(?:lines|bytes|sleep-interval|pid|max-unchanged-stats)\Z")
+_LARGEST_PID = 2**31 - 1
 _UNITS = ("s", "m", "h", "d")
-_DIGITS = re.compile(r"-[fFqvz]*([0-9])")
 
 
 def _rewrite(words: Sequence[str]) -> Sequence[str]:
@@ -34,18 +33,15 @@ def _rewrite(words: Sequence[str]) -> Sequence[str]:
     found = _OBSOLETE.match(words[0])
     alone = len(words) == 1 or (len(words) == 2 and not re.match("-.", words[1])) or (2 <= len(words) <= 3 and words[1] == "--")
     if found is None or not alone or words[0] == "-" or (found[1] == "-" and not found[2]):
-        before = ""
-        for word in words:
-            if word == "--":
-                break
-            is_value, before = _TAKES_VALUE.match(before) is not None, word
-            if not is_value and (digits := _DIGITS.match(word)):
-                raise CommandError(f"option used in invalid context -- {digits[1]}")
         return words
     sign = "+" if found[1] == "+" else ""
     unit = "-c" if found[3] in ("b", "c") and found[3] else "-n"
     number = (found[2] or "10") + ("b" if found[3] == "b" else "")
     return [unit, sign + number, *(["-f"] if found[4] else []), *words[1:]]
+
+
+def _refuse_digits(text: str) -> None:
+    raise CommandError(f"option used in invalid context -- {text[0]}")
 
 
 def _count(text: str, unit: str) -> int:
@@ -278,12 +274,12 @@ def _shown(name: str) -> str:
     return "standard input" if name == "-" else name
 
 
-def _number(text: str | None, what: str) -> int | None:
-    if text is None:
-        return None
-    if not text.isdecimal() or not text.isascii() or len(text) > 18:
-        raise CommandError(f"invalid {what}: {quote(text)}")
-    return int(text)
+def _pid(text: str) -> int:
+    return parse_number(text, "PID", high=_LARGEST_PID)
+
+
+def _times(text: str) -> int:
+    return parse_number(text, "maximum number of unchanged stats between opens")
 
 
 def _seconds(text: str) -> float:
@@ -299,12 +295,14 @@ _FOLLOW = (("descriptor",), ("name",))
 @command(
     "tail",
     rewrite=_rewrite,
+    digits="digits",
     values={
+        "digits": _refuse_digits,
         "lines": lambda text: _count(text, "lines"),
         "bytes": lambda text: _count(text, "bytes"),
         "follow": lambda text: choose(text, "--follow", _FOLLOW),
-        "max-unchanged-stats": lambda text: _number(text, "maximum number of unchanged stats between opens"),
-        "pid": lambda text: _number(text, "PID"),
+        "max-unchanged-stats": _times,
+        "pid": _pid,
         "sleep-interval": _seconds,
     },
     usage="""
@@ -334,8 +332,8 @@ def tail(ctx: CommandContext, args: Arguments) -> int:
     part = _Part(args)
     seconds = _seconds(args.value("sleep-interval", "1") or "")
     follow = args.last("follow", "f", "F")
-    pid = _number(args.value("pid"), "PID")
-    _number(args.value("max-unchanged-stats"), "maximum number of unchanged stats between opens")
+    given = args.value("pid")
+    pid = None if given is None else _pid(given)
     if pid is not None and follow is None:
         ctx.stderr.write(b"tail: warning: PID ignored; --pid=PID is useful only when following\n")
     how = "descriptor"

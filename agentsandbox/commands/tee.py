@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agentsandbox.command import Arguments, CommandContext, command
-from agentsandbox.commands._choices import choose
+from agentsandbox.commands._choices import choice_of, choose
 from agentsandbox.commands._lines import blocks, shown_name
 from agentsandbox.errors import CommandError, PipeClosed
 
@@ -30,6 +30,7 @@ def _open_outputs(ctx: CommandContext, names: list[str], *, append: bool, exits:
 
 @command(
     "tee",
+    values={"output-error": choice_of("--output-error", _MODES)},
     usage="""
     Usage: tee [OPTION]... [FILE]...
     Copy standard input to each FILE, and also to standard output.

@@ -6,7 +6,7 @@ import errno
 import re
 
 from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
-from agentsandbox.commands._choices import choose
+from agentsandbox.commands._choices import choice_of, choose
 from agentsandbox.commands._quoting import quote, quote_always
 from agentsandbox.commands._times import nanoseconds
 from agentsandbox.errors import CommandError, UsageError
@@ -20,8 +20,12 @@ _STAMP = re.compile(r"(\d\d|\d{4})?(\d\d)(\d\d)(\d\d)(\d\d)(?:\.(\d\d))?", re.AS
 _DAYS = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 
 
+_LEAP_DAY = 951782400.0
+
+
 @command(
     "touch",
+    values={"time": choice_of("--time", _TIMES), "t": lambda text: _check_stamp(text, _LEAP_DAY, "")},
     usage="""
     Usage: touch [OPTION]... FILE...
     Set the times of last access and change of each FILE to now; make those that are missing.
@@ -66,7 +70,7 @@ def _touch(
     create: bool,
     quiet: bool,
 ) -> None:
-    message = "cannot touch"
+    message = "cannot touch" if create else "setting times of"
     try:
         path = ctx.path(name)
         if create and not ctx.fs.exists(path):
@@ -88,7 +92,7 @@ def _touch(
         ctx.fs.utime(path, times[1] if change else info.mtime, atime=times[0] if access else info.atime, follow=follow)
     except OSError as error:
         if isinstance(error, FileNotFoundError) and not create and (follow or message == "setting times of"):
-            if not follow and not quiet and not ctx.fs.exists(ctx.path(name), follow=False):
+            if not follow and not quiet and not (name and ctx.fs.exists(ctx.path(name), follow=False)):
                 ctx.warn(f"setting times of {quote_always(name)}: {describe_os_error(error, '')}")
             return
         refusal = _refusal_of_writing(ctx, name) if message == "setting times of" and create else None
@@ -132,8 +136,7 @@ def _error_of(ctx: CommandContext, name: str) -> OSError:
 def _choose_times(ctx: CommandContext, args: Arguments) -> tuple[float, float] | None:
     """(access, change) as asked for; None for now."""
     for given in args.values("t"):
-        if _parse_stamp(given, ctx.host.clock(), ctx.env.get("TZ", "")) is None:
-            raise CommandError(f"invalid date format {quote(given)}")
+        _check_stamp(given, ctx.host.clock(), ctx.env.get("TZ", ""))
     sources = [args.flag("t"), args.flag("date") or args.flag("reference")]
     if all(sources):
         raise UsageError("cannot specify times from more than one source")
@@ -156,11 +159,16 @@ def _choose_times(ctx: CommandContext, args: Arguments) -> tuple[float, float] |
         return found[0], found[1]
     stamp = args.value("t")
     if stamp is not None:
-        seconds = _parse_stamp(stamp, ctx.host.clock(), zone)
-        if seconds is None:
-            raise CommandError(f"invalid date format {quote(stamp)}")
-        return float(seconds), float(seconds)
+        seconds = float(_check_stamp(stamp, ctx.host.clock(), zone))
+        return seconds, seconds
     return times
+
+
+def _check_stamp(text: str, now: float, zone: str) -> int:
+    seconds = _parse_stamp(text, now, zone)
+    if seconds is None:
+        raise CommandError(f"invalid date format {quote(text)}")
+    return seconds
 
 
 def _parse_stamp(text: str, now: float, zone: str) -> int | None:

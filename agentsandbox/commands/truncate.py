@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import re
 
 from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
@@ -12,6 +13,7 @@ from agentsandbox.errors import CommandError, UsageError
 
 @command(
     "truncate",
+    values={"size": lambda text: _read_size(text, "")},
     usage="""
     Usage: truncate OPTION... FILE...
     Make each FILE the given size: cut it, or fill it with zeros. A FILE that is missing is made.
@@ -61,8 +63,9 @@ def _read_size(text: str, before: str) -> tuple[str, int]:
     how, digits = found[1].strip(), found[2]
     if how and how in "+-" and before:
         raise UsageError("multiple relative modifiers specified")
+    signed = digits[:1] in ("+", "-") or (how in ("+", "-") and not digits[:1].isdecimal())
     try:
-        number = parse_scaled(digits, "KMGTPEZYkm") if digits[:1] not in ("+", "-") else None
+        number = None if signed else parse_scaled(digits, "KMGTPEZYkm")
     except OverflowError:
         raise CommandError(f"Invalid number: {quote(text.strip())}: Value too large for defined data type") from None
     if number is None:
@@ -79,10 +82,10 @@ def _truncate(ctx: CommandContext, name: str, how: str, number: int, base: int |
     shown = quote_always(name)
     try:
         path = ctx.path(name)
-        if not create and not ctx.fs.exists(path):
-            return
-        file = ctx.fs.open(path, "a", permissions=0o666 & ~ctx.umask)
+        file = ctx.fs.open(path, "a" if create else "r+", permissions=0o666 & ~ctx.umask)
     except OSError as error:
+        if not create and error.errno == errno.ENOENT:
+            return
         ctx.warn(f"cannot open {shown} for writing: {describe_os_error(error, '')}")
         return
     try:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from agentsandbox.command import Arguments, CommandContext, command
+from agentsandbox.commands._ls_options import READERS
 from agentsandbox.commands.ls import USAGE, list_files
 
 
-@command("vdir", usage=USAGE.replace("{name}", "vdir"), usage_status=2)
+@command("vdir", usage=USAGE.replace("{name}", "vdir"), usage_status=2, values=READERS)
 def vdir(ctx: CommandContext, args: Arguments) -> int:
     return list_files(ctx, args, "long", "escape")

@@ -160,11 +160,13 @@ class Names(Ledger):
                 raise os_error(errno.EISDIR, path)
             inside(path, node.filesystem.unlink, node.path + _slash(path))
             return
-        if node.kind == DIR:
+        if node.kind == DIR and (not place.name or path.endswith("/") or type(place.entry) is Graft):
             raise os_error(errno.EISDIR, path)
         if path.endswith("/"):
             raise os_error(errno.ENOTDIR, path)
         self._check_removable(place, path)
+        if node.kind == DIR:
+            raise os_error(errno.EISDIR, path)
         self._remove(self.own(place), place.name)
 
     def _remove(self, directory: Dir, name: str) -> None:
@@ -187,11 +189,11 @@ class Names(Ledger):
                 raise os_error(errno.EBUSY, path)
             inside(path, node.filesystem.rmdir, node.path)
             return
-        if type(node) is not Dir:
-            raise os_error(errno.ENOTDIR, path)
-        if place.entry is not node:
+        if type(node) is Dir and place.entry is not node:
             raise os_error(errno.EBUSY, path)
         self._check_removable(place, path)
+        if type(node) is not Dir:
+            raise os_error(errno.ENOTDIR, path)
         if node.entries:
             raise os_error(errno.ENOTEMPTY, path)
         directory = self.own(place)
@@ -247,12 +249,14 @@ class Names(Ledger):
         self._check_removable(origin, source)
         if old is None:
             self.check_writable(place, target)
-            return
-        self._check_removable(place, target)
-        if is_dir and old.kind != DIR:
-            raise os_error(errno.ENOTDIR, source)
-        if not is_dir and old.kind == DIR:
-            raise os_error(errno.EISDIR, source)
+        else:
+            self._check_removable(place, target)
+            if is_dir and old.kind != DIR:
+                raise os_error(errno.ENOTDIR, source)
+            if not is_dir and old.kind == DIR:
+                raise os_error(errno.EISDIR, source)
+        if type(node) is Dir and origin.stack[-1] is not place.stack[-1] and not self._may(node, 2):
+            raise os_error(errno.EACCES, source)  # its ".." changes
         if type(old) is Dir and old.entries:
             raise os_error(errno.ENOTEMPTY, source)
 
