@@ -222,16 +222,9 @@ def _compile_elements(literal: ArrayLiteral) -> Callable[[Shell, bool], list[Ele
     return elements
 
 
-def _written(element: ArrayElement) -> str:
-    key = "" if element.subscript is None else f"[{element.subscript.source}]{'+' if element.append else ''}="
-    return key + element.value.source
-
-
 def written_literal(node: Assignment) -> str:
     """The assignment of an array literal as bash keeps it; "" for any other."""
-    if not isinstance(node.value, ArrayLiteral):
-        return ""
-    return f"{node.name}{'+' if node.append else ''}=({' '.join(_written(element) for element in node.value.elements)})"
+    return node.written if isinstance(node.value, ArrayLiteral) else ""
 
 
 def _refuse_list(shown: str) -> Binder:
@@ -249,7 +242,7 @@ def bind_assignment(node: Assignment, *, argument: bool = False) -> Binder:
             return _refuse_list(f"{name}[{node.subscript.source}]")
         elements = _compile_elements(node.value)
         source = written_literal(node)
-        written = () if argument else [_written(element) for element in node.value.elements]
+        written = () if argument else [element.written for element in node.value.elements]
 
         def bind_list(shell: Shell, associative: bool = False) -> BoundAssignment:
             associative = associative or shell.variables.is_associative(name)
@@ -286,8 +279,7 @@ def bind_prefix(node: Assignment) -> Binder | None:
         if element.subscript is not None:
             parts.extend((Literal("["), *element.subscript.parts, Literal(f"]{'+' if element.append else ''}=")))
         parts.extend(element.value.parts)
-    source = written_literal(node).partition("=")[2]
-    text = WORDS.string(Word((*parts, Literal(")" if parts else "()")), source))
+    text = WORDS.string(Word((*parts, Literal(")" if parts else "()")), node.value.written))
     name, append = node.name, node.append
     subscript = None if node.subscript is None else node.subscript.source
     return lambda shell, associative=False: BoundAssignment(name, text(shell), subscript, append, node.source)

@@ -206,6 +206,11 @@ class ArrayElement(Node):
         self.subscript = subscript
         self.append = append
 
+    @property
+    def written(self) -> str:
+        """Its text."""
+        return self.value.source if self.subscript is None else f"[{self.subscript.source}]{'+' if self.append else ''}={self.value.source}"
+
 
 class ArrayLiteral(Node):
     """( … ) on the right of an assignment."""
@@ -215,6 +220,11 @@ class ArrayLiteral(Node):
     def __init__(self, elements: tuple[ArrayElement, ...], source: str = "") -> None:
         self.elements = elements
         self.source = source
+
+    @property
+    def written(self) -> str:
+        """Its text as bash keeps it: one blank between elements."""
+        return f"({' '.join([element.written for element in self.elements])})"
 
 
 class Assignment(Node):
@@ -230,6 +240,13 @@ class Assignment(Node):
         self.subscript = subscript
         self.append = append
         self.source = source
+
+    @property
+    def written(self) -> str:
+        """Its text as bash keeps it."""
+        subscript = "" if self.subscript is None else f"[{self.subscript.source}]"
+        value = self.value.written if isinstance(self.value, ArrayLiteral) else self.value.source
+        return f"{self.name}{subscript}{'+' if self.append else ''}={value}"
 
 
 class HereDocument(Node):

@@ -447,20 +447,23 @@ class Parser(WordReader):
         start = self.position
         assignment = self._assignment(first=False)
         if assignment is not None and assignment.value.source.startswith("("):
-            return Word(self.scan_alone(self.text[start : self.position], start, BRACE), assignment.source)
+            end = self.position
+            parts = self.scan_alone(assignment.written, start, BRACE)
+            self.position = end
+            return Word(parts, assignment.written)
         self.position = start
         return None
 
     def _text_or_list(self, literal: ArrayLiteral) -> Word | ArrayLiteral:
         """The list; but where the word goes on behind it, as in `a=(1 2)x`, bash takes all of it as text."""
-        end = self.position
+        start = self.position - len(literal.source)
         rest = self.read_word()
         if rest is None:
             return literal
-        after = self.position
-        parts = self.scan_alone(literal.source, end - len(literal.source), BRACE)
-        self.position = after
-        return Word((*parts, *rest.parts), literal.source + rest.source)
+        end = self.position
+        parts = self.scan_alone(literal.written, start, BRACE)
+        self.position = end
+        return Word((*parts, *rest.parts), literal.written + rest.source)
 
     def _array_literal(self) -> ArrayLiteral:
         try:

@@ -67,6 +67,13 @@ class UsageFailure(CommandError):
         super().__init__(message, status)
 
 
+class HelpAsked(UsageFailure):
+    """The option --help stands among the others."""
+
+    def __init__(self) -> None:
+        super().__init__("--: invalid option")
+
+
 class Builtin:
     """One builtin. `declares` ones take assignments as arguments."""
 
@@ -82,11 +89,13 @@ class Builtin:
         """Run it with its words, its name first; errors are worded here."""
         try:
             if len(words) > 1 and words[1] == "--help" and self.name not in _WITHOUT_HELP:
-                from agentsandbox.interpreter.builtins.help import explain
-
-                explain(shell, self.name)
-                return 2
+                raise HelpAsked
             return self.function(shell, words)
+        except HelpAsked:
+            from agentsandbox.interpreter.builtins.help import explain
+
+            explain(shell, self.name)
+            return 2
         except UsageFailure as error:
             shell.complain(f"{words[0]}: {error.message}")
             stream = shell.fds.get(2)
@@ -164,6 +173,8 @@ def parse_letters(
         position += 1
         if word == "--":
             break
+        if word == "--help":
+            raise HelpAsked
         sign = "+" if word[0] == "+" else ""
         at = 1
         while at < len(word):
