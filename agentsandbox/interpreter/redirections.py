@@ -51,6 +51,14 @@ class RedirectionError(Exception):
         super().__init__(message)
 
 
+class _TargetError(RedirectionError):
+    """What is wrong with the word behind the operator, in whose place the variable of {variable}> is named."""
+
+    def __init__(self, target: str, problem: str) -> None:
+        self.problem = problem
+        super().__init__(f"{target}: {problem}")
+
+
 def release_all(streams: list[Stream]) -> None:
     """Give back what redirections opened, last first."""
     for stream in reversed(streams):
@@ -70,7 +78,7 @@ def open_file(shell: Shell, name: str, operator: str) -> Stream:
         if not fs.exists(path):
             fs.open(path, "a", permissions=0o666 & ~shell.umask).release()
     elif mode == "w" and shell.noclobber and operator != ">|" and (fs.is_file(path) or _dangles(fs, path)):
-        raise RedirectionError(f"{name}: cannot overwrite existing file")
+        raise _TargetError(name, "cannot overwrite existing file")
     try:
         return fs.open(path, mode, permissions=0o666 & ~shell.umask)
     except IsADirectoryError:
@@ -164,11 +172,20 @@ def _compile(node: Redirection) -> Apply:
         return _here_document(node, node.target)
     if operator == "<<<":
         return _here_string(node)
-    if operator in (">&", "<&"):
-        return _duplicate(node)
     if operator in ("&>", "&>>"):
         return _both(node)
-    return _file(node)
+    apply = _duplicate(node) if operator in (">&", "<&") else _file(node)
+    return apply if node.variable is None else _named(node.variable, apply)
+
+
+def _named(variable: str, apply: Apply) -> Apply:
+    def named(shell: Shell, table: Table, opened: list[Stream]) -> None:
+        try:
+            apply(shell, table, opened)
+        except _TargetError as error:
+            raise RedirectionError(f"{variable}: {error.problem}") from None
+
+    return named
 
 
 _PLAIN = re.compile(r"[A-Za-z0-9_/.,:%^=@+-]+")
@@ -188,7 +205,7 @@ def _target(node: Redirection) -> Callable[[Shell], str]:
         found: list[str] = []
         fields(shell, found)
         if len(found) != 1:
-            raise RedirectionError(f"{source}: ambiguous redirect")
+            raise _TargetError(source, "ambiguous redirect")
         return found[0]
 
     return name
@@ -299,6 +316,8 @@ def _duplicate(node: Redirection) -> Apply:
                 return
             if stream is None:
                 shown = digits if source.removesuffix("-").isdigit() and source.isascii() else source
+                if node.variable is not None:
+                    shell.write(f"{shell.error_name}: redirection error: cannot duplicate fd: Bad file descriptor\n", 2)
                 raise RedirectionError(f"{shown}: Bad file descriptor")
             stream.acquire()
             opened.append(stream)
@@ -310,7 +329,7 @@ def _duplicate(node: Redirection) -> Apply:
             stream = _opened(shell, text, ">&", opened)
             table[1] = table[2] = stream
             return
-        raise RedirectionError(f"{source}: ambiguous redirect")
+        raise _TargetError(source, "ambiguous redirect")
 
     return apply
 

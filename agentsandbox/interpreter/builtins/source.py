@@ -42,7 +42,10 @@ def source(shell: Shell, words: list[str]) -> int:
         shell.complain(f"{words[0]}: {error.message}" if isinstance(error, CommandError) else f"{name}: {os.strerror(error.errno or 5)}")
         if "RETURN" in shell.traps:
             _trap(shell)
-        return error.status if isinstance(error, CommandError) else 1
+        status = error.status if isinstance(error, CommandError) else 1
+        if isinstance(error, OSError) and shell.errexit and not shell.ignore:  # at once: the trap for ERR does not run
+            raise Exit(status) from None
+        return status
     saved = shell.positional
     if arguments:
         shell.positional = arguments
