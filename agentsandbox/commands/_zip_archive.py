@@ -139,8 +139,11 @@ class Archive:
                 start, end = raw_data(data, entry)
                 entry.data = (data[start:end],)
                 self.entries[entry.name] = entry
-        except ZipFormatError:
-            self.output.write(encode(_DAMAGED))
+        except ZipFormatError as error:
+            if error.problem == "entries":
+                self.warn("expected {} entries but found {}".format(*error.counts))
+            else:
+                self.output.write(encode(_DAMAGED))
             raise FailureError(f"Zip file structure invalid ({self.archive})", 3) from None
         self.old = frozenset(self.entries)
 

@@ -6,7 +6,7 @@ import os
 import posixpath
 import zlib
 
-from agentsandbox.commands._zip_format import ZipFormatError, expand, read_directory
+from agentsandbox.commands._zip_format import BZIPPED, DEFLATED, STORED, ZipFormatError, expand, read_members
 from agentsandbox.commands._zip_listing import list_short, list_verbose, visible
 from agentsandbox.fs.base import Timestamp
 from agentsandbox.patterns import compile_glob
@@ -34,6 +34,9 @@ _PROBLEMS = {
 
 
 _VERBS = {0: " extracting", 12: " bunzipping"}
+_EXPANDED = (STORED, DEFLATED, BZIPPED)
+_READ = 8192
+"""Bytes that Info-ZIP's own reads at once."""
 _ALL = 2
 """So often is -D given for no file at all to get its time."""
 
@@ -58,6 +61,17 @@ def _plain_lines(blocks: Iterator[bytes], entry: Entry) -> Iterator[bytes]:
         raise ZipFormatError("data")
 
 
+_NO_START = """\
+error [{}]:  start of central directory not found;
+  zipfile corrupt.
+"""
+_NO_HEADER = "error:  expected central file header signature not found (file #{}).\n"
+_ADVICE = """\
+  (please check that you have transferred or created the zipfile in the
+  appropriate BINARY mode and that you have compiled UnZip properly)
+"""
+
+
 class Unzip:
     """One archive and what is done with its members. Statuses: 1 warnings, 2 corrupt, 11 nothing matched, 81 not supported."""
 
@@ -76,9 +90,9 @@ class Unzip:
         self.text = min(2, sum(key == "a" for key, _ in args.given))
         self.lower = sum(key == "L" for key, _ in args.given)
         self.timeless = sum(key == "D" for key, _ in args.given)
-        self.skipped = 0
+        self.skipped = self.unknown = 0
         self.numbers: dict[int, int] = {}
-        """Which member of the archive each one is, by its place in the directory."""
+        """Which of the chosen members each one is, by its place in the directory."""
         self.unused: list[str] = []
         """What -x names that is not there."""
         self.deferred: list[tuple[str, str]] = []
@@ -124,8 +138,11 @@ class Unzip:
         if self.data[entry.offset : entry.offset + 4] == b"PK\3\4":
             return True
         out = self.ctx.stdout if self.args.flag("t") else self.ctx.stderr
-        out.write(encode(f"file #{self.numbers[entry.place]}:  bad zipfile offset (local header sig):  {entry.offset}\n"))
-        self.ctx.status = max(self.ctx.status, 2)
+        start = entry.offset // _READ * _READ
+        beyond = entry.offset + 4 > len(self.data)
+        where = f"(lseek):  {start}" if start >= len(self.data) else f"({'EOF' if beyond else 'local header sig'}):  {entry.offset}"
+        out.write(encode(f"file #{self.numbers[entry.place]}:  bad zipfile offset {where}\n"))
+        self.ctx.status = max(self.ctx.status, 3 if beyond else 2)
         return False
 
     def check(self, entry: Entry) -> str:
@@ -138,8 +155,7 @@ class Unzip:
             return _PROBLEMS[error.problem]
         return "OK" if crc == entry.crc else f"bad CRC {crc:08x}  (should be {entry.crc:08x})"
 
-    def test(self, entries: list[Entry], missing: list[str]) -> None:
-        failed = bool(missing)
+    def test(self, entries: list[Entry], missing: list[str], *, failed: bool) -> None:
         for entry in entries:
             if not self.is_there(entry):
                 failed = True
@@ -155,8 +171,15 @@ class Unzip:
             self.out(f"caution: filename not matched:  {name}\n", 3)
         if failed:
             self.out(f"At least one error was detected in {self.name}.\n", 2)
+        elif self.unknown and not entries:
+            self.out(f"Caution:  zero files tested in {self.name}.\n", 2)
+        elif self.unknown:
+            self.out(f"No errors detected in {self.name} for the {len(entries)} file{'s' if len(entries) > 1 else ''} tested.\n", 2)
         else:
             self.out(f"No errors detected in compressed data of {self.name}.\n", 2)
+        if self.unknown:
+            files = "1 file" if self.unknown == 1 else f"{self.unknown} files"
+            self.out(f"{files} skipped because of unsupported compression or encoding.\n", 2)
 
     def print_content(self, entry: Entry) -> None:
         """`-p` and `-c`."""
@@ -288,7 +311,7 @@ class Unzip:
                 crc = entry.crc if convert else zlib.crc32(block, crc)
                 file.write(block)
         except ZipFormatError as error:
-            self.warn(f"{_PROBLEMS[error.problem]}\n", 81 if error.problem == "method" else 2)
+            self.warn(f"{_PROBLEMS[error.problem]}\n", 2)
             return
         finally:
             file.release()
@@ -352,9 +375,10 @@ class Unzip:
     def run(self, names: Sequence[str], excluded: Sequence[str]) -> int:
         """Do what the options say."""
         args = self.args
-        entries, comment = read_directory(self.data, self.ctx.budget, self.zone)
-        self.numbers = {entry.place: number for number, entry in enumerate(entries, 1)}
+        entries, comment, count = read_members(self.data, self.ctx.budget, self.zone)
+        whole = len(entries) == count
         chosen, missing = self.choose(entries, names, excluded)
+        self.numbers = {entry.place: number for number, entry in enumerate(chosen, 1)}
         if args.flag("T"):
             if entries:
                 self.ctx.fs.utime(self.ctx.path(self.name), Timestamp.from_ns(max(entry.mtime for entry in entries) * 1_000_000_000))
@@ -368,22 +392,53 @@ class Unzip:
                     self.out(decode(comment.replace(b"\r\n", b"\n")) + "\n", 9 if args.flag("z") else 1)
             if args.flag("z"):
                 return self.ctx.status
-            self.check_start(entries, self.ctx.stdout if args.flag("t") else self.ctx.stderr)
+            out = self.ctx.stdout if args.flag("t") else self.ctx.stderr
+            self.check_start(entries, out)
+            if not entries and not whole:
+                return self.tell_broken(0, out)
             if not entries:
                 self.warn(f"warning [{self.name}]:  zipfile is empty\n")
                 return 1
-            self.work(chosen, missing)
+            listed = args.flag("l") or args.flag("v")
+            if not listed:
+                chosen = self.without_unknown(chosen, out)
+            if not whole and not listed:
+                self.tell_broken(len(chosen) + 1, out)
+            self.work(chosen, missing, whole=whole)
+            if not whole and listed:
+                return self.tell_broken(len(entries) + 1, out)
+        if self.unknown and self.ctx.status <= 1:
+            self.ctx.status = 81
         if self.skipped and self.skipped == len([entry for entry in chosen if not entry.is_dir]):
             return 82 if self.password is not None else 5
         if args.flag("l") or args.flag("v"):
             self.ctx.status = max(self.ctx.status, 11 if missing and not chosen else 0)
         elif missing and not args.flag("t"):
             for name in missing:
-                self.warn(f"caution: filename not matched:  {name}\n", 11)
+                self.warn(f"caution: filename not matched:  {name}\n", 11 if whole else 3)
         elif missing:
-            self.ctx.status = max(self.ctx.status, 11)
+            self.ctx.status = max(self.ctx.status, 11 if whole else 3)
         for name in () if args.flag("l") or args.flag("v") else self.unused:
             self.warn(f"caution: excluded filename not matched:  {name}\n", 0)
+        return self.ctx.status
+
+    def without_unknown(self, chosen: list[Entry], out: ByteWriter) -> list[Entry]:
+        """The members that can be expanded; of the others is told that they are skipped."""
+        known: list[Entry] = []
+        for entry in chosen:
+            if entry.method in _EXPANDED:
+                known.append(entry)
+                continue
+            self.unknown += 1
+            if not self.quiet and not self.args.flag("p"):
+                out.write(encode(f"   skipping: {_padded(visible(entry.name))}  unsupported compression method {entry.method}\n"))
+        return known
+
+    def tell_broken(self, number: int, out: ByteWriter) -> int:
+        """Say that the directory has no more than the members before `number`; the status."""
+        text = _NO_HEADER.replace("{}", str(number)) if number else _NO_START.replace("{}", self.name)
+        out.write(encode(text + _ADVICE))
+        self.ctx.status = max(self.ctx.status, 3)
         return self.ctx.status
 
     def check_start(self, entries: Sequence[Entry], out: ByteWriter) -> None:
@@ -394,16 +449,16 @@ class Unzip:
             out.write(encode(text))
             self.ctx.status = max(self.ctx.status, 1)
 
-    def work(self, chosen: list[Entry], missing: list[str]) -> None:
+    def work(self, chosen: list[Entry], missing: list[str], *, whole: bool) -> None:
         args = self.args
         if args.flag("l") or args.flag("v"):
             lister = list_verbose if args.flag("v") else list_short
-            lister(chosen, self.zone, self.quiet, self.ctx.print)
+            lister(chosen, self.zone, self.quiet, self.ctx.print, summed=whole)
         elif args.flag("t"):
-            self.test(chosen, missing)
+            self.test(chosen, missing, failed=bool(missing) or not whole)
         elif args.flag("p") or args.flag("c"):
             for entry in chosen:
-                if entry.is_dir or not self.is_there(entry):
+                if not self.is_there(entry):
                     continue
                 if args.flag("c"):
                     self.out(f"{_VERBS.get(entry.method, '  inflating')}: {_padded(visible(entry.name))}  \n")

@@ -29,6 +29,7 @@ __all__ = [
     "expand",
     "raw_data",
     "read_directory",
+    "read_members",
 ]
 
 STORED, DEFLATED, BZIPPED = 0, 8, 12
@@ -39,10 +40,14 @@ _LOCAL = struct.Struct("<4s5H3L2H")
 
 
 class ZipFormatError(Exception):
-    """Not a zip archive, or a broken one. `problem`: "signature", "directory", "method", "data", "password" (none given), "encrypted"."""
+    """Not a zip archive, or a broken one. `problem`: "signature", "directory", "entries" (some are not
+    there), "method", "data", "password" (none given), "encrypted".
+    """
 
-    def __init__(self, problem: str) -> None:
+    def __init__(self, problem: str, counts: tuple[int, int] = (0, 0)) -> None:
         self.problem = problem
+        self.counts = counts
+        """Of "entries", how many there should be and how many there are."""
         super().__init__(problem)
 
 
@@ -106,7 +111,15 @@ def _extra_fields(data: bytes) -> Iterator[tuple[int, bytes]]:
 
 
 def read_directory(data: bytes, budget: Budget, zone: str) -> tuple[list[Entry], bytes]:
-    """The members by the central directory, and the archive's comment."""
+    """The members by the central directory, all of them, and the archive's comment."""
+    entries, comment, count = read_members(data, budget, zone)
+    if len(entries) != count:
+        raise ZipFormatError("entries", (count, data.count(b"PK\1\2")))
+    return entries, comment
+
+
+def read_members(data: bytes, budget: Budget, zone: str) -> tuple[list[Entry], bytes, int]:
+    """The members as far as the central directory can be read, the archive's comment, and how many should be there."""
     at = data.rfind(b"PK\5\6", max(0, len(data) - 65557))
     if at < 0 or at + _END.size > len(data):
         raise ZipFormatError("signature")
@@ -119,9 +132,9 @@ def read_directory(data: bytes, budget: Budget, zone: str) -> tuple[list[Entry],
     for _ in range(count):
         budget.step()
         if place + _CENTRAL.size > len(data) or data[place : place + 4] != b"PK\1\2":
-            raise ZipFormatError("directory")
+            break
         place = _read_entry(data, place, shift, zone, entries)
-    return entries, data[at + _END.size : at + _END.size + comment]
+    return entries, data[at + _END.size : at + _END.size + comment], count
 
 
 def _read_entry(data: bytes, place: int, shift: int, zone: str, entries: list[Entry]) -> int:

@@ -39,7 +39,7 @@ def _files(count: int) -> str:
     return f"{count} file{'' if count == 1 else 's'}"
 
 
-def list_short(entries: Sequence[Entry], zone: str, quiet: int, show: Callable[[str], None]) -> None:
+def list_short(entries: Sequence[Entry], zone: str, quiet: int, show: Callable[[str], None], *, summed: bool = True) -> None:
     """`unzip -l`."""
     if quiet < 2:
         show("  Length      Date    Time    Name")
@@ -47,12 +47,12 @@ def list_short(entries: Sequence[Entry], zone: str, quiet: int, show: Callable[[
     for entry in entries:
         show(f"{entry.size:9d}  {strftime(entry.mtime, '%Y-%m-%d %H:%M', zone)}   {visible(entry.name)}")
         _comment(entry, show)
-    if quiet < 2:
+    if quiet < 2 and summed:
         show("---------                     -------")
         show(f"{sum(entry.size for entry in entries):9d}                     {_files(len(entries))}")
 
 
-def list_verbose(entries: Sequence[Entry], zone: str, quiet: int, show: Callable[[str], None]) -> None:
+def list_verbose(entries: Sequence[Entry], zone: str, quiet: int, show: Callable[[str], None], *, summed: bool = True) -> None:
     """`unzip -v`."""
     if quiet < 2:
         show(" Length   Method    Size  Cmpr    Date    Time   CRC-32   Name")
@@ -63,7 +63,7 @@ def list_verbose(entries: Sequence[Entry], zone: str, quiet: int, show: Callable
         time = strftime(entry.mtime, "%Y-%m-%d %H:%M", zone)
         show(f"{entry.size:8d}  {method:<6}{entry.compressed:9d} {saved:3d}% {time} {entry.crc:08x}  {visible(entry.name)}")
         _comment(entry, show)
-    if quiet < 2:
+    if quiet < 2 and summed:
         size, compressed = sum(entry.size for entry in entries), sum(entry.compressed for entry in entries)
         show("--------          -------  ---                            -------")
         show(f"{size:8d}         {compressed:8d} {percent(size, compressed):3d}%                            {_files(len(entries))}")

@@ -8,7 +8,7 @@ import re
 from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.commands._zip_details import show_directory, show_entry
 from agentsandbox.commands._zip_extraction import Unzip
-from agentsandbox.commands._zip_format import ZipFormatError, read_directory
+from agentsandbox.commands._zip_format import ZipFormatError, read_members
 from agentsandbox.commands._zip_listing import list_long, totals, visible
 from agentsandbox.errors import UsageError
 from agentsandbox.patterns import compile_glob
@@ -17,6 +17,8 @@ from agentsandbox.streams import decode, encode
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from agentsandbox.streams import ByteWriter
 
 _END = b"PK\5\6"
 _NO_ARCHIVE = 9
@@ -27,12 +29,6 @@ _NO_SIGNATURE = """\
   the last disk(s) of this archive.
 unzip:  cannot find zipfile directory in one of {0} or
         {0}.zip, and cannot find {1}.ZIP, period.
-"""
-_NO_START = """\
-error [{}]:  start of central directory not found;
-  zipfile corrupt.
-  (please check that you have transferred or created the zipfile in the
-  appropriate BINARY mode and that you have compiled UnZip properly)
 """
 _COUNTS = (
     ("archive was successfully processed.", "archives were successfully processed."),
@@ -80,17 +76,16 @@ def _one(ctx: CommandContext, options: Arguments, name: str, opened: tuple[str, 
     """Do what the options say to one archive, which the operand calls `name`."""
     found, data = opened
     ctx.status = 0
+    unzipped = Unzip(ctx, options, found, data)
     try:
-        return Unzip(ctx, options, found, data).run(options.operands[1:], excluded)
+        return unzipped.run(options.operands[1:], excluded)
     except ZipFormatError as error:
         if error.problem == "signature":
             text = _NO_SIGNATURE.replace("{0}", name).replace("{1}", found if "*" in name or "?" in name else name)
             _tell_no_signature(ctx, options, found, text)
             return 9
         ctx.stdout.write(encode(f"Archive:  {found}\n" if not options.flag("p") and not options.flag("q") else ""))
-        out = ctx.stdout if options.flag("t") else ctx.stderr
-        out.write(encode(_NO_START.replace("{}", found)))
-        return 3
+        return unzipped.tell_broken(0, ctx.stdout if options.flag("t") else ctx.stderr)
 
 
 def _several(ctx: CommandContext, options: Arguments, name: str, matches: list[str], excluded: Sequence[str]) -> int:
@@ -277,18 +272,27 @@ def zipinfo(ctx: CommandContext, args: Arguments) -> int:
 def _inform(ctx: CommandContext, options: Arguments, name: str, opened: tuple[str, bytes], excluded: Sequence[str]) -> int:
     """Tell of one archive, which the operand calls `name`."""
     found, data = opened
+    unzipped = Unzip(ctx, options, found, data)
+    form = options.last("1", "2", "s", "m", "l") or ""
+    whole = not options.operands[1:] and not excluded and not options.flag("v") and form not in ("1", "2")
+    out = ctx.stdout if options.flag("t") or (whole and (form or not options.flag("h"))) else ctx.stderr
     try:
-        return _show_info(ctx, options, found, data, excluded)
-    except ZipFormatError:
+        return _show_info(ctx, options, unzipped, excluded, out)
+    except ZipFormatError as error:
+        if options.flag("v") or (form != "1" and (options.flag("h") or (whole and not options.flag("t")))):
+            ctx.print(f"Archive:  {found}")
+        if error.problem != "signature":
+            return unzipped.tell_broken(0, out)
         text = _NO_SIGNATURE.replace("{0}", name).replace("{1}", name).replace("unzip:", "zipinfo:").replace("  " * 4, "  " * 5)
-        ctx.stdout.write(encode(f"Archive:  {found}\n[{found}]\n{text}"))
+        out.write(encode(f"[{found}]\n{text}"))
         return 9
 
 
-def _show_info(ctx: CommandContext, options: Arguments, name: str, data: bytes, excluded: Sequence[str]) -> int:
+def _show_info(ctx: CommandContext, options: Arguments, unzipped: Unzip, excluded: Sequence[str], out: ByteWriter) -> int:
     """Header, members and totals, as the options and operands ask for them."""
-    unzipped = Unzip(ctx, options, name, data)
-    entries, comment = read_directory(data, ctx.budget, unzipped.zone)
+    name, data = unzipped.name, unzipped.data
+    entries, comment, count = read_members(data, ctx.budget, unzipped.zone)
+    complete = len(entries) == count
     names = options.operands[1:]
     chosen, missing = unzipped.choose(entries, names, excluded)
     if options.flag("v"):
@@ -298,6 +302,8 @@ def _show_info(ctx: CommandContext, options: Arguments, name: str, data: bytes, 
             ctx.budget.step()
             if entry.place in wanted:
                 show_entry(entry, number, data, unzipped.zone, ctx.print)
+        if not complete:
+            return unzipped.tell_broken(len(entries) and len(entries) + 1, out)
         ctx.print()
         return ctx.status
     form = options.last("1", "2", "s", "m", "l") or ""
@@ -310,8 +316,10 @@ def _show_info(ctx: CommandContext, options: Arguments, name: str, data: bytes, 
     if form != "1" and options.flag("z") and comment:
         ctx.print(decode(comment.replace(b"\r\n", b"\n")))
     if headed:
-        ctx.print(f"Zip file size: {len(data)} bytes, number of entries: {len(entries)}")
-    unzipped.check_start(entries, ctx.stdout if form not in ("1", "2") else ctx.stderr)
+        ctx.print(f"Zip file size: {len(data)} bytes, number of entries: {count}")
+    unzipped.check_start(entries, out)
+    if not entries and not complete:
+        return unzipped.tell_broken(0, out)
     if not entries:
         ctx.print("Empty zipfile.")
         return 1
@@ -319,6 +327,8 @@ def _show_info(ctx: CommandContext, options: Arguments, name: str, data: bytes, 
         ctx.stdout.write(encode("".join([f"{visible(entry.name)}\n" for entry in chosen])))
     elif not bare:
         list_long(chosen, unzipped.zone, form or "s", ctx.print, sortable=options.flag("T"))
+    if not complete:
+        return unzipped.tell_broken(len(entries) + 1, out)
     if form != "1" and (extras[1] or whole):
         ctx.print(totals(chosen))
     for name in missing:
