@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import errno
+import os
+import posixpath
+import string
 
 from agentsandbox.command import CommandContext, describe_os_error
 from agentsandbox.errors import LimitReached
@@ -19,6 +22,8 @@ if TYPE_CHECKING:
     from agentsandbox.streams import ByteReader, Stream
 
 __all__ = ["Files", "Original"]
+
+_LETTERS = string.ascii_letters + string.digits
 
 
 class Original:
@@ -192,11 +197,24 @@ class Files:
                 self.status = 4
                 return None
             reader = BytesReader(ctx.fs.read_bytes(path)) if info.size <= BLOCK else ctx.fs.open(path, "r")
-            return Original(name, path, info, reader, is_link=is_link)
+            original = Original(name, path, info, reader, is_link=is_link)
         except OSError as error:
             ctx.stderr.write(encode(f"{ctx.name}: can't read {name}: {describe_os_error(error, '')}\n"))
             self.status = 2
             return None
+        if not ctx.fs.access(posixpath.dirname(path), os.W_OK | os.X_OK):
+            directory = posixpath.dirname(self._followed(name) if follow else name) or "."
+            letters = "".join(ctx.host.random.choices(_LETTERS, k=6))
+            raise SedError(f"couldn't open temporary file {directory}/sed{letters}: {os.strerror(errno.EACCES)}", 4)
+        return original
+
+    def _followed(self, name: str) -> str:
+        """Where a link leads, as its text says it."""
+        fs, path = self.ctx.fs, self.ctx.path
+        while fs.stat(path(name), follow=False).is_link:
+            self.ctx.budget.step()
+            name = posixpath.join(posixpath.dirname(name), fs.readlink(path(name)))
+        return name
 
     def start_result(self) -> Output:
         """Where the edited text of the next file goes."""
@@ -213,6 +231,12 @@ class Files:
         self._result = self._result_output = None
         return data
 
+    def _keep(self, original: Original, target: str) -> None:
+        try:
+            self.ctx.fs.rename(original.path, target)
+        except OSError as error:
+            raise SedError(f"cannot rename {describe_os_error(error, original.name)}", 4) from None
+
     def replace(self, original: Original, data: bytes, suffix: str) -> None:
         """Put the edited text in the file's place, after a backup if a suffix is given."""
         path, fs = original.path, self.ctx.fs
@@ -223,7 +247,7 @@ class Files:
                 directory, slash, base = path.rpartition("/")
                 backup = suffix.replace("*", base) if "*" in suffix else base + suffix
                 target = self.ctx.path(backup) if "/" in backup else f"{directory}{slash}{backup}"
-                fs.rename(path, target)
+                self._keep(original, target)
             elif original.is_link or original.info.nlink > 1 or not original.info.permissions & 0o200:
                 fs.unlink(path)
             fs.write_bytes(path, data, permissions=original.info.permissions)

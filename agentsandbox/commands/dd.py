@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import errno
 import os
+import stat
 
 from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
 from agentsandbox.commands._dd_options import DdOptions
 from agentsandbox.commands._ebcdic import TABLES
 from agentsandbox.commands._quoting import quote_always
-from agentsandbox.errors import CommandError, UsageError
-from agentsandbox.fs.base import File
+from agentsandbox.errors import CommandError
+from agentsandbox.fs.base import File, os_error
 from agentsandbox.releases import release_of
 from agentsandbox.streams import Stream, encode
+from agentsandbox.usage import OptionParser
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agentsandbox.streams import ByteReader, ByteWriter
 
+_PARSER = OptionParser("      --help  display this help and exit\n      --version  print the release\n", name="dd")
+_LARGEST = 2**63 - 1
 _PIECE = 1 << 20
 """Bytes that are moved at a time, however large the blocks are."""
 
@@ -69,11 +73,13 @@ class _Copy:
         """Open both files; false if there is nothing to copy after all."""
         options, ctx = self.options, self.ctx
         readable = True
+        if options.input is None and "directory" in options.input_flags and self.source.unreadable != errno.EISDIR:
+            raise CommandError("setting flags for 'standard input': Not a directory")
         if options.input is not None:
             try:
+                self._check_flags(options.input, options.input_flags)
                 self.source = ctx.fs.open(ctx.path(options.input), "r")
             except IsADirectoryError:
-                ctx.warn(f"error reading {quote_always(options.input)}: Is a directory")
                 readable = False
             except OSError as error:
                 raise CommandError(f"failed to open {quote_always(options.input)}: {describe_os_error(error, '')}") from None
@@ -82,13 +88,27 @@ class _Copy:
                 self.target = self._open_target(options.output)
             except OSError as error:
                 raise CommandError(f"failed to open {quote_always(options.output)}: {describe_os_error(error, '')}") from None
-        elif options.seek:
-            self._seek(self.target, "standard output")
+        elif "directory" in options.output_flags:
+            raise CommandError("setting flags for 'standard output': Not a directory")
         return readable
+
+    def _check_flags(self, name: str, flags: set[str]) -> None:
+        """Refuse a link where links are not followed, and what is no directory where one is asked for."""
+        info = self.ctx.fs.stat(self.ctx.path(name), follow=False) if "nofollow" in flags and self._is_there(name) else None
+        if info is not None and info.is_link:
+            raise os_error(errno.ELOOP)
+        if "directory" in flags and not self.ctx.fs.stat(self.ctx.path(name)).is_dir:
+            raise os_error(errno.ENOTDIR)
+
+    def _is_there(self, name: str) -> bool:
+        return self.ctx.fs.exists(self.ctx.path(name), follow=False)
 
     def _open_target(self, name: str) -> File:
         conversions = self.options.conversions
         fs, path = self.ctx.fs, self.ctx.path(name)
+        self._check_flags(name, self.options.output_flags - {"directory"})
+        if "directory" in self.options.output_flags:
+            raise os_error(errno.EINVAL)
         permissions = 0o666 & ~self.ctx.umask
         if "excl" in conversions:
             return fs.open(path, "x", permissions=permissions)
@@ -96,7 +116,6 @@ class _Copy:
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
         if "append" in self.options.output_flags:
             if "notrunc" not in conversions:
-                self.ctx.warn("you probably want conv=notrunc with oflag=append", self.ctx.status)
                 fs.open(path, "w", permissions=permissions).release()
             return fs.open(path, "a", permissions=permissions)
         offset = self._seek_offset()
@@ -114,13 +133,19 @@ class _Copy:
     def _seek_offset(self) -> int:
         return self.options.seek * (1 if "seek_bytes" in self.options.output_flags else self.options.output_size)
 
-    def _seek(self, target: ByteWriter, name: str) -> None:
-        if not isinstance(target, Stream):
-            raise CommandError(f"{quote_always(name)}: cannot seek: Illegal seek")
+    def seek(self) -> None:
+        """Leave out the start of standard output."""
+        if self.options.output is not None or not self.options.seek:
+            return
+        wrong = "'standard output': cannot seek"
+        if self._seek_offset() > _LARGEST:
+            raise CommandError(wrong)
+        if not isinstance(self.target, Stream):
+            raise CommandError(f"{wrong}: Illegal seek")
         try:
-            target.seek(self._seek_offset(), os.SEEK_CUR)
+            self.target.seek(self._seek_offset(), os.SEEK_CUR)
         except OSError as error:
-            raise CommandError(f"{quote_always(name)}: cannot seek: {describe_os_error(error, '')}") from None
+            raise CommandError(f"{wrong}: {describe_os_error(error, '')}") from None
 
     def close(self) -> None:
         """Release what was opened."""
@@ -137,9 +162,15 @@ class _Copy:
         if not left:
             return
         source = self.source
+        name = self.options.input if self.options.input is not None else "'standard input'"
+        if left > _LARGEST:
+            raise CommandError(f"{name}: cannot skip: {os.strerror(errno.EOVERFLOW)}")
         if isinstance(source, File):
             try:
-                size = source.stat().size
+                info = source.stat()
+                if stat.S_ISCHR(info.mode):
+                    return
+                size = info.size
                 here = source.seek(0, os.SEEK_CUR)
                 source.seek(min(here + left, max(size, here)))
                 left -= min(left, max(0, size - here))
@@ -149,8 +180,8 @@ class _Copy:
             self.ctx.budget.step()
             block = source.read(min(left, _PIECE))
             if not block:
-                name = self.options.input if self.options.input is not None else "'standard input'"
-                self.ctx.warn(f"{name}: cannot skip to specified offset", self.ctx.status)
+                if self.options.status != "none":
+                    self.ctx.warn(f"{name}: cannot skip to specified offset", self.ctx.status)
                 return
             left -= len(block)
 
@@ -312,11 +343,20 @@ class _Copy:
             self._write(bytes(self.waiting))
             self.part_out += 1
             self.waiting.clear()
-        for name in ("fdatasync", "fsync"):
-            if name in conversions and not isinstance(self.target, File):
-                shown = self.options.output if self.options.output is not None else "standard output"
-                self.ctx.warn(f"{name} failed for {quote_always(shown)}: Invalid argument")
-                break
+        self._synchronize()
+
+    def _synchronize(self) -> bool:
+        """Whether what is written could be put on a disk, if that was asked for."""
+        if isinstance(self.target, File) or not self.options.conversions & {"fdatasync", "fsync"}:
+            return True
+        shown = self.options.output if self.options.output is not None else "standard output"
+        self.ctx.warn(f"fsync failed for {quote_always(shown)}: Invalid argument")
+        return False
+
+    def quit(self) -> None:
+        """End before anything was copied."""
+        if self._synchronize():
+            self.report()
 
     def _write(self, data: bytes) -> None:
         try:
@@ -379,25 +419,27 @@ def _human(size: int, base: int) -> str:
 
 @command("dd", usage=USAGE, raw=True)
 def dd(ctx: CommandContext, args: Arguments) -> int:
-    if args.operands[:1] == ["--help"]:
+    given = _PARSER.parse(args.operands)
+    if given.last("help", "version") == "help":
         ctx.stdout.write(encode(USAGE.lstrip()))
         return 0
-    if args.operands[:1] == ["--version"]:
+    if given.flag("version"):
         ctx.stdout.write(encode(release_of("dd")))
         return 0
-    words = list(args.operands)
-    if "--" in words:
-        words.remove("--")
-    for word in words:
-        if word.startswith("--"):
-            raise UsageError(f"unrecognized option '{word}'")
-        if word.startswith("-") and len(word) > 1:
-            raise UsageError(f"invalid option -- '{word[1]}'")
-    copy = _Copy(ctx, DdOptions(words))
+    copy = _Copy(ctx, DdOptions(given.operands, lambda text: ctx.warn(text, ctx.status)))
     try:
-        if copy.open():
+        readable = copy.open()
+        try:
             copy.skip()
+            copy.seek()
+        except CommandError as error:
+            ctx.warn(error.message)
+            copy.quit()
+            return 1
+        if readable:
             copy.copy()
+        else:
+            ctx.warn(f"error reading {quote_always(copy.options.input or '')}: Is a directory")
         copy.report()
     finally:
         copy.close()

@@ -13,16 +13,25 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+_OBSOLETE = re.compile(r"-([-+]?[0-9]+)")
 _DEFAULT, _NICEST, _RANGE = 10, 19, 39
 
 
 def _rewrite(words: Sequence[str]) -> Sequence[str]:
-    """`-5`, `--5` and `-+5` as the first words."""
+    """`-5`, `--5` and `-+5` among the options."""
     rewritten: list[str] = []
     rest = list(words)
-    while rest and (found := re.fullmatch(r"-([-+]?[0-9]+)", rest[0])):
-        rewritten += ["-n", found[1]]
-        del rest[0]
+    while rest:
+        word = rest[0]
+        found = _OBSOLETE.fullmatch(word)
+        alone = word == "-n" or (len(word) > 2 and "--adjustment".startswith(word))
+        if found is not None:
+            rewritten += ["-n", found[1]]
+        elif alone or word.startswith("-n") or (word.startswith("--a") and "=" in word):
+            rewritten += rest[: 1 + alone]
+        else:
+            break
+        del rest[: 1 + alone]
     return rewritten + rest
 
 

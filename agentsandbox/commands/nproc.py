@@ -6,11 +6,17 @@ import re
 
 from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.commands._quoting import quote
-from agentsandbox.errors import CommandError, UsageError
+from agentsandbox.commands._sizes import parse_number
+from agentsandbox.errors import UsageError
+
+
+def _ignored(text: str) -> int:
+    return parse_number(text, "number")
 
 
 @command(
     "nproc",
+    values={"ignore": _ignored},
     usage="""
     Usage: nproc [OPTION]...
     Print the number of processing units available.
@@ -21,12 +27,9 @@ from agentsandbox.errors import CommandError, UsageError
     """,
 )
 def nproc(ctx: CommandContext, args: Arguments) -> int:
-    ignored = args.value("ignore")
-    if ignored is not None and not (ignored.isascii() and ignored.isdigit()):
-        raise CommandError(f"invalid number: {quote(ignored)}")
     if args.operands:
         raise UsageError(f"extra operand {quote(args.operands[0])}")
-    ctx.print("1" if args.flag("all") else str(max(1, _processors(ctx) - int((ignored or "0")[:18]))))
+    ctx.print("1" if args.flag("all") else str(max(1, _processors(ctx) - _ignored(args.value("ignore", "0") or ""))))
     return 0
 
 

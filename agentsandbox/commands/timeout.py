@@ -40,6 +40,7 @@ def _signal(text: str) -> int:
 
 @command(
     "timeout",
+    values={"kill-after": _duration, "signal": _signal},
     usage="""
     Usage: timeout [OPTION] DURATION COMMAND [ARG]...
       or:  timeout [OPTION]
