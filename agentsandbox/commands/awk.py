@@ -78,7 +78,8 @@ def _run_words(ctx: CommandContext, args: Arguments) -> int:
                 raise UsageError(f"`{text}' argument to `-v' not in `var=value' form\n")
             variables.append(text)
         elif key == "field-separator":
-            variables.append(f"FS={text}")
+            lone = (len(text) - len(text.rstrip("\\"))) % 2  # -v would drop it
+            variables.append(f"FS={text}" + "\\" * lone)
     operands = list(args.operands)
     if not any(key in ("file", "exec", "source") for key, _ in args.given):
         if not operands:

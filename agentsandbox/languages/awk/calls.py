@@ -161,7 +161,7 @@ def _match(compiler: Expressions, call: Call) -> str:
 
 
 def _sprintf(compiler: Expressions, call: Call) -> str:
-    return formatted(compiler, call.arguments)
+    return formatted(compiler, call.arguments) if call.arguments else "rt.no_format('sprintf')"
 
 
 def _numeric(compiler: Expressions, call: Call) -> str:
@@ -169,6 +169,8 @@ def _numeric(compiler: Expressions, call: Call) -> str:
 
 
 def _bits(compiler: Expressions, call: Call) -> str:
+    if len(call.arguments) < 2:
+        return f"rt.too_few({call.name!r}, ({''.join(compiler.value(argument) + ', ' for argument in call.arguments)}))"
     return f"bitwise({call.name!r}, ({''.join(compiler.number(argument) + ', ' for argument in call.arguments)}))"
 
 

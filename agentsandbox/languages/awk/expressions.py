@@ -418,6 +418,8 @@ class Expressions:
 
     def user_call(self, node: nodes.UserCall) -> str:
         function = self.scopes.functions.get(node.name)
+        if function is None and (node.name in self.scopes.names or node.name in SPECIAL_NAMES):
+            raise AwkSyntaxError(f"cmd. line:{node.line}: error: attempt to use non-function `{node.name}' in function call")
         if function is None:
             return f"undefined_function({node.name!r})"
         if len(node.arguments) > len(function.parameters):

@@ -86,7 +86,7 @@ class Fields(Meter):
         elif self._splitting == "FIELDWIDTHS":
             self.splitter = _width_splitter(self.text(self.FIELDWIDTHS))
         else:
-            self.splitter = self._splitter_of(self.text(self.FS))
+            self.splitter = self._splitter_of(self.text(self.FS), paragraphs=self.RS == "")
             self.sep = self._plain_separator(self.text(self.FS))
 
     def _plain_separator(self, separator: str) -> str | None:
@@ -97,22 +97,23 @@ class Fields(Meter):
             return separator
         return None
 
-    def _splitter_of(self, separator: str) -> Callable[[str], list[str]]:
-        """The function that splits by FS or by split's third argument."""
+    def _splitter_of(self, separator: str, *, paragraphs: bool = False) -> Callable[[str], list[str]]:
+        """The function that splits by FS or by split's third argument; newlines separate the fields of paragraphs, too."""
         if separator == " ":
             return split_words
         if separator == "":
             return list
         if len(separator) == 1:
-            if self.RS == "" and separator != "\n":
-                pattern = self.dynamic_pattern(f"[{separator}\n]" if separator not in "\\^]" else f"\\{separator}|\n")
+            if paragraphs and separator == "^":  # gawk makes "[^\n]" of it
+                pattern = self.dynamic_pattern("[^\n]")
                 return lambda text: split_by_pattern(pattern, text, None, self.budget.step)
+            if paragraphs and (self.bytewise or separator.isascii()):
+                return lambda text: text.replace("\n", separator).split(separator) if text else []
             return lambda text: text.split(separator) if text else []
-        if _FEW_CHARACTERS.fullmatch(separator) and self.RS != "" and not self.IGNORECASE:
+        if _FEW_CHARACTERS.fullmatch(separator) and not self.IGNORECASE:
             first, others = separator[1], list(separator[2:-1])
             return lambda text: _split_by_any(text, first, others) if text else []
-        source = f"({separator})|\n" if self.RS == "" else separator
-        pattern = self.dynamic_pattern(source)
+        pattern = self.dynamic_pattern(separator)
         if pattern.never_empty is not None:
             split, every = pattern.never_empty.split, pattern.never_empty.groups + 1
             return lambda text: (split(text)[::every] if every > 1 else split(text)) if text else []

@@ -40,8 +40,10 @@ _ACCOUNTED = 4096
 _OPERATORS = {"<": operator.lt, "<=": operator.le, "==": operator.eq, "!=": operator.ne, ">": operator.gt, ">=": operator.ge}
 
 
-def number_formatter(convert: Callable[[], str], charge: Callable[[int], None]) -> Callable[[float], str]:
-    """Number to text: integers as they are, others by the format that `convert` gives."""
+def number_formatter(
+    convert: Callable[[], str], charge: Callable[[int], None], text: Callable[[object], str] = str
+) -> Callable[[float], str]:
+    """Number to text: integers as they are, others by the format that `convert` gives; `text` is for a `%s` in that."""
 
     def number_text(number: float) -> str:
         if number.is_integer():
@@ -52,14 +54,14 @@ def number_formatter(convert: Callable[[], str], charge: Callable[[int], None]) 
         template = convert()
         if template == "%.6g":
             return f"{number:.6g}"
-        return format_values(template, (number,), str, charge)
+        return format_values(template, (number,), text, charge)
 
     return number_text
 
 
 def conversions(rt: Runtime) -> dict[str, Callable[..., Any]]:
     number_text = number_formatter(lambda: rt.CONVFMT, rt.budget.charge)
-    printed_number = number_formatter(lambda: rt.OFMT, rt.budget.charge)
+    printed_number = number_formatter(lambda: rt.OFMT, rt.budget.charge, lambda number: number_text(float(number)))  # type: ignore[arg-type]
     keys: dict[float, str] = {}
 
     def text(value: object) -> str:
@@ -201,7 +203,7 @@ def _strings(rt: Runtime, text: Callable[[object], str]) -> dict[str, Callable[.
         return "".join(parts)
 
     def substr(subject: str, start: float, count: float = math.inf) -> str:
-        if start != start or not count >= 1.0 or start > len(subject) + 1.0:
+        if not count >= 1.0 or start > len(subject) + 1.0:
             return ""
         first = int(start) - 1 if start >= 1.0 else 0
         made = subject[first : first + int(count)] if count < _BIGGEST else subject[first:]

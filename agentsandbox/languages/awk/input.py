@@ -109,7 +109,7 @@ class Input(Fields):
         if name == "NF":
             self.set_nf(to_number(value))
             return value
-        if name in _SPLITTING and self._fields is None:
+        if (name in _SPLITTING or name == "RS") and self._fields is None:
             self.fields()  # the present record is split by the old rule
         setattr(self, name, value)
         if name in ("FS", "FPAT", "FIELDWIDTHS"):
@@ -120,6 +120,8 @@ class Input(Fields):
         elif name == "IGNORECASE":
             self._patterns.clear()
             self._choose_splitter()
+            if self._separator.kind == "pattern":
+                self._change_separator()
         elif name == "RS":
             self._change_separator()
         return value
@@ -141,8 +143,9 @@ class Input(Fields):
         self.records = iter(())
         if self._reader is not None:
             self._reader.push_back(rest, self._separator.character)
-        self._splitters.clear()
         self._separator = Separator(self.text(self.RS), self._compile)
+        if self._splitting == "FS":
+            self._choose_splitter()
 
     def next_block(self) -> bool:
         """Have more records in `records`; false at the end of the input."""
@@ -199,7 +202,7 @@ class Input(Fields):
             if equals and _is_name(name):
                 from agentsandbox.languages.awk.lexer import unescape
 
-                self.assign_operand(name, unescape(value))
+                self.assign_operand(name, unescape(value, self.warn))
                 continue
             self.ARGIND = float(number)
             if self._open(word):

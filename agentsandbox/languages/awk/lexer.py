@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from agentsandbox.limits import Budget
 
-__all__ = ["BUILTINS", "OPERAND_ENDS", "AwkSyntaxError", "Source", "Token", "point_at", "tokenize", "unescape"]
+__all__ = ["BUILTINS", "COMMENT", "OPERAND_ENDS", "AwkSyntaxError", "Source", "Token", "point_at", "tokenize", "unescape"]
 
 KEYWORDS = frozenset(
     "BEGIN END BEGINFILE ENDFILE function func if else while do for in break continue next nextfile exit return delete "
@@ -23,15 +23,19 @@ BUILTINS = frozenset(
     "fflush strftime systime mktime asort asorti and or xor lshift rshift compl strtonum patsplit typeof isarray mkbool".split()
 )
 OPERAND_ENDS = frozenset(("NUMBER", "STRING", "ERE", "NAME", "BUILTIN", ")", "]", "++", "--"))
+_NAMESPACE = "\u01c3"
+"""What stands in names for "::": a letter that the language does not have, and that Python allows."""
+COMMENT = "#"
+"""The value of a newline behind a comment: it stands where that begins."""
 _TOKEN = re.compile(
-    r"(?P<blank>[ \t\r]+|\\\r?\n|#[^\n]*)|(?P<newline>\n)"
+    r"(?P<blank>[ \t\r]+|\\(?:\r?\n|\Z))|(?P<comment>#[^\n]*)|(?P<newline>\n)"
     r"|(?P<number>0[xX][0-9a-fA-F]+|(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)"
     r"|(?P<name>[A-Za-z_][A-Za-z0-9_]*(?:::[A-Za-z_][A-Za-z0-9_]*)?)"
     r"|(?P<string>\")|(?P<strong>@/)"
     r"|(?P<operator>\*\*=|\|&|\*\*|&&|\|\||\+\+|--|\+=|-=|\*=|/=|%=|\^=|==|<=|>=|!=|!~|>>|[-+*/%^!<>|?:~$=,;(){}\[\]@])"
 )
 _ESCAPES = {"n": "\n", "t": "\t", "\\": "\\", '"': '"', "a": "\a", "b": "\b", "f": "\f", "v": "\v", "r": "\r"}
-_ESCAPE = re.compile(r"\\(?:x([0-9a-fA-F]{1,2})|([0-7]{1,3})|(\r?\n)|(.))", re.DOTALL)
+_ESCAPE = re.compile(r"\\(?:x([0-9a-fA-F]{1,2})|([0-7]{1,3})|(\r?\n|\Z)|(.))", re.DOTALL)
 
 
 class Source:
@@ -86,11 +90,11 @@ def unescape(text: str, warn: Callable[[str], None] | None = None) -> str:
         return text
 
     def replace(found: re.Match[str]) -> str:
-        hexadecimal, octal, newline, other = found.groups()
+        hexadecimal, octal, nothing, other = found.groups()
         if hexadecimal or octal:
             number = int(hexadecimal, 16) if hexadecimal else int(octal, 8) & 255
             return chr(number) if number < 128 else chr(0xDC00 + number)
-        if newline:
+        if nothing is not None:
             return ""
         if other in _ESCAPES:
             return _ESCAPES[other]
@@ -116,7 +120,7 @@ def _no_token(source: Source, position: int) -> AwkSyntaxError:
     character = source.text[position]
     if character == "\\":
         return point_at(source, position, "backslash not last character on line")
-    if character == ".":
+    if character in ".&":
         return point_at(source, position, "syntax error")
     return point_at(source, position, f"invalid char '{decode(encode(character)[:1])}' in expression")
 
@@ -167,6 +171,7 @@ def tokenize(source: Source, warn: Callable[[str, int], None], budget: Budget) -
     append = tokens.append
     position, line, end = 0, 1, len(text)
     before = ""
+    comment = -1
     while position < end:
         budget.left -= 1
         if budget.left < 0:
@@ -180,13 +185,18 @@ def tokenize(source: Source, warn: Callable[[str, int], None], budget: Budget) -
         if kind == "blank":
             line += value.count("\n")
             continue
+        if kind == "comment":
+            comment = start
+            continue
         if kind == "newline":
-            append(Token("NEWLINE", value, line, start))
+            append(Token("NEWLINE", value, line, start) if comment < 0 else Token("NEWLINE", COMMENT, line, comment))
             line += 1
+            comment = -1
         elif kind == "number":
             append(Token("NUMBER", value, line, start))
         elif kind == "name":
-            append(Token(_kind_of_name(value, text, position), value, line, start))
+            kind = _kind_of_name(value, text, position)
+            append(Token(kind, value.removeprefix("awk::").replace("::", _NAMESPACE), line, start))
         elif kind == "string":
             stop = _string_end(text, start)
             if stop < 0:
@@ -210,8 +220,8 @@ def tokenize(source: Source, warn: Callable[[str, int], None], budget: Budget) -
             value = "^" if value == "**" else "^=" if value == "**=" else value
             append(Token(value, value, line, start))
         before = tokens[-1].kind
-    if before != "NEWLINE":
-        append(Token("NEWLINE", "", line, end))
+    if before != "NEWLINE" or comment >= 0:
+        append(Token("NEWLINE", "", line, end) if comment < 0 else Token("NEWLINE", COMMENT, line, comment))
     append(Token("EOF", "", line, end))
     return tokens
 

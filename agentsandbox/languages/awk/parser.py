@@ -79,12 +79,25 @@ class _Parser(Terms):
         self.in_switch = 0
         self.in_function = False
         self.rule_kind = ""
+        self.complaints: list[str] = []
+        """Errors that do not keep the rest from being read."""
 
     # rules
 
     def program(self) -> None:
+        try:
+            self.rules_and_functions()
+        except AwkSyntaxError as error:
+            raise AwkSyntaxError(*self.complaints, *error.lines) from None
+        if self.complaints:
+            raise AwkSyntaxError(*self.complaints)
+
+    def rules_and_functions(self) -> None:
         while True:
             while self.token.kind in ("NEWLINE", ";"):
+                if self.token.kind == ";":
+                    line = self.token.line + (self.peek().kind == "NEWLINE" and self.peek(2).kind != "EOF")
+                    self.complaints.append(f"{self.source.name}:{line}: each rule must have a pattern or an action part")
                 self.advance()
             if self.token.kind == "EOF":
                 return
@@ -94,6 +107,14 @@ class _Parser(Terms):
                 self.directive()
             else:
                 self.rule()
+            self.rule_end()
+
+    def rule_end(self) -> None:
+        """A semicolon may follow a rule, and newlines before it where the rule has braces."""
+        if self.tokens[self.position - 1].kind == "}":
+            self.newlines()
+        if self.token.kind == ";":
+            self.advance()
 
     def directive(self) -> None:
         self.advance()
@@ -118,7 +139,8 @@ class _Parser(Terms):
             self.advance()
             if self.token.kind != "{":
                 if self.token.kind in ("NEWLINE", "EOF", ";"):
-                    raise self.error(f"{kind} blocks must have an action part")
+                    line = self.token.line + (self.token.value == "\n" and self.peek().kind != "EOF")
+                    raise AwkSyntaxError(f"{self.source.name}:{line}: {kind} blocks must have an action part")
                 raise self.unexpected()
             self.rule_kind = kind
             self.rules.append(Rule(line, kind, None, None, self.action()))
@@ -154,7 +176,6 @@ class _Parser(Terms):
         self.advance()
         self.expect("(")
         parameters: dict[str, int] = {}
-        self.newlines()
         while self.token.kind != ")":
             parameter = self.expect("NAME").value
             if parameter == name:
@@ -164,8 +185,9 @@ class _Parser(Terms):
                     f"error: function `{name}': parameter #{len(parameters) + 1}, `{parameter}', duplicates parameter "
                     f"#{parameters[parameter]}"
                 )
+            if parameter in SPECIAL_NAMES or parameter in SPECIAL_ARRAYS:
+                raise self.error(f"error: function `{name}': cannot use special variable `{parameter}' as a function parameter")
             parameters[parameter] = len(parameters) + 1
-            self.newlines()
             if self.token.kind == ",":
                 self.advance()
                 self.newlines()
@@ -193,7 +215,7 @@ class _Parser(Terms):
             if self.token.kind in ("}", "case", "default"):
                 return found
             if self.token.kind == "EOF":
-                raise self.unexpected()
+                raise self.unfinished()
             found.append(self.statement())
 
     def statement(self) -> Statement:

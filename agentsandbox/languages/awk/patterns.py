@@ -28,6 +28,8 @@ class Pattern:
     test: Callable[[str], object]
 
     def __init__(self, source: str, ignore_case: bool, budget: Budget, *, bytewise: bool = False) -> None:
+        if (len(source) - len(source.rstrip("\\"))) % 2:
+            raise AwkFatal(f"invalid regexp: Trailing backslash: /{source}/")
         try:
             regex = compile_posix(source, ignore_case=ignore_case, dialect="awk", bytewise=bytewise)
         except RegexError as error:

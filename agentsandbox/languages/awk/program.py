@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 __all__ = ["run_program"]
 
 MAX_SOURCE = 1 << 20
+_BETWEEN_FILES = ("command line argument", "escape sequence", "no hex digits")
+"""Warnings about operands."""
 _ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=", re.ASCII)
 
 
@@ -224,15 +226,16 @@ class _Run:
 
     def run(self, variables: list[tuple[str, str]], operands: list[str], inplace: bool) -> int:
         rt = self.rt
-        self._prepare(variables, operands, inplace)
         try:
+            self._prepare(variables, operands, inplace)
             failure = self._guarded()
             if failure:
+                rt.flush_output()
                 rt.status = 2
                 _report(self.ctx, failure)
             rt.channels.close_all()
             rt.flush_output()
-        except AwkFatal as error:  # what is written at the end can fail, too
+        except AwkFatal as error:  # variables given and what is written at the end can fail, too
             _report(self.ctx, f"fatal: {error.message}")
             rt.status = 2
         except PipeClosed:
@@ -288,14 +291,15 @@ class _Run:
         return "END" if self.rt.in_end else "BEGIN"
 
     def _fatal(self, message: str, traceback: TracebackType | None) -> str:
-        line, asked = 0, False
+        line, asked, opening = 0, False, False
         while traceback is not None:
             code = traceback.tb_frame.f_code
             if code.co_filename == FILE:
                 line = self._awk_line(traceback.tb_lineno) or line
             asked = asked or code is Runtime.getline_main.__code__
+            opening = opening or code is Runtime._open_next.__code__
             traceback = traceback.tb_next
-        if message.startswith("cannot open file"):
+        if message.startswith("cannot open file") or (opening and message.startswith("invalid regexp")):
             line = line if asked else self._line_between_files()
             return f"{self.source_name}:{line}: fatal: {message}" if line else f"fatal: {message}"
         return f"{self.source_name}:{line or 1}: {self.rt.place()}fatal: {message}"
@@ -310,8 +314,9 @@ class _Run:
         return lines[line] if 0 <= line < len(lines) else 0
 
     def warn(self, message: str) -> None:
-        """A warning of the running program."""
-        if message.startswith("command line argument"):
+        """A warning of the running program, behind what it has printed."""
+        self.rt.flush_output()
+        if message.startswith(_BETWEEN_FILES):
             line = self._line_between_files()
             _report(self.ctx, f"{self.source_name}:{line}: warning: {message}" if line else f"warning: {message}")
             return

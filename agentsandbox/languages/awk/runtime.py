@@ -17,6 +17,7 @@ from agentsandbox.languages.awk.sorting import sort_elements, sorted_keys
 from agentsandbox.languages.awk.substitution import general_substitute, substitute, substituter
 from agentsandbox.languages.awk.times import format_time, make_time
 from agentsandbox.languages.awk.values import NUMBER_STARTS, UNSET, AwkFatal, Unset, from_input, to_number
+from agentsandbox.streams import encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ class Runtime(Input):
         self.CONVFMT = "%.6g"
         self.OFMT = "%.6g"
         self.RSTART: Any = 0.0
-        self.RLENGTH: Any = -1.0
+        self.RLENGTH: Any = 0.0
         self.BINMODE: Any = 0.0
         self.LINT: Any = 0.0
         self.TEXTDOMAIN: Any = "messages"
@@ -83,9 +84,13 @@ class Runtime(Input):
         """`exit number`."""
         self.status = int(number) & 255 if number - number == 0.0 else 0
 
-    def no_format(self) -> str:
-        """`printf` without arguments."""
-        raise AwkFatal("printf: no arguments")
+    def no_format(self, name: str = "printf") -> str:
+        """`printf` or `sprintf` without arguments."""
+        raise AwkFatal(f"{name}: no arguments")
+
+    def too_few(self, name: str, _arguments: Sequence[object]) -> float:
+        """`and`, `or`, `xor` with fewer than two arguments."""
+        raise AwkFatal(f"{name}: called with less than two arguments")
 
     def sprintf(self, template: str, values: Sequence[object]) -> str:
         """`sprintf`."""
@@ -251,13 +256,16 @@ class Runtime(Input):
             self.RSTART, self.RLENGTH = 0.0, -1.0
             return 0.0
         start, end = found.span()
-        self.RSTART, self.RLENGTH = start + 1.0, float(end - start)
+        counted_in_bytes = not (self.bytewise or text.isascii())  # the places of empty matches, by gawk
+        first = start if start < end or not counted_in_bytes else len(encode(text[:start]))
+        self.RSTART, self.RLENGTH = first + 1.0, float(end - start)
         if captures is not None:
             for number in range(len(found.groups()) + 1):
                 left, right = found.span(number)
                 if left >= 0:
                     captures[str(number)] = from_input(text[left:right])
-                    captures[f"{number}{self.SUBSEP}start"] = left + 1.0
+                    first = left if left < right or not counted_in_bytes else len(encode(text[:left]))
+                    captures[f"{number}{self.SUBSEP}start"] = first + 1.0
                     captures[f"{number}{self.SUBSEP}length"] = float(right - left)
         return self.RSTART  # type: ignore[no-any-return]
 

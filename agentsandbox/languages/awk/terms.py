@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from agentsandbox.languages.awk.lexer import OPERAND_ENDS, AwkSyntaxError, point_at, tokenize
+import re
+
+from agentsandbox.languages.awk.lexer import COMMENT, OPERAND_ENDS, AwkSyntaxError, point_at, tokenize
 from agentsandbox.languages.awk.nodes import (
     Assign,
     Binary,
@@ -48,10 +50,10 @@ _OPERAND_STARTS = frozenset(("NUMBER", "STRING", "ERE", "STRONG", "NAME", "CALL"
 _CONCAT_STARTS = _OPERAND_STARTS - {"-", "+", "@", "ERE"} | {"getline"}
 _ARGUMENT_COUNTS = {
     "length": (0, 1), "substr": (2, 3), "index": (2, 2), "split": (2, 4), "sub": (2, 3), "gsub": (2, 3), "gensub": (3, 4),
-    "match": (2, 3), "sprintf": (1, 10000), "sin": (1, 1), "cos": (1, 1), "atan2": (2, 2), "exp": (1, 1), "log": (1, 1),
+    "match": (2, 3), "sprintf": (0, 10000), "sin": (1, 1), "cos": (1, 1), "atan2": (2, 2), "exp": (1, 1), "log": (1, 1),
     "sqrt": (1, 1), "int": (1, 1), "rand": (0, 0), "srand": (0, 1), "tolower": (1, 1), "toupper": (1, 1), "system": (1, 1),
     "close": (1, 2), "fflush": (0, 1), "strftime": (0, 3), "systime": (0, 0), "mktime": (1, 2), "asort": (1, 3), "asorti": (1, 3),
-    "and": (2, 10000), "or": (2, 10000), "xor": (2, 10000), "lshift": (2, 2), "rshift": (2, 2), "compl": (1, 1), "strtonum": (1, 1),
+    "and": (0, 10000), "or": (0, 10000), "xor": (0, 10000), "lshift": (2, 2), "rshift": (2, 2), "compl": (1, 1), "strtonum": (1, 1),
     "patsplit": (2, 4), "typeof": (1, 2), "isarray": (1, 1), "mkbool": (1, 1),
 }  # fmt: skip
 
@@ -106,14 +108,27 @@ class Terms:
         ):  # what follows shows that it is no getline
             self.advance()
         if self.token.kind == "NEWLINE":
-            return point_at(self.source, self.token.position, message, later=1)
+            return point_at(self.source, self.token.position, "syntax error" if self.token.value == COMMENT else message, later=1)
         if self.token.kind == "EOF":
-            if self.source.name != "cmd. line":
-                place = f"{self.source.name}:{max(self.source.text.count(chr(10)), 1)}: "
-                message = "source files / command-line arguments must contain complete functions or rules"
-                return AwkSyntaxError(f"{place}(END OF FILE)", f"{place}^ {message}")
-            return point_at(self.source, len(self.source.text.rstrip("\n")), message)
+            last = next((token for token in reversed(self.tokens) if token.kind not in ("NEWLINE", "EOF")), self.token)
+            return self.ended(last.position, later=2) if last.kind in ("&&", "||", "?", ":") else self.unfinished()
         return point_at(self.source, self.token.position, "syntax error")
+
+    def ended(self, position: int, later: int = 0) -> AwkSyntaxError:
+        """The error of a program that ends too early; the caret is below `position`."""
+        message = "source files / command-line arguments must contain complete functions or rules"
+        shown = point_at(self.source, position, message, later).lines
+        return AwkSyntaxError(re.sub(r"(?s)(:\d+: ).*", r"\1(END OF FILE)", shown[0], count=1), shown[1])
+
+    def unfinished(self) -> AwkSyntaxError:
+        """The error of a program that ends where more must come, within braces for one."""
+        last = self.tokens[self.position - 1]
+        if last.value == COMMENT:
+            return self.ended(last.position)
+        if self.source.name != "cmd. line":
+            place = f"{self.source.name}:{max(self.source.text.count(chr(10)), 1)}: "
+            return AwkSyntaxError(f"{place}(END OF FILE)", f"{place}^ {self.ended(0).lines[1].partition('^ ')[2]}")
+        return point_at(self.source, len(self.source.text.rstrip("\n")), "unexpected newline or end of string")
 
     def error(self, message: str) -> AwkSyntaxError:
         return AwkSyntaxError(f"{self.source.name}:{self.token.line}: {message}")
@@ -166,7 +181,6 @@ class Terms:
             self.advance()
             self.newlines()
             found.append(self.expression())
-        self.newlines()
         self.no_greater = saved
         if self.token.kind != closing:
             raise self.unexpected()
@@ -191,7 +205,6 @@ class Terms:
         line = self.advance().line
         self.newlines()
         yes = self.expression()
-        self.newlines()
         self.expect(":")
         self.newlines()
         return Ternary(line, condition, yes, self.expression())
@@ -223,6 +236,8 @@ class Terms:
                 left = self.operator(left, level)
             elif kind in ("~", "!~") and minimum <= _MATCH:
                 self.advance()
+                if isinstance(left, Regex) and not left.strong:
+                    self.warn("regular expression on left of `~' or `!~' operator", token.line)
                 left = Match(token.line, left, self.binary(_COMPARE), kind == "!~")
                 compared = False
             elif kind == "in" and minimum <= _IN:
@@ -297,7 +312,6 @@ class Terms:
             return Step(token.line, operand, 1 if token.kind == "++" else -1, False)
         if token.kind in _ASSIGNMENTS and assignable:
             self.advance()
-            self.newlines()
             self.deeper()
             value = self.ternary()
             self.nesting -= 1
@@ -349,6 +363,8 @@ class Terms:
 
     def pre_step(self) -> Expression:
         token = self.advance()
+        if self.token.kind not in ("NAME", "$", "NEWLINE", "EOF"):
+            raise self.unexpected()
         target = self.operand()
         if not isinstance(target, (Name, Index, Field)):
             raise self.unexpected()
@@ -356,7 +372,6 @@ class Terms:
 
     def parenthesis(self) -> Expression:
         token = self.advance()
-        self.newlines()
         items = self.list_until(")")
         self.advance()
         if len(items) > 1:
@@ -401,7 +416,6 @@ class Terms:
 
     def arguments(self) -> list[Expression]:
         self.expect("(")
-        self.newlines()
         if self.token.kind == ")":
             return []
         return self.list_until(")")
