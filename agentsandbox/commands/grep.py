@@ -92,12 +92,55 @@ With no FILE, search the working directory if recursive, else standard input; "-
 Exit status is 0 if a line is selected, 1 if none is, 2 after an error without -q.
 """
 
-_PARSER = OptionParser(_USAGE, name="grep", digits="context", usage_status=2)
+_DIRECTORIES = (("read",), ("recurse",), ("skip",))
 _MATCHERS = {"extended-regexp": "E", "fixed-strings": "F", "basic-regexp": "G", "perl-regexp": "P"}
 _HUGE = 1 << 40
 _SMALL_FILE = 1 << 18
 _GROUP = 256
 _GATHERED = {stat.S_IFREG, stat.S_IFDIR, stat.S_IFLNK}
+
+
+def _one_of(words: tuple[str, ...], complaint: str) -> Callable[[str], None]:
+    def read(value: str) -> None:
+        if value not in words:
+            raise CommandError(complaint, 2)
+
+    return read
+
+
+def _number(text: str, complaint: str) -> int:
+    """A decimal number; what is too large is huge."""
+    digits = text.strip(" \t").removeprefix("+")
+    if not digits.removeprefix("-").isascii() or not digits.removeprefix("-").isdigit():
+        raise CommandError(complaint, 2)
+    return int(digits) if len(digits) < 13 else _HUGE
+
+
+def _length(text: str) -> int:
+    """A number of lines of context."""
+    complaint = f"{text}: invalid context length argument"
+    number = _number(text, complaint)
+    if number < 0:
+        raise CommandError(complaint, 2)
+    return number
+
+
+_BINARY = ("binary", "text", "without-match")
+_PARSER = OptionParser(
+    _USAGE,
+    name="grep",
+    digits="context",
+    usage_status=2,
+    values={
+        "context": _length,
+        "before-context": _length,
+        "after-context": _length,
+        "max-count": lambda text: _number(text, "invalid max count"),
+        "binary-files": _one_of(_BINARY, "unknown binary-files type"),
+        "devices": _one_of(("read", "skip"), "unknown devices method"),
+        "directories": lambda text: choose(text, "--directories", _DIRECTORIES),
+    },
+)
 
 
 def run_grep(ctx: CommandContext, words: list[str], matcher: str | None = None) -> int:
@@ -180,19 +223,14 @@ class _Grep:
             elif key == "I":
                 self.report.binary = "without-match"
             elif key == "binary-files":
-                if value not in ("binary", "text", "without-match"):
-                    raise CommandError("unknown binary-files type", 2)
-                self.report.binary = value
+                self.report.binary = value or ""
 
     def _read_context(self) -> None:
         args, report = self.args, self.report
         values: dict[str, int] = {}
         for key, value in args.given:
             if key in ("context", "before-context", "after-context"):
-                number = _number(value or "", f"{value}: invalid context length argument")
-                if number < 0:
-                    raise CommandError(f"{value}: invalid context length argument", 2)
-                values[key] = number
+                values[key] = _length(value or "")
         both = values.get("context", 0)
         report.before = values.get("before-context", both)
         report.after = values.get("after-context", both)
@@ -212,10 +250,8 @@ class _Grep:
             elif key == "dereference-recursive":
                 self.directories, self.follow = "recurse", True
             elif key == "directories":
-                self.directories = choose(value or "", "--directories", (("read",), ("recurse",), ("skip",)))
+                self.directories = choose(value or "", "--directories", _DIRECTORIES)
             elif key == "devices":
-                if value not in ("read", "skip"):
-                    raise CommandError("unknown devices method", 2)
                 self.devices = value
             elif key in ("include", "exclude"):
                 self.filter.add(value or "", include=key == "include")
@@ -567,14 +603,6 @@ class _Grep:
         elif report.count:
             self.ctx.stdout.write(encode(report.count_line(name, selected)))
         return selected > 0
-
-
-def _number(text: str, complaint: str) -> int:
-    """A decimal number; what is too large is huge."""
-    digits = text.strip(" \t").removeprefix("+")
-    if not digits.removeprefix("-").isascii() or not digits.removeprefix("-").isdigit():
-        raise CommandError(complaint, 2)
-    return int(digits) if len(digits) < 13 else _HUGE
 
 
 @command("grep", usage=_USAGE, raw=True, usage_status=2)

@@ -95,8 +95,9 @@ def _not_found(shell: Shell, argv: Sequence[str], path: str | None) -> int:
 
         return run_subshell(shell, lambda child: call_function(child, handler, list(argv)), shell.fds)
     if name.startswith("%"):
-        shell.complain("fg: no job control")
-        return 1
+        from agentsandbox.interpreter.builtins.fg import fg
+
+        return fg.call(shell, ["fg", name])
     shown = ansi_quote(name) if needs_ansi(name) else name
     if name and not path:
         shell.complain(f"{shown}: {os.strerror(2)}")

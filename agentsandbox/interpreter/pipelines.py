@@ -173,7 +173,8 @@ def _stages(node: Pipeline) -> Run:
     stages, children = map(list, zip(*map(compile_stage, node.commands), strict=True))
     for number, command in enumerate(node.commands):
         if isinstance(command, SimpleCommand):
-            children[number] = announced(children[number], command)
+            names_job = bool(command.words) and command.words[0].source.startswith("%")
+            children[number] = _not_found(command.words[0].source) if names_job else announced(children[number], command)
     in_place = [command.words[0].source if _leaves_no_trace(command) else "" for command in node.commands]  # type: ignore[attr-defined]
     last = node.commands[-1]
     line = last.line if isinstance(last, SimpleCommand) else node.line
@@ -208,6 +209,16 @@ def _stages(node: Pipeline) -> Run:
         return status
 
     return run_pipeline
+
+
+def _not_found(name: str) -> Run:
+    """A stage that names a job: that counts only where a command stands alone."""
+
+    def run(shell: Shell) -> int:
+        shell.complain(f"{name}: command not found")
+        return 127
+
+    return run
 
 
 def _announce(shell: Shell, node: Pipeline) -> None:
