@@ -82,6 +82,8 @@ class JsonPrinter:
                 out += [self._entry("context", path, *entry) for entry in waiting]
                 waiting = []
                 spans = [] if report.invert else list(self.search.spans(line))
+                if spans and whole == line and spans[-1][0] == len(line):
+                    spans.pop()  # an empty match at an end without a newline is none
                 counts["matched_lines"] += 1
                 counts["matches"] += len(spans)
                 out.append(self._entry("match", path, number, offset, whole, spans))

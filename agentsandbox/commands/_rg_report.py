@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from agentsandbox.commands._line_report import FileSearch, Report
-from agentsandbox.streams import decode, encode
+from agentsandbox.streams import ByteWriter, decode, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from agentsandbox.regexps.lines import LineSearch
     from agentsandbox.streams import ByteReader
 
-__all__ = ["RgReport", "RgSearch", "read_whole"]
+__all__ = ["CountedWriter", "RgReport", "RgSearch", "read_whole"]
 
 _ESCAPES = re.compile(r"\x1b\[[0-9;]*m")
 _GROUP = re.compile(r"\$(?:\$|(\w+)|\{(\w+)\})")
@@ -30,6 +30,18 @@ def read_whole(source: ByteReader, budget: Budget) -> bytes:
         budget.charge(size)
         pieces.append(block)
     return b"".join(pieces)
+
+
+class CountedWriter(ByteWriter):
+    """An output that knows how much was written."""
+
+    def __init__(self, target: ByteWriter) -> None:
+        self.target = target
+        self.size = 0
+
+    def write(self, data: bytes) -> None:
+        self.size += len(data)
+        self.target.write(data)
 
 
 class RgReport(Report):
@@ -67,6 +79,11 @@ class RgReport(Report):
         special = self.columns or self.each_match or self.replacement is not None or self.only_matching
         return special or self.palette is not None or self.counts is not None
 
+    @property
+    def summarizes(self) -> bool:
+        """Whether no lines are printed, only what there is to say of each file."""
+        return self.only_first or self.count or self.count_matches
+
     def paint(self, kind: str, text: str) -> str:
         """The text in the color of its kind, if there are colors."""
         return text if self.palette is None or not text else self.palette.paint(kind, text)
@@ -99,6 +116,8 @@ class RgSearch(FileSearch):
         self.matched_lines = 0
         """Lines that match, counted for --stats where they are not what is selected."""
         self.saw_binary = False
+        self.open_number: int | None = None
+        """The number of the last line of the block if nothing ends it."""
         separated = (report.match_separator, report.context_separator) != (":", "-")
         if report.edits or report.count_matches or report.passthru or separated:
             self.simple = self.plain_matches = False
@@ -112,6 +131,29 @@ class RgSearch(FileSearch):
 
     def _decode(self, block: memoryview) -> tuple[str, bool]:
         return decode(block), True
+
+    def _block(self, block: bytes) -> None:
+        is_open = not block.endswith(encode(self.end))
+        self.open_number = self.lines_before + block.count(encode(self.end)) + 1 if is_open else None
+        super()._block(block)
+
+    def _spans(self, line: str, *, is_open: bool) -> list[tuple[int, int]]:
+        """The matches in a line; as in ripgrep 13, an empty one at the end of a text that nothing ends is none."""
+        spans = list(self.search.spans(line))
+        if is_open and self.report.replacement is None and spans and spans[-1][0] == len(line):
+            spans.pop()
+        return spans
+
+    def _only_matches(self, text: str) -> bool:
+        return self.open_number is None and super()._only_matches(text)
+
+    def _matches(self, out: list[str], number: int, offset: int, line: str) -> None:
+        if number != self.open_number:
+            super()._matches(out, number, offset, line)
+            return
+        for start, stop in self._spans(line, is_open=True) or [(0, len(line))]:
+            place = offset + len(encode(line[:start])) if self.report.byte_offsets else offset
+            out.append(self._prefix(number, place, ":", 0) + line[start:stop] + self.end)
 
     def _say_binary(self) -> None:
         name = f"{self.name}: " if self.report.with_filename else ""
@@ -137,6 +179,12 @@ class RgSearch(FileSearch):
 
     def _line(self, out: list[str], number: int, offset: int, line: str, separator: str) -> None:
         report = self.report
+        if report.only_matching and (report.invert or separator != ":"):
+            self.last_shown = number
+            report.something_written = True
+            parts = [line[start:stop] for start, stop in self.search.spans(line)] if report.invert and separator != ":" else [line]
+            out += [self._prefix(number, offset, separator, 0) + self._shaped(part) + self.end for part in parts]
+            return
         if report.count_matches or not (report.edits or report.only_matching) or (report.only_matching and not report.edits):
             super()._line(out, number, offset, line, separator)
             return
@@ -146,12 +194,12 @@ class RgSearch(FileSearch):
             out.append(self._prefix(number, offset, separator, 0) + self._shaped(line) + self.end)
             return
         ascii_line = line.isascii()
-        spans = list(self.search.spans(line))
+        spans = self._spans(line, is_open=number == self.open_number)
         if report.counts is not None:
             report.counts["matches"] += len(spans)
-        if not (report.each_match or report.only_matching):
-            column = spans[0][0] if spans else 0
-            column = column if ascii_line else len(encode(line[:column]))
+        if not spans or not (report.each_match or report.only_matching):
+            column = spans[0][0] if spans else -1
+            column = column if ascii_line or not spans else len(encode(line[:column]))
             out.append(self._prefix(number, offset, separator, column + 1) + self._shaped(self._replaced(line)) + self.end)
             return
         longer = 0
@@ -245,14 +293,31 @@ class RgSearch(FileSearch):
         return value or ""
 
     def count_all(self, source: ByteReader) -> int:
-        """The number of single matches (--count-matches)."""
+        """The number of single matches; `selected` is that of the lines with one, or with -v of those without."""
+        report = self.report
         total = 0
         for block in source.line_blocks():
-            if b"\0" in block and self.report.binary == "without-match":
+            if b"\0" in block and report.binary == "without-match":
                 self.saw_binary = True
                 return 0
+            is_open = not block.endswith(b"\n")
             text = decode(block).removesuffix("\n")
-            for start, stop in self.search.places(text):
+            places = self.search.places(text)
+            if report.invert:
+                self.selected += text.count("\n") + 1 - len(places)
+                continue
+            for start, stop in places:
                 self.ctx.budget.step()
-                total += sum(1 for _ in self.search.spans(text[start:stop]))
+                self.selected += 1
+                total += len(self._spans(text[start:stop], is_open=is_open and stop == len(text)))
+                if self.selected == report.max_count:
+                    self.ended_at = self.bytes_before + min(len(encode(text[:stop])) + 1, len(block))
+                    break
+            if self.ended_at is not None:
+                break
+            self.bytes_before += len(block)
+        if report.counts is not None:
+            report.counts["matches"] += total
+        if report.invert and report.max_count is not None:
+            self.selected = min(self.selected, report.max_count)
         return total

@@ -13,11 +13,11 @@ from agentsandbox.commands._rg_json import JsonPrinter
 from agentsandbox.commands._rg_multiline import MultilineSearch
 from agentsandbox.commands._rg_patterns import compile_patterns
 from agentsandbox.commands._rg_preprocessing import Preprocessor
-from agentsandbox.commands._rg_report import RgReport, RgSearch, read_whole
+from agentsandbox.commands._rg_report import CountedWriter, RgReport, RgSearch, read_whole
 from agentsandbox.commands._rg_walk import Walk, compile_glob_rule
 from agentsandbox.errors import CommandError, UsageError
 from agentsandbox.fs.base import File
-from agentsandbox.streams import BytesReader, ByteWriter, Pipe, PipeReader, encode
+from agentsandbox.streams import BytesReader, Pipe, PipeReader, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -239,11 +239,11 @@ class _Rg:
             paths = ["-"]
         self._read_names(paths)
         for path in paths:
-            if self._operand(path, search) and self.report.quiet:
+            if self._operand(path, search) and self.report.quiet and self.report.counts is None:
                 break
         if self.json is not None:
             self.json.finish()
-        if self.report.counts is not None:
+        if self.report.counts is not None and self.json is None:
             self._print_counts(self.report.counts)
         if self.failed and not (self.report.quiet and self.found):
             return 2
@@ -262,7 +262,8 @@ class _Rg:
         words = ("matches", "matched lines", "files contained matches", "files searched")
         numbers = [counts[key] for key in ("matches", "lines", "matched", "searched")]
         lines = [f"{number} {word}\n" for number, word in zip(numbers, words, strict=True)]
-        sizes = f"{self.written.size} bytes printed\n{counts['bytes']} bytes searched\n"
+        printed = 0 if self.report.summarizes else self.written.size
+        sizes = f"{printed} bytes printed\n{counts['bytes']} bytes searched\n"
         self.ctx.print(f"\n{''.join(lines)}{sizes}0.000000 seconds spent searching\n0.000000 seconds")
 
     # options
@@ -375,8 +376,11 @@ class _Rg:
     def _read_report(self) -> None:
         args, report = self.args, self.report
         report.invert = args.flag("invert-match")
-        report.count = args.flag("count")
-        report.count_matches = args.flag("count-matches") or (report.count and args.flag("only-matching"))
+        counted = args.last("count", "count-matches")
+        report.count_matches = counted == "count-matches" or (counted is not None and args.flag("only-matching"))
+        report.count = counted == "count"
+        if counted == "count-matches" and report.invert:
+            report.count, report.count_matches = True, False
         report.quiet = args.flag("quiet")
         report.only_matching = args.flag("only-matching")
         report.each_match = args.flag("vimgrep")
@@ -391,14 +395,14 @@ class _Rg:
         self.encoding = self._encoding()
         if args.flag("stats"):
             report.counts = dict.fromkeys(("matches", "lines", "matched", "searched", "bytes"), 0)
-            self.written = _Counted(self.ctx.stdout)
+            self.written = CountedWriter(self.ctx.stdout)
             self.ctx.stdout = self.written
         report.trim = args.flag("trim")
         report.passthru = args.flag("passthru")
         report.multiline = args.last("multiline", "no-multiline") == "multiline"
         report.replacement = args.value("replace")
         listing = args.last("files-with-matches", "files-without-match")
-        report.list_files = None if listing is None else listing == "files-with-matches"
+        report.list_files = None if listing is None or counted is not None else listing == "files-with-matches"
         both = self._number("context") if args.flag("context") else 0
         report.before = self._number("before-context") if args.flag("before-context") else both
         report.after = self._number("after-context") if args.flag("after-context") else both
@@ -453,6 +457,10 @@ class _Rg:
             if ctx.stdin.unreadable == errno.EISDIR:
                 self._complain(ctx.stdin.input_error(), "<stdin>")
             return False
+        if operand == "-" and self.report.counts is not None:
+            data = read_whole(ctx.stdin, ctx.budget)
+            self.report.counts["bytes"] += len(data)
+            return self._stream(BytesReader(data), "<stdin>", search, explicit=True)
         if operand == "-":
             return self._stream(ctx.stdin, "<stdin>", search, explicit=True)
         if not self._is_directory(operand):
@@ -462,7 +470,7 @@ class _Rg:
         found = False
         for name, path in reversed(list(files)) if self.backwards and self.walk.time is None else files:
             found |= self._file(name, path, search, explicit=False)
-            if found and self.report.quiet:
+            if found and self.report.quiet and self.report.counts is None:
                 break
         return found
 
@@ -524,11 +532,18 @@ class _Rg:
         if self.heading and not (report.only_first or report.count or report.count_matches):
             return self._stream_under_heading(source, name, search)
         run = self._search_of(search, name)
-        selected = run.count_all(source) if report.count_matches else run.run(source)
+        single = None
+        if report.count_matches or (report.counts is not None and report.summarizes):
+            single = run.count_all(source)
+            selected = run.selected or single
+        else:
+            selected = run.run(source)
         if report.counts is not None:
             report.counts["searched"] += 1
             report.counts["matched"] += selected > 0
             report.counts["lines"] += run.matched_lines or selected
+            if run.ended_at is not None and isinstance(source, BytesReader):
+                report.counts["bytes"] += run.ended_at - len(source.data)
         found = (selected > 0) is not (report.list_files is False)
         self.found = self.found or found
         if report.quiet or (run.saw_binary and not selected):
@@ -538,7 +553,8 @@ class _Rg:
                 self.ctx.stdout.write(encode(report.name_suffix(name)))
         elif (report.count or report.count_matches) and (selected or self.args.flag("include-zero")):
             prefix = f"{report.paint('path', name)}{chr(0) if report.null_names else ':'}" if report.with_filename else ""
-            self.ctx.print(f"{prefix}{selected}", end="\0" if report.null_lines else "\r\n" if self.args.flag("crlf") else "\n")
+            shown = single if report.count_matches else selected
+            self.ctx.print(f"{prefix}{shown}", end="\0" if report.null_lines else "\r\n" if self.args.flag("crlf") else "\n")
         return found
 
     def _search_of(self, search: LineSearch, name: str) -> RgSearch:
@@ -563,18 +579,6 @@ class _Rg:
             self.first_heading = False
         self.found = self.found or selected > 0
         return selected > 0
-
-
-class _Counted(ByteWriter):
-    """An output that knows how much was written."""
-
-    def __init__(self, target: ByteWriter) -> None:
-        self.target = target
-        self.size = 0
-
-    def write(self, data: bytes) -> None:
-        self.size += len(data)
-        self.target.write(data)
 
 
 def _unescaped(text: str) -> str:
