@@ -423,6 +423,7 @@ def compile_posix(
     dialect: str = "posix",
     bytewise: bool = False,
     empty_ranges: bool = False,
+    within_lines: bool = False,
 ) -> PosixRegex:
     """Compile a POSIX pattern as GNU's tools do; raises `RegexError`.
 
@@ -431,8 +432,17 @@ def compile_posix(
     bytewise         pattern and texts have one character for each byte (`streams.bytewise`): the locale C.
     dialect          "posix" (bash, expr, find -regextype posix-*), "grep", "sed", "awk", "emacs" (find's own).
     empty_ranges     ranges such as [z-a] match nothing instead of being wrong: so in some tools, and in emacs'.
+    within_lines     a period and brackets such as [^a] match no newline.
     """
-    tree = parse(pattern, extended=extended, dialect=dialect, ignore_case=ignore_case, newline_safe=newline_safe, empty_ranges=empty_ranges)
+    tree = parse(
+        pattern,
+        extended=extended,
+        dialect=dialect,
+        ignore_case=ignore_case,
+        newline_safe=newline_safe,
+        empty_ranges=empty_ranges,
+        within_lines=within_lines,
+    )
     regex = PosixRegex(pattern, tree, multiline=newline_anchors, newline_safe=newline_safe, bytewise=bytewise)
     regex._options = (extended, ignore_case, dialect)
     return regex

@@ -92,6 +92,7 @@ def parse(
     ignore_case: bool = False,
     newline_safe: bool = False,
     empty_ranges: bool = False,
+    within_lines: bool = False,
 ) -> Tree:
     """Read a pattern. Raises `RegexError`."""
     if len(pattern) > MAX_LENGTH:
@@ -99,6 +100,7 @@ def parse(
     table = _EXTENDED if extended else _BASIC
     parser = _Parser(pattern, extended, dialect, table.get(dialect, table["posix"]), ignore_case, newline_safe)
     parser.empty_ranges = parser.empty_ranges or empty_ranges
+    parser.across = parser.across and not within_lines
     return parser.parse()
 
 
@@ -174,7 +176,8 @@ class _Parser:
         self.dialect = dialect
         self.syntax = syntax
         self.ignore_case = ignore_case
-        self.newline = not newline_safe
+        self.newline = self.across = not newline_safe
+        """Whether anything may match a newline, and whether `.` and `[^…]` may."""
         self.empty_ranges = dialect == "emacs"
         """Whether ranges whose end is before their beginning are empty, not wrong."""
         self.levels = [_Level(0)]
@@ -197,7 +200,7 @@ class _Parser:
                 self._add(self._bracket())
             elif character == ".":
                 self.position += 1
-                self._add(CharSet((), negated=True, newline=self.newline))
+                self._add(CharSet((), negated=True, newline=self.across))
             elif character == "*":
                 self.position += 1
                 self._repeat("*", 0, None)
@@ -453,7 +456,7 @@ class _Parser:
         if self.dialect in ("grep", "sed") and len(content) > 2 and content[0] == content[-1] == ":" and not classes:
             raise RegexError("character class syntax is [[:space:]], not [:space:]")
         self.position = position + 1
-        return CharSet(ranges, classes, negated=negated, newline=self.newline, ignore_case=self.ignore_case)
+        return CharSet(ranges, classes, negated=negated, newline=self.across if negated else self.newline, ignore_case=self.ignore_case)
 
     def _bracket_element(self, position: int, classes: list[str]) -> tuple[int, int]:
         """(code point, position after it); -1 for a class, which goes to `classes`."""

@@ -317,6 +317,8 @@ class Parser(Reader):
 
     def _compile(self, source: str, *, ignore_case: bool, multiline: bool) -> PosixRegex | None:
         """The pattern; None for an empty one, which means the last one used."""
+        if not source and (ignore_case or multiline):
+            raise self._error("cannot specify modifiers on empty regexp")
         if not source:
             return None
         source = with_characters(source)
@@ -330,6 +332,7 @@ class Parser(Reader):
                 extended=self.extended,
                 ignore_case=ignore_case,
                 newline_anchors=multiline and not self.null_lines,
+                within_lines=multiline,
                 dialect="sed",
                 bytewise=self.bytewise,
             )
