@@ -205,9 +205,12 @@ class Copier:
         except FileNotFoundError:
             return None
         except OSError as error:
-            if error.errno == errno.ELOOP and options.force:
-                return self.fs.stat(self.ctx.path(target), follow=False)
-            return error
+            if error.errno != errno.ELOOP or not options.force:
+                return error
+        try:
+            return self.fs.stat(self.ctx.path(target), follow=False)
+        except OSError:
+            return None  # what is wrong is told when the target is made
 
     def _settle(self, source: str, target: str, info: Stat, existing: Stat, *, follow: bool, operand: bool) -> bool | None:
         """Whether to replace what is at the target: None to leave it quietly, False after an error."""
@@ -315,20 +318,29 @@ class Copier:
     def _make_symbolic_link(self, source: str, target: str, existing: Stat | None) -> bool:
         path = self.ctx.path(target)
         here = posixpath.dirname(target)
-        if not source.startswith("/") and here not in ("", ".") and self.fs.realpath(self.ctx.path(here)) != self.fs.realpath(self.ctx.cwd):
+        if not source.startswith("/") and here not in ("", ".") and self._is_elsewhere(here):
             return self._refuse(f"{shown_name(target)}: can make relative symbolic links only in current directory")
-        if existing is not None and self.options.force:
-            self.fs.unlink(path)
         message = f"cannot create symbolic link {quote_always(target)} to {quote_always(source)}"
+        if existing is not None and self.options.force and not self._try(message, self.fs.unlink, path):
+            return False
         return self._try(message, self.fs.symlink, source, path)
+
+    def _is_elsewhere(self, directory: str) -> bool:
+        """Whether a directory is another than the current one; one that is not there is told about when the link is made."""
+        try:
+            return self.fs.realpath(self.ctx.path(directory)) != self.fs.realpath(self.ctx.cwd)
+        except OSError:
+            return False
 
     def _make_hard_link(self, source: str, target: str, existing: Stat | None, *, follow: bool) -> bool:
         path, origin = self.ctx.path(target), self.ctx.path(source)
-        if existing is not None and (self.options.force or self.options.interactive == "ask"):
-            self.fs.unlink(path)
+        message = f"cannot create hard link {quote_always(target)} to {quote_always(source)}"
+        replaces = existing is not None and (self.options.force or self.options.interactive == "ask")
+        if replaces and not self._try(message, self.fs.unlink, path):
+            return False
         if follow:
             origin = self.fs.realpath(origin)
-        return self._try(f"cannot create hard link {quote_always(target)} to {quote_always(source)}", self.fs.link, origin, path)
+        return self._try(message, self.fs.link, origin, path)
 
     # content
 
@@ -373,9 +385,13 @@ class Copier:
             return self.fs.open(path, mode, permissions=permissions)
         except OSError as error:
             failure = error
-        if self.options.force and existing is not None:
+        if self.options.force and (existing is not None or failure.errno == errno.ELOOP):
             try:
                 self.fs.unlink(path)
+            except OSError as error:
+                self._fail(f"cannot remove {quote_always(target)}", error)
+                return None
+            try:
                 if self.options.verbose:
                     self._say(f"removed {quote_always(target)}")
                 return self.fs.open(path, mode, permissions=permissions)

@@ -95,6 +95,8 @@ def _name_in(directory: str, source: str) -> str:
 
 
 def _read_options(ctx: CommandContext, args: Arguments) -> CopyOptions:
+    if args.last("interactive", "no-clobber") == "no-clobber" and args.last("backup", "b", "suffix"):
+        raise UsageError("options --backup and --no-clobber are mutually exclusive")
     options = CopyOptions(Backups(ctx, args))
     archive = args.flag("archive")
     options.recursive = archive or args.flag("recursive")
@@ -107,8 +109,6 @@ def _read_options(ctx: CommandContext, args: Arguments) -> CopyOptions:
     options.update = args.flag("update")
     options.verbose = args.flag("verbose")
     options.interactive = {"interactive": "ask", "no-clobber": "never"}.get(args.last("interactive", "no-clobber") or "", "")
-    if options.interactive == "never" and options.backups:
-        raise UsageError("options --backup and --no-clobber are mutually exclusive")
     if options.hard_link and options.symbolic_link:
         raise UsageError("cannot make both hard and symbolic links")
     options.clone, sparse = _read_sharing(args)

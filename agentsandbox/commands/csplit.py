@@ -124,18 +124,22 @@ class _Splitter:
 
         self.name = name
 
-    def write(self, end: int) -> None:
-        """Write the lines up to `end` to the next file."""
-        data = b"".join(self.lines[self.at : end])
-        self.at = max(self.at, end)
-        if not data and self.elide:
-            return
+    def make(self, data: bytes) -> None:
+        """Make the next file."""
         name = self.name(len(self.made))
         try:
             self.ctx.fs.write_bytes(self.ctx.path(name), data, permissions=0o666 & ~self.ctx.umask)
         except OSError as error:
             raise CommandError(describe_os_error(error, shown_name(name))) from None
         self.made.append(name)
+
+    def write(self, end: int) -> None:
+        """Write the lines up to `end` to the next file."""
+        data = b"".join(self.lines[self.at : end])
+        self.at = max(self.at, end)
+        if not data and self.elide:
+            return
+        self.make(data)
         if not self.quiet:
             self.ctx.print(str(len(data)))
 
@@ -160,8 +164,7 @@ class _Splitter:
     def _at_line(self, pattern: _Pattern, turn: int) -> bool:
         wanted = pattern.line * (turn + 1) - 1
         if not self.lines and not turn and not self.suppress:
-            name = self.name(len(self.made))
-            self.ctx.fs.write_bytes(self.ctx.path(name), b"", permissions=0o666 & ~self.ctx.umask)
+            self.make(b"")
             raise _DisappearedError("input disappeared")
         is_empty = self.at >= len(self.lines)
         self.write(min(wanted, len(self.lines)))
@@ -278,10 +281,11 @@ def csplit(ctx: CommandContext, args: Arguments) -> int:
             raise ctx.stdin.input_error() if name == "-" else IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
         splitter.lines = _lines(read_all(ctx.budget, source))
     except (InputError, IsADirectoryError) as error:
+        splitter.make(b"")
         if not args.flag("quiet") and not args.flag("elide-empty-files"):
             ctx.print("0")
-        if args.flag("keep-files"):
-            ctx.fs.write_bytes(ctx.path(splitter.name(0)), b"", permissions=0o666 & ~ctx.umask)
+        if not args.flag("keep-files") or args.flag("elide-empty-files"):
+            ctx.fs.unlink(ctx.path(splitter.name(0)))
         raise CommandError(f"read error: {error.strerror}") from None
     try:
         for pattern in patterns:

@@ -14,6 +14,7 @@ from agentsandbox.commands._programs import find_problem
 from agentsandbox.commands._quoting import quote, quote_always
 from agentsandbox.commands._targets import check_directory, directory_given, name_in, split_operands
 from agentsandbox.errors import CommandError, UsageError
+from agentsandbox.fs.base import os_error
 from agentsandbox.languages.modes import compile_mode
 from agentsandbox.languages.owners import Owners
 
@@ -67,11 +68,14 @@ def install(ctx: CommandContext, args: Arguments) -> int:
             raise CommandError("target directory not allowed when installing a directory")
         if not args.operands:
             raise UsageError("missing file operand")
+        if args.flag("no-target-directory") and len(args.operands) > 2:
+            raise UsageError(f"extra operand {quote_always(args.operands[2])}")
         change, foreign = _read_mode(args), _is_foreign(ctx, args)
         for name in args.operands:
             ctx.budget.step()
             _install_directory(ctx, name, change(0, _DIRECTORY), foreign=foreign, verbose=args.flag("verbose"))
         return ctx.status
+    backups = Backups(ctx, args)
     sources, target, into = _split(ctx, args)
     change = _read_mode(args)
     if args.flag("strip-program") and not args.flag("strip"):
@@ -81,10 +85,12 @@ def install(ctx: CommandContext, args: Arguments) -> int:
             raise UsageError(f"options --compare (-C) and --{other} are mutually exclusive")
     foreign = _is_foreign(ctx, args)
     if args.flag("D"):
-        parents = target if into else posixpath.dirname(strip_slashes(target))
+        parents = posixpath.dirname(strip_slashes(target))
+        if into:
+            parents = "" if ctx.fs.is_dir(ctx.path(target)) else target
         if parents and not _make_directories(ctx, parents, verbose=args.flag("verbose"), shown=quote_always):
             return 1
-    copier = _make_copier(ctx, args)
+    copier = _make_copier(ctx, args, backups)
     for source in sources:
         ctx.budget.step()
         place = name_in(target, source) if into else target
@@ -127,7 +133,7 @@ def _may_be_made(ctx: CommandContext, name: str) -> bool:
 
 
 def _install_directory(ctx: CommandContext, name: str, mode: int, *, foreign: bool, verbose: bool) -> None:
-    if not _make_directories(ctx, name, verbose=verbose, shown=quote, dangling=True):
+    if not _make_directories(ctx, name, verbose=verbose, shown=quote, operand=True):
         return
     if foreign:
         ctx.warn(f"cannot change owner and permissions of {quote(name)}: Operation not permitted")
@@ -142,8 +148,8 @@ def _is_missing(ctx: CommandContext, source: str) -> bool:
     return not source or not ctx.fs.is_file(ctx.path(source))
 
 
-def _make_copier(ctx: CommandContext, args: Arguments) -> Copier:
-    options = CopyOptions(Backups(ctx, args))
+def _make_copier(ctx: CommandContext, args: Arguments, backups: Backups) -> Copier:
+    options = CopyOptions(backups)
     options.remove_destination = not options.backups
     options.preserve_times = args.flag("preserve-timestamps")
     options.verbose = args.flag("verbose")
@@ -191,8 +197,8 @@ def _is_equal(ctx: CommandContext, source: str, target: str, mode: int) -> bool:
         return False
 
 
-def _make_directories(ctx: CommandContext, name: str, *, verbose: bool, shown: Callable[[str], str], dangling: bool = False) -> bool:
-    """Make a directory and its missing parents; false after an error. A `dangling` link may stand for the last of them."""
+def _make_directories(ctx: CommandContext, name: str, *, verbose: bool, shown: Callable[[str], str], operand: bool = False) -> bool:
+    """Make a directory, which may be an operand itself, and its missing parents; false after an error."""
     if not name:
         ctx.warn(f"cannot create directory {shown(name)}: {os.strerror(errno.ENOENT)}")
         return False
@@ -201,22 +207,31 @@ def _make_directories(ctx: CommandContext, name: str, *, verbose: bool, shown: C
     for number, part in enumerate(parts, 1):
         here = join(here, part) if here else part
         path = ctx.path(here)
-        if ctx.fs.is_dir(path):
-            continue
-        last = number == len(parts)
+        last = operand and number == len(parts)
         try:
+            if ctx.fs.is_dir(path):
+                if not last and not ctx.fs.access(path, os.X_OK):
+                    raise os_error(errno.EACCES)
+                continue
             ctx.fs.mkdir(path, 0o755)
         except OSError as error:
-            exists = ctx.fs.exists(path)
-            if error.errno == errno.EEXIST and last and dangling and not exists:
-                return True
-            blocked = error.errno == errno.EEXIST and exists and not last
-            reason = os.strerror(errno.ENOTDIR) if blocked else describe_os_error(error, "")
-            ctx.warn(f"cannot create directory {shown(here)}: {reason}")
+            if last and not ctx.fs.exists(path) and not name.endswith("/"):
+                return True  # that is told when the permissions are set
+            reason = error if last or error.errno != errno.EEXIST else _what_is_there(ctx, path)
+            ctx.warn(f"cannot create directory {shown(name if last else here)}: {describe_os_error(reason, '')}")
             return False
         if verbose:
             ctx.print(f"{ctx.name}: creating directory {quote_always(name if last else here)}")
     return True
+
+
+def _what_is_there(ctx: CommandContext, path: str) -> OSError:
+    """Why a name that is taken is no directory to go into."""
+    try:
+        ctx.fs.stat(path)
+    except OSError as error:
+        return error if error.errno == errno.ELOOP else os_error(errno.EEXIST)
+    return os_error(errno.ENOTDIR)
 
 
 def _is_foreign(ctx: CommandContext, args: Arguments) -> bool:

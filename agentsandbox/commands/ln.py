@@ -65,7 +65,7 @@ class _Linker:
             if kept is None:
                 return
             backup = kept
-        self._make(text, source, target, backup, replace=existing is not None and not backup)
+        self._make(text, source, target, backup, replace=existing is not None)
 
     def _keep(self, source: str, target: str, info: Stat | None, existing: Stat) -> str | None:
         """See to it that what is at the target may go: the name of its backup, None to leave it all."""
@@ -90,7 +90,7 @@ class _Linker:
 
     def _is_same(self, source: str, target: str, info: Stat | None, existing: Stat) -> bool:
         """Whether the target is the source itself; with a backup of it, a symbolic link in its place will do."""
-        if (self.backups and self.symbolic) or self.replace == "interactive":
+        if (self.backups and self.symbolic) or (self.replace == "interactive" and not self.backups):
             return False
         fs, ctx = self.ctx.fs, self.ctx
         try:
@@ -105,7 +105,7 @@ class _Linker:
         kind = "symbolic" if self.symbolic else "hard"
         try:
             path = ctx.path(target)
-            if replace:
+            if replace and ctx.fs.exists(path, follow=False):
                 ctx.fs.unlink(path)
             if self.symbolic:
                 ctx.fs.symlink(text, path)

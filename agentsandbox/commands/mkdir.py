@@ -94,6 +94,9 @@ def _make_with_parents(ctx: CommandContext, name: str, mode: _Mode | None, verbo
         here = f"{here}{part}" if here in ("", "/") else f"{here}/{part}"
         path = ctx.path(here)
         if ctx.fs.is_dir(path):
+            if not last and not ctx.fs.access(path, os.X_OK):
+                ctx.warn(f"cannot create directory {quote(here)}: {os.strerror(errno.EACCES)}")
+                return
             continue
         if ctx.fs.exists(path, follow=False):
             shown = name if last else here

@@ -30,12 +30,14 @@ class _Mover:
         self.update = args.flag("update")
         self.verbose = args.flag("verbose")
         self._made: set[int] = set()
-        if self.backups and self.interactive == "no-clobber":
+        if self.interactive == "no-clobber" and args.last("backup", "b", "suffix"):
             raise UsageError("options --backup and --no-clobber are mutually exclusive")
 
     def move(self, source: str, target: str, given: str) -> None:
         """Move a source, which may have been given with slashes at its end, to the target."""
         fs, ctx = self.ctx.fs, self.ctx
+        if self.interactive == "no-clobber" and source.endswith("/") and self._is_taken(source, target):
+            return
         try:
             info = fs.stat(ctx.path(source), follow=False)
         except OSError as error:
@@ -59,6 +61,15 @@ class _Mover:
                     ctx.warn(f"cannot backup {quote_always(target)}: {describe_os_error(error, '')}")
                     return
         self._rename(source, target, given, info, backup)
+
+    def _is_taken(self, source: str, target: str) -> bool:
+        """Whether what is no directory may not take a name, which is found out before the slash at its own end."""
+        fs, ctx = self.ctx.fs, self.ctx
+        try:
+            info = fs.stat(ctx.path(strip_slashes(source)), follow=False)
+            return not info.is_dir and fs.exists(ctx.path(strip_slashes(target)), follow=False)
+        except OSError:
+            return False
 
     def _settle(self, source: str, target: str, info: Stat, existing: Stat) -> bool:
         """Whether to go on although there is something at the target."""

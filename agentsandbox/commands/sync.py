@@ -28,8 +28,8 @@ def sync(ctx: CommandContext, args: Arguments) -> int:
     if args.flag("data") and not args.operands:
         raise CommandError("--data needs at least one argument")
     for name in args.operands:
-        path = ctx.path(name)
         try:
+            path = ctx.path(name)
             ctx.fs.stat(path)
             if not ctx.fs.access(path, os.R_OK) and (ctx.fs.is_dir(path) or not ctx.fs.access(path, os.W_OK)):
                 raise os_error(errno.EACCES)

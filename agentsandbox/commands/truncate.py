@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 import re
 
 from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
@@ -45,9 +46,12 @@ def truncate(ctx: CommandContext, args: Arguments) -> int:
     base: int | None = None
     if reference is not None:
         try:
-            base = ctx.fs.stat(ctx.path(reference)).size
+            info = ctx.fs.stat(ctx.path(reference))
         except OSError as error:
             raise CommandError(f"cannot stat {quote_always(reference)}: {describe_os_error(error, '')}") from None
+        if info.is_dir and not ctx.fs.access(ctx.path(reference), os.R_OK):
+            raise CommandError(f"cannot get the size of {quote_always(reference)}: {os.strerror(errno.EACCES)}")
+        base = info.size
         if text is None:
             how = "+"
     for name in args.operands:
