@@ -15,7 +15,7 @@ from agentsandbox.expansion.errors import ExpansionError
 from agentsandbox.interpreter.failures import command_failed, expansion_failed
 from agentsandbox.interpreter.substitutions import WORDS, finish_process_substitutions
 from agentsandbox.streams import BytesReader, Null, Stream, encode
-from agentsandbox.syntax.nodes import HereDocument, Redirection
+from agentsandbox.syntax.nodes import CommandSubstitution, HereDocument, Redirection, Unreadable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -337,9 +337,12 @@ def _duplicate(node: Redirection) -> Apply:
 def _here_document(node: Redirection, document: HereDocument) -> Apply:
     text = WORDS.string(document.body)
     place = _place(node, 0)
+    is_unreadable = any(isinstance(part, CommandSubstitution) and isinstance(part.body, Unreadable) for part in document.body.parts)
 
     def apply(shell: Shell, table: Table, opened: list[Stream]) -> None:
         stream = BytesReader(encode(text(shell)))
+        if is_unreadable:  # which has been told
+            raise ExpansionError("", fatal=False)
         opened.append(stream)
         place(shell, table, stream)
 

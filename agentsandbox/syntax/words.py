@@ -497,8 +497,10 @@ class WordReader(BracedReader):
                     self._dollar(HERE)
             except ShellSyntaxError as error:
                 substitution = body.find("$(", opening.start())
-                if error.message.endswith(("`)'", "`\"'")) and 0 <= substitution != body.find("$((", opening.start()):
-                    return CommandSubstitution(Unreadable(error.message, error.line, error.source_line))
+                if 0 <= substitution != body.find("$((", opening.start()):
+                    below = error.line - self.line_at(substitution)
+                    shown = None if error.source_line is None else body[substitution + 2 :].split("\n")[below]
+                    return CommandSubstitution(Unreadable(error.message, self.first_line + below, shown))  # as if it began the body
                 return Parameter("", operator="bad", operands=(Word((), _without_end(body, opening)),))
 
 
