@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import posixpath
 import stat as stat_module
@@ -70,14 +71,18 @@ def compare_member(ctx: CommandContext, archive: ArchiveReader, member: Member, 
         if member.kind == "hard":
             target = ctx.fs.stat(posixpath.join(directory, member.link), follow=False)
             differences = [] if info.ino == target.ino else [f"Not linked to {show(member.link)}"]
+        elif member.kind == "link" and not info.is_link:
+            ctx.warn(f"{show_in_message(member.name)}: Cannot readlink: {os.strerror(errno.EINVAL)}", 2)
+            archive.failed = True
+            return
         else:
             differences = _differences(ctx, archive, member, path, info)
     except OSError as error:
         if member.kind == "rest":
             archive.begin_content(0)  # what is not skipped is no header
-        ctx.warn(
-            f"{show_in_message(member.name.rstrip('/') or '/')}: Warning: Cannot stat: {os.strerror(error.errno or 5)}", max(ctx.status, 1)
-        )
+        failed = "readlink" if member.kind == "link" else "stat"
+        name = show_in_message(member.name.rstrip("/") or "/")
+        ctx.warn(f"{name}: Warning: Cannot {failed}: {os.strerror(error.errno or 5)}", max(ctx.status, 1))
         return
     for difference in differences:
         ctx.print(f"{show_in_message(member.name.rstrip('/') or '/')}: {difference}")

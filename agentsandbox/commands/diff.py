@@ -152,7 +152,10 @@ def rules_from(ctx: CommandContext, args: Arguments, tab_size: int) -> Rules:
         raise CommandError("too many file label options", 2)
     patterns = args.values("exclude")
     for name in args.values("exclude-from"):
-        patterns.extend(decode(line) for line in ctx.open_input(name).read().splitlines() if line)
+        try:
+            patterns.extend(decode(line) for line in ctx.open_input(name).read().splitlines() if line)
+        except OSError as error:
+            raise CommandError(f"{name}: {error.strerror}", 2) from None
     compiled = [compile_glob(pattern, ignore_case=rules.ignore_name_case, extglob=False) for pattern in patterns]
     rules.excluded = lambda name: any(pattern.match(name) for pattern in compiled)
     return rules

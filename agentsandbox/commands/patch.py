@@ -186,6 +186,7 @@ class _Job(PatchTalk):
         options = self.options
         lines = split_lines(original, self.ctx.budget)
         application = Application(lines, self.ctx.budget, ignore_blanks=options.ignore_blanks, symbol=options.symbol)
+        application.creates = bool(original) and not options.merge and self._absent(old=True)
         for number, hunk in enumerate(self.patch.hunks, 1):
             self.say_cut(hunk.cut)
             self._take(application, hunk.reversed() if self.reverse else hunk, number)

@@ -32,6 +32,8 @@ class Application:
         """How far hunks so far stood from where they should."""
         self.growth = 0
         """How many lines the output has more than the input."""
+        self.creates = False
+        """Whether the patch is for a file that is not there, though this one is: what has no old lines fits nowhere."""
 
     def _fits(self, pattern: list[bytes], where: int, prefix: int, suffix: int) -> bool:
         """Whether the pattern stands at `where`, but for lines of context at its ends."""
@@ -47,7 +49,7 @@ class Application:
         pattern = hunk.old_lines()
         guess = hunk.old_start + self.offset
         if not pattern:
-            return guess
+            return 0 if self.creates else guess
         if self.ignore_blanks:
             pattern = [squeezed(line) for line in pattern]
         leading, trailing = hunk.leading(), hunk.trailing()
