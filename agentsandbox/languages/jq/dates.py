@@ -75,6 +75,8 @@ def _fields(value: Value, message: str) -> list[int]:
     """The whole numbers of a broken down time, zeros for what is missing."""
     if not isinstance(value, ARRAYS) or not all(is_number(item) for item in value[:8]):
         raise JqError(message)
+    if any(item != item for item in value[:8]):
+        raise JqError(message)
     if any(not abs(to_float(item)) < 2**31 for item in value[:8]):
         raise JqError("invalid gmtime representation")
     found = [math.floor(item) if at == 5 else int(item) for at, item in enumerate(value[:8])]
@@ -84,8 +86,13 @@ def _fields(value: Value, message: str) -> list[int]:
 def _mktime(machine: Machine, value: Value) -> Value:
     if not isinstance(value, ARRAYS):
         raise JqError("mktime requires array inputs")
-    year, month, day, hour, minute, second, _weekday, _yearday = _fields(value, "mktime requires parsed datetime inputs")
-    return number(float(_days_from_epoch(year, month, day) * 86400 + hour * 3600 + minute * 60 + second))
+    return number(float(_seconds(_fields(value, "mktime requires parsed datetime inputs"))))
+
+
+def _seconds(fields: list[int]) -> int:
+    """Seconds since the epoch; numbers beyond their range count on."""
+    year, month, day, hour, minute, second, _weekday, _yearday = fields
+    return _days_from_epoch(year, month, day) * 86400 + hour * 3600 + minute * 60 + second
 
 
 # printing
@@ -191,7 +198,8 @@ def _strftime(name: str, zone: str) -> Callable[[Machine, Value, Value], Value]:
         if not isinstance(format, str):
             raise JqError(f"{name}/1 requires a string format")
         machine.budget.charge(len(format) * 500)
-        return _format_time(_fields(value, f"{name}/1 requires parsed datetime inputs"), format, zone)
+        seconds = _seconds(_fields(value, f"{name}/1 requires parsed datetime inputs"))
+        return _format_time([int(field) for field in _broken_down(float(seconds))], format, zone)
 
     return format_time
 
@@ -388,7 +396,8 @@ def _strptime(machine: Machine, value: Value, format: Value) -> Value:
         reader.read(format)
         return reader.result()
     except ValueError:
-        raise JqError(f'date "{value}" does not match format "{format}"') from None
+        shown = value.partition("\0")[0]  # a string of C
+        raise JqError(f'date "{shown}" does not match format "{format}"') from None
 
 
 DATES: dict[str, Callable[..., Value]] = {

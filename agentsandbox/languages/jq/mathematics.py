@@ -42,8 +42,14 @@ def _of_arguments(function: Callable[..., float]) -> Callable[..., Value]:
 
 
 def _whole(function: Callable[[float], float]) -> Callable[[float], float]:
-    """A rounding that leaves infinities and nan as they are."""
-    return lambda value: value if math.isinf(value) or value != value else function(value)
+    """A rounding that leaves infinities and nan as they are, and zeros their sign."""
+
+    def rounded(value: float) -> float:
+        if math.isinf(value) or value != value:
+            return value
+        return function(value) or math.copysign(0.0, value)
+
+    return rounded
 
 
 def _round(value: float) -> float:
@@ -161,7 +167,7 @@ _ONE: dict[str, Callable[[float], float]] = {
     "significand": _significand,
     "gamma": _lgamma,
     "lgamma": _lgamma,
-    "tgamma": math.gamma,
+    "tgamma": lambda value: math.copysign(math.inf, value) if value == 0 else math.gamma(value),
     "erf": math.erf,
     "erfc": math.erfc,
     "sin": math.sin,

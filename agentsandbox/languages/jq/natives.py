@@ -40,7 +40,9 @@ def _length(machine: Machine, value: Value) -> Value:
     if value is None:
         return 0
     if is_number(value):
-        return _absolute(machine, value)
+        if value:
+            return _absolute(machine, value)
+        return Literal(0.0, value.text.lstrip("-")) if type(value) is Literal else 0
     raise JqError(f"{describe(value)} has no length")
 
 
@@ -118,7 +120,8 @@ def _fromjson(machine: Machine, value: Value) -> Value:
     try:
         return parse_one(value)
     except JsonError as error:
-        raise JqError(f"{error} (while parsing '{value}')") from None
+        shown = value.partition("\0")[0]  # a string of C
+        raise JqError(f"{error} (while parsing '{shown}')") from None
 
 
 _NUMERIC = re.compile(r"[+-]?(?:(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|nan|NaN|inf|Infinity)")

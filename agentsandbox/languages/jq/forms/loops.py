@@ -173,13 +173,15 @@ def _range(compiler: Compiler, start: Code, end: Code) -> Code:
             return range(low, high)
         if not (is_number(low) and is_number(high)):
             raise JqError("Range bounds must be numeric")
-        return steps(to_float(low), to_float(high))
+        return steps(low, to_float(high))
 
-    def steps(here: float, high: float) -> Iterator[Value]:
-        while here < high:
+    def steps(low: Value, high: float) -> Iterator[Value]:
+        here = to_float(low)
+        if here < high:
+            yield low
+        while (here := here + 1) < high:
             budget.step()
             yield number(here)
-            here += 1
 
     first, last = start.sure, end.sure
     if first is not None and last is not None:
