@@ -38,11 +38,12 @@ _CLASSES = {
 class ByteSet:
     """A parsed string: parts of bytes, some of them a class or a `[c*]` that takes up what is missing."""
 
-    __slots__ = ("ends_with_class", "fills", "has_class", "other_classes", "parts")
+    __slots__ = ("ends_with_class", "equivalents", "fills", "has_class", "other_classes", "parts")
 
     def __init__(self) -> None:
         self.parts: list[tuple[str, bytes]] = []  # kind: bytes, fill, upper, lower, class
         self.fills = 0
+        self.equivalents = 0
         self.has_class = False
         self.other_classes = False
         self.ends_with_class = False
@@ -65,18 +66,15 @@ class ByteSet:
         missing = max(0, length - len(self.content()))
         self.parts = [("bytes", found * missing) if kind == "fill" else (kind, found) for kind, found in self.parts]
 
-    def align_cases(self, second: ByteSet, source: bytes, *, truncate: bool) -> tuple[bytes, bytes]:
+    def align_cases(self, second: ByteSet, source: bytes) -> tuple[bytes, bytes]:
         """(from, to), where classes of upper and lower case in both strings stand opposite each other."""
-        target = second.content()
         starts = self._case_starts()
-        if len(second._case_starts()) > len(starts):
-            raise CommandError("misaligned [:upper:] and/or [:lower:] construct")
         for start in second._case_starts():
+            if start > len(source):
+                break
             if start not in starts:
-                if start >= len(source) or (truncate and start >= len(target)):
-                    break
                 raise CommandError("misaligned [:upper:] and/or [:lower:] construct")
-        return source, target
+        return source, second.content()
 
     def _case_starts(self) -> dict[int, str]:
         starts = {}
@@ -169,6 +167,7 @@ def _bracket(units: list[tuple[int, bool]], at: int, found: ByteSet) -> int:
                 found.add(name if name in ("upper", "lower") else "class", _CLASSES[inside])
                 return end + 2
             if kind[0] == 61 and len(inside) == 1:
+                found.equivalents += 1
                 found.add("bytes", inside)
                 return end + 2
             if not _repeat_follows(units, at):

@@ -38,6 +38,8 @@ def _operands(args: Arguments, *, delete: bool, squeeze: bool) -> list[str]:
 
 def _translation(first: ByteSet, second: ByteSet, *, complement: bool, truncate: bool) -> tuple[bytes, bytes]:
     """(from, to) of equal length."""
+    if second.equivalents:
+        raise CommandError("[=c=] expressions may not appear in string2 when translating")
     if second.other_classes:
         raise CommandError("when translating, the only character classes that may appear in\nstring2 are 'upper' and 'lower'")
     source = bytes([byte for byte in range(256) if byte not in first.content()]) if complement else first.content()
@@ -45,7 +47,7 @@ def _translation(first: ByteSet, second: ByteSet, *, complement: bool, truncate:
     if complement:
         target = second.content()
     else:
-        source, target = first.align_cases(second, source, truncate=truncate)
+        source, target = first.align_cases(second, source)
     if not truncate and source and not target:
         raise CommandError("when not truncating set1, string2 must be non-empty")
     even = len(set(target)) == 1 and not (truncate and len(target) < len(source))

@@ -346,8 +346,8 @@ class _DumpReader:
         self._position += len(data)
 
     def _go_to(self, address: int) -> None:
-        """Go to an address; gaps are filled with NUL where the output cannot seek."""
-        wanted = address + self._base
+        """Go to an address, a number of 64 bits with a sign; gaps are filled with NUL where the output cannot seek."""
+        wanted = (address + self._base + 2**63) % 2**64 - 2**63
         if wanted == self._position:
             return
         if hasattr(self._out, "seek"):
