@@ -287,8 +287,8 @@ class Command:
     """A command as the table knows it. `raw` commands parse their own words: `args.operands` holds them all."""
 
     __slots__ = (
-        "_parser", "advice", "digits", "function", "hint", "late", "name", "permute", "raw", "rewrite", "summary", "tells_release", "usage",
-        "usage_status", "values",
+        "_parser", "advice", "check", "digits", "function", "hint", "late", "name", "permute", "raw", "rewrite", "summary",
+        "tells_release", "usage", "usage_status", "values",
     )  # fmt: skip
 
     def __init__(
@@ -306,10 +306,12 @@ class Command:
         late: bool = False,
         advice: Callable[[CommandContext, UsageError], None] | None = None,
         values: Mapping[str, Callable[[str], object]] | None = None,
+        check: Callable[[Sequence[tuple[str, str | None]]], object] | None = None,
     ) -> None:
         self.name = name
         self.advice = advice
         self.values = values
+        self.check = check
         self.hint = hint
         self.late = late
         self.function = function
@@ -335,6 +337,7 @@ class Command:
                 digits=self.digits,
                 usage_status=self.usage_status,
                 values=self.values,
+                check=self.check,
             )
         return self._parser
 
@@ -509,6 +512,7 @@ def command(
     late: bool = False,
     advice: Callable[[CommandContext, UsageError], None] | None = None,
     values: Mapping[str, Callable[[str], object]] | None = None,
+    check: Callable[[Sequence[tuple[str, str | None]]], object] | None = None,
 ) -> Callable[[Function], Command]:
     """Make a function the command `name`.
 
@@ -522,13 +526,14 @@ def command(
     late          what it prints is held back as by C's stdio: its messages come first.
     advice        called with an error in the options, whose message it may add to.
     values        by the key of an option a function that reads its value, for the error it raises (see `usage`).
+    check         called with the options so far after each word, for the error it raises where they contradict each other.
     """
 
     def decorate(function: Function) -> Command:
         text = textwrap.dedent(usage).strip("\n") + "\n"
         return Command(
             name, function, text, raw=raw, permute=permute, digits=digits, usage_status=usage_status, rewrite=rewrite, hint=hint, late=late,
-            advice=advice, values=values,
+            advice=advice, values=values, check=check,
         )  # fmt: skip
 
     return decorate

@@ -14,7 +14,8 @@ Forms in the text, at the start of an indented line:
 
 An option is known by its first long spelling, or by its letter if it has none. Values that a command gives a function for
 are read as they come: what is wrong with one is told before anything that stands behind it, and also where a later one counts.
-A function under the key with a dash before it reads the value of the option that is given by its letter.
+A function under the key with a dash before it reads the value of the option that is given by its letter. One more function
+may check whether the options so far can stand together.
 """
 
 from __future__ import annotations
@@ -119,7 +120,7 @@ def parse_usage(text: str) -> list[Option]:
 class OptionParser:
     """Parses a command's words by its usage text."""
 
-    __slots__ = ("_parsed", "_wrong", "digits", "long", "name", "permute", "short", "usage_status", "values")
+    __slots__ = ("_parsed", "_wrong", "check", "digits", "long", "name", "permute", "short", "usage_status", "values")
 
     def __init__(
         self,
@@ -130,9 +131,11 @@ class OptionParser:
         digits: str | None = None,
         usage_status: int = 1,
         values: Mapping[str, Callable[[str], object]] | None = None,
+        check: Callable[[Sequence[tuple[str, str | None]]], object] | None = None,
     ) -> None:
         self.name = name
         self.values = values
+        self.check = check
         self.short: dict[str, Option] = {}
         self.long: dict[str, Option] = {}
         self.permute = permute
@@ -199,6 +202,8 @@ class OptionParser:
                 position = self._cluster_of_digits(word, words, position, given)
             else:
                 position = self._cluster(word[1:], words, position, given)
+            if self.check is not None and len(given) > read:
+                self.check(given)
             if self.values is not None and len(given) > read:
                 self._read_values(self.values, given[read:], "" if word.startswith("--") else "-")
                 read = len(given)

@@ -31,7 +31,9 @@ _WHEN = (("always", "yes", "force"), ("never", "no", "none"), ("auto", "tty", "i
 _INDICATORS = (("none",), ("slash",), ("file-type",), ("classify",))
 _QUOTING = tuple((name,) for name in STYLES)
 _LONG = frozenset(("l", "g", "o", "numeric-uid-gid", "full-time"))
-_NUMBER = re.compile(r"\s*\+?(0[xX][0-9a-fA-F]{1,15}|0[0-7]{0,20}|[1-9][0-9]{0,17})\Z", re.ASCII)
+_NUMBER = re.compile(r"\s*\+?(0[xX][0-9a-fA-F]+|0[0-7]*|[1-9][0-9]*)\Z", re.ASCII)
+_DIGITS, _LARGEST = 40, 2**63 - 1
+_IN_COLUMNS = ("vertical", "horizontal", "commas")
 _RECENT = 31556952 // 2
 """Half a Gregorian year: older files are shown with their year."""
 _STYLES = {
@@ -40,6 +42,30 @@ _STYLES = {
     "iso": ("%Y-%m-%d ", "%m-%d %H:%M"),
     "locale": ("%b %e  %Y", "%b %e %H:%M"),
 }
+
+
+def _number(text: str) -> int | None:
+    """A whole number in decimal, octal or hexadecimal; None for anything else."""
+    found = _NUMBER.match(text)
+    if found is None:
+        return None
+    digits = found[1][:_DIGITS]
+    return int(digits, 16 if digits[:2] in ("0x", "0X") else 8 if digits[0] == "0" else 10)
+
+
+def _width(text: str) -> int:
+    number = _number(text)
+    if number is None:
+        raise CommandError(f"invalid line width: {quote(text)}", 2)
+    return 0 if number > _LARGEST else number
+
+
+def _tab(text: str) -> int:
+    number = _number(text)
+    if number is None or number > _LARGEST:
+        large = "" if number is None else ": Value too large for defined data type"
+        raise CommandError(f"invalid tab size: {quote(text)}{large}", 2)
+    return number
 
 
 READERS: dict[str, Callable[[str], object]] = {
@@ -51,9 +77,9 @@ READERS: dict[str, Callable[[str], object]] = {
     "indicator-style": choice_of("--indicator-style", _INDICATORS),
     "quoting-style": choice_of("--quoting-style", _QUOTING),
     "sort": choice_of("--sort", _SORTS),
-    "tabsize": lambda text: _number(text, 8, "tab size"),
+    "tabsize": _tab,
     "time": choice_of("--time", _TIMES),
-    "width": lambda text: _number(text, 80, "line width"),
+    "width": _width,
 }
 """What reads the values of options that may be wrong, in the order of the words."""
 
@@ -93,10 +119,10 @@ class Options:
         self.sizes, self.block_sizes = self._choose_sizes(ctx, args)
         self.formats = self._choose_time_style(ctx, args)
         self.now = ctx.host.clock()
-        self.line = _columns(ctx, args)
+        self.colors = self._choose_colors(ctx, args)
+        self.line = self._choose_width(ctx, args)
         if self.form in ("single-column", "commas") or (self.form != "long" and not self.line):
             self.aligns_quotes = False
-        self.colors = self._choose_colors(ctx, args)
         self.hyperlink = False
         """Whether names are links to the files, as some terminals follow them."""
         for key, value in args.given:
@@ -106,7 +132,7 @@ class Options:
         """Whether to say where in the output the names are, for an editor of directories."""
         if self.dired and self.end == "\0":
             raise CommandError("--dired and --zero are incompatible", 2)
-        self.tab = _number(args.value("tabsize"), 8, "tab size")
+        self.tab = self._choose_tab(ctx, args)
         if self.colors is not None:
             self.tab = 0
         self._patterns = [compile_glob(text, period=True, extglob=False) for text in args.values("ignore")]
@@ -264,6 +290,32 @@ class Options:
                 colors = False
         return Colors(ctx.env) if colors and knows_colors(ctx.env) else None
 
+    def _choose_width(self, ctx: CommandContext, args: Arguments) -> int:
+        given = args.value("width")
+        if given is not None:
+            return _width(given)
+        text = ctx.env.get("COLUMNS", "")
+        if not text or (self.form not in _IN_COLUMNS and self.colors is None):
+            return 80
+        number = _number(text)
+        if number is None:
+            ctx.warn(f"ignoring invalid width in environment variable COLUMNS: {quote(text)}", ctx.status)
+            return 80
+        return 0 if number > _LARGEST else number
+
+    def _choose_tab(self, ctx: CommandContext, args: Arguments) -> int:
+        given = args.value("tabsize")
+        if given is not None:
+            return _tab(given)
+        text = ctx.env.get("TABSIZE")
+        if text is None or self.form not in _IN_COLUMNS:
+            return 8
+        number = _number(text)
+        if number is None or number > _LARGEST:
+            ctx.warn(f"ignoring invalid tab size in environment variable TABSIZE: {quote(text)}", ctx.status)
+            return 8
+        return number
+
     def _choose_dereference(self, args: Arguments) -> str:
         """Which operands that are links are followed: "all", "directories" or "none"."""
         given = args.last("dereference", "dereference-command-line", "dereference-command-line-symlink-to-dir")
@@ -272,20 +324,3 @@ class Options:
         if self.directory or self.indicators == "classify" or self.form == "long":
             return "none"
         return "directories"
-
-
-def _number(text: str | None, default: int, what: str) -> int:
-    if text is None:
-        return default
-    found = _NUMBER.match(text)
-    if found is None:
-        raise CommandError(f"invalid {what}: {quote(text)}", 2)
-    return int(found[1], 16 if found[1][:2] in ("0x", "0X") else 8 if found[1][0] == "0" else 10)
-
-
-def _columns(ctx: CommandContext, args: Arguments) -> int:
-    given = args.value("width")
-    if given is not None:
-        return _number(given, 80, "line width")
-    columns = ctx.env.get("COLUMNS", "")
-    return int(columns) if columns.isascii() and columns.isdecimal() and len(columns) < 10 else 80

@@ -108,7 +108,8 @@ class Remover:
                 info = self.ctx.fs.stat(self.ctx.path(name), follow=False)
             except OSError as error:
                 self._fail(name, error)
-                here.keep()
+                if not self.interactive:
+                    here.keep()
                 continue
             if info.is_dir:
                 entered = self._enter(name, here)
@@ -120,14 +121,18 @@ class Remover:
 
     def _enter(self, name: str, parent: _Open | None) -> _Open | None:
         """Begin to remove a directory; None if it is done with, or stays."""
+        unread: OSError | None = None
         try:
             names = self.ctx.fs.listdir(self.ctx.path(name))
         except OSError as error:
-            if not self._remove_unread(name, error) and parent is not None:
+            names, unread = [], error
+        asks = self.interactive and (names or unread is not None)
+        if asks and not ask(self.ctx, f"descend into {self._kind(name, 'directory')} {quote_always(name)}?"):
+            if parent is not None:
                 parent.keep()
             return None
-        if names and self.interactive and not ask(self.ctx, f"descend into {self._kind(name, 'directory')} {quote_always(name)}?"):
-            if parent is not None:
+        if unread is not None:
+            if not self._remove_unread(name, unread) and parent is not None:
                 parent.keep()
             return None
         names.reverse()
@@ -135,7 +140,7 @@ class Remover:
 
     def _remove_unread(self, name: str, reason: OSError) -> bool:
         """Remove a directory that could not be listed: possible if it is empty."""
-        if self.interactive and not ask(self.ctx, f"attempt removal of inaccessible directory {quote_always(name)}?"):
+        if self.interactive and not ask(self.ctx, f"remove {self._kind(name, 'directory')} {quote_always(name)}?"):
             return False
         try:
             self.ctx.fs.rmdir(self.ctx.path(strip_slashes(name)))

@@ -9,9 +9,11 @@ from agentsandbox.errors import CommandError, UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from agentsandbox.command import Arguments, CommandContext
 
-__all__ = ["check_directory", "directory_given", "name_in", "split_operands"]
+__all__ = ["check_directory", "check_single_directory", "directory_given", "name_in", "split_operands"]
 
 
 def name_in(directory: str, source: str) -> str:
@@ -20,11 +22,14 @@ def name_in(directory: str, source: str) -> str:
 
 
 def directory_given(args: Arguments) -> str | None:
-    """The directory of -t, which may be given once."""
-    given = args.values("target-directory")
-    if len(given) > 1:
+    """The directory of -t."""
+    return args.value("target-directory")
+
+
+def check_single_directory(given: Sequence[tuple[str, str | None]]) -> None:
+    """Refuse a second -t."""
+    if given[-1][0] == "target-directory" and any(key == "target-directory" for key, _ in given[:-1]):
         raise CommandError("multiple target directories specified")
-    return given[0] if given else None
 
 
 def split_operands(ctx: CommandContext, args: Arguments) -> tuple[list[str], str, bool]:

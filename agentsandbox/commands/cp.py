@@ -10,7 +10,7 @@ from agentsandbox.commands._choices import choice_of, choose
 from agentsandbox.commands._contexts import warn_of_context
 from agentsandbox.commands._copying import Copier, CopyOptions, base_name, join, strip_slashes
 from agentsandbox.commands._quoting import quote_always
-from agentsandbox.commands._targets import name_in, split_operands
+from agentsandbox.commands._targets import check_single_directory, name_in, split_operands
 from agentsandbox.errors import CommandError, UsageError
 from agentsandbox.streams import encode
 
@@ -21,6 +21,7 @@ _SPARSE = (("never",), ("auto",), ("always",))
 
 @command(
     "cp",
+    check=check_single_directory,
     values={
         "preserve": lambda text: _attributes(text, "--preserve"),
         "no-preserve": lambda text: _attributes(text, "--no-preserve"),

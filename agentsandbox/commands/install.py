@@ -12,7 +12,7 @@ from agentsandbox.commands._contexts import warn_of_context
 from agentsandbox.commands._copying import Copier, CopyOptions, join, strip_slashes
 from agentsandbox.commands._programs import find_problem
 from agentsandbox.commands._quoting import quote, quote_always
-from agentsandbox.commands._targets import check_directory, directory_given, name_in, split_operands
+from agentsandbox.commands._targets import check_directory, check_single_directory, directory_given, name_in, split_operands
 from agentsandbox.errors import CommandError, UsageError
 from agentsandbox.fs.base import os_error
 from agentsandbox.languages.modes import compile_mode
@@ -27,6 +27,7 @@ _DIRECTORY = True
 
 @command(
     "install",
+    check=check_single_directory,
     usage="""
     Usage: install [OPTION]... [-T] SOURCE DEST
       or:  install [OPTION]... SOURCE... DIRECTORY

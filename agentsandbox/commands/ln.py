@@ -11,7 +11,7 @@ from agentsandbox.commands._copying import base_name, same_file
 from agentsandbox.commands._paths import canonicalize, relative_to
 from agentsandbox.commands._prompts import ask
 from agentsandbox.commands._quoting import quote_always
-from agentsandbox.commands._targets import check_directory, directory_given, name_in
+from agentsandbox.commands._targets import check_directory, check_single_directory, directory_given, name_in
 from agentsandbox.errors import CommandError, UsageError
 
 TYPE_CHECKING = False
@@ -135,6 +135,7 @@ class _Linker:
 
 @command(
     "ln",
+    check=check_single_directory,
     usage="""
     Usage: ln [OPTION]... [-T] TARGET LINK_NAME
       or:  ln [OPTION]... TARGET

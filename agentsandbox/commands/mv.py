@@ -10,7 +10,7 @@ from agentsandbox.commands._copying import Copier, CopyOptions, base_name, same_
 from agentsandbox.commands._prompts import ask
 from agentsandbox.commands._quoting import quote_always
 from agentsandbox.commands._removal import Remover
-from agentsandbox.commands._targets import name_in, split_operands
+from agentsandbox.commands._targets import check_single_directory, name_in, split_operands
 from agentsandbox.errors import UsageError
 from agentsandbox.languages.modes import format_mode
 from agentsandbox.streams import encode
@@ -148,6 +148,7 @@ class _Mover:
 
 @command(
     "mv",
+    check=check_single_directory,
     usage="""
     Usage: mv [OPTION]... [-T] SOURCE DEST
       or:  mv [OPTION]... SOURCE... DIRECTORY

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import takewhile
+
 from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.commands._choices import choice_of, choose
 from agentsandbox.commands._copying import join
@@ -49,7 +51,8 @@ def _preserve_root(text: str) -> None:
     """,
 )
 def rm(ctx: CommandContext, args: Arguments) -> int:
-    if any(len(word) > 2 and word != "--no-preserve-root" and "--no-preserve-root".startswith(word) for word in ctx.words):
+    options = takewhile(lambda word: word != "--", ctx.words)
+    if any(len(word) > 2 and word != "--no-preserve-root" and "--no-preserve-root".startswith(word) for word in options):
         raise CommandError("you may not abbreviate the --no-preserve-root option")
     force, interactive, once = _read_prompting(args)
     recursive = args.flag("recursive")

@@ -165,22 +165,23 @@ def _by_chunks(ctx: CommandContext, source: ByteReader, pieces: Pieces, chunks: 
 
 
 def _way(args: Arguments) -> tuple[str, str]:
-    """How to split, and the value of that option; all options are looked at in their order."""
-    way: tuple[str, str] | None = None
+    """How to split, and the value of that option."""
+    way = ("lines", "1000")
     separator: str | None = None
     for key, value in args.given:
         text = value or ""
         if key in _WAYS:
-            if way is not None:
-                raise UsageError("cannot split in more than one way")
             way = key, text
-        if key in _READERS and value is not None:
-            _READERS[key](text)
         if key == "separator":
             if separator not in (None, text):
                 raise CommandError("multiple separator characters specified")
             separator = text
-    return way or ("lines", "1000")
+    return way
+
+
+def _check_ways(given: Sequence[tuple[str, str | None]]) -> None:
+    if given[-1][0] in _WAYS and any(key in _WAYS for key, _ in given[:-1]):
+        raise UsageError("cannot split in more than one way")
 
 
 def _separator(text: str) -> bytes:
@@ -233,6 +234,8 @@ def _names(args: Arguments, prefix: str, chunks: int) -> Names:
 @command(
     "split",
     rewrite=_rewrite,
+    values=_READERS,
+    check=_check_ways,
     usage="""
     Usage: split [OPTION]... [FILE [PREFIX]]
     Write pieces of FILE to PREFIXaa, PREFIXab, ...; by default 1000 lines each, and PREFIX is 'x'.
