@@ -234,7 +234,7 @@ def _write_include(ctx: CommandContext, source: Iterator[bytes], out: ByteWriter
 
 
 _DUMP_LINE = re.compile(rb"([0-9a-fA-F]{1,15}): ((?:[0-9a-fA-F]{2})+(?: (?:[0-9a-fA-F]{2})+)*+)(?:  [^\n\r]*)?\n")
-_MOST = 2**63 - 1
+_MOST = 2**64 - 1
 
 
 class _PlainReader:
