@@ -9,6 +9,10 @@ from agentsandbox.errors import CommandError, UsageError
 from agentsandbox.streams import encode
 from agentsandbox.usage import OptionParser
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 _USAGE = """
 Usage: awk [OPTION]... 'PROGRAM' [FILE | VAR=VALUE]...
   or:  awk [OPTION]... -f PROGFILE [FILE | VAR=VALUE]...
@@ -38,9 +42,40 @@ _PARSER = OptionParser(_USAGE, permute=False, usage_status=1)
 _LETTER = re.compile(r"option (?:'--(?P<long>[a-z-]+)' requires an argument|requires an argument -- '(?P<letter>.)')")
 
 
+_REFUSED = frozenset("CDILMYdgklnopt")
+_REFUSED_WORDS = "bignum copyright debug dump-variables gen-pot lint load non-decimal-data pretty-print profile trace".split()
+
+
+def _read_options(words: Sequence[str]) -> Arguments:
+    """The options. Where the program is in a file, an option that gawk does not know is the first operand: scripts may have their own."""
+    try:
+        return _PARSER.parse(words)
+    except UsageError:
+        for at, word in enumerate(words):
+            if not _is_unknown(word):
+                continue
+            try:
+                args = _PARSER.parse(words[:at])
+            except UsageError:  # it is the value of the option before it
+                continue
+            if args.operands or not any(key in ("file", "exec", "source") for key, _ in args.given):
+                break
+            args.operands.extend(words[at:])
+            return args
+        raise
+
+
+def _is_unknown(word: str) -> bool:
+    """Whether the word is an option that gawk does not have."""
+    if word.startswith("--"):
+        name = word[2:].partition("=")[0]
+        return bool(name) and f"--{name}" not in _USAGE and not any(known.startswith(name) for known in _REFUSED_WORDS)
+    return word[:1] == "-" and len(word) > 1 and word[1] not in _REFUSED and f"  -{word[1]}," not in _USAGE
+
+
 def _run(ctx: CommandContext, args: Arguments) -> int:
     try:
-        return _run_words(ctx, _PARSER.parse(args.operands))
+        return _run_words(ctx, _read_options(args.operands))
     except UsageError as error:
         message = error.message
         found = _LETTER.match(message)
