@@ -250,8 +250,9 @@ class _PlainReader:
         """The bytes of one line, without its newline."""
         digits = line.translate(None, b" \t\r")
         if self.nibbles[0] < 0 and not len(digits) % 2 and not digits.translate(None, _DIGITS):
-            self.nibbles = [-1, -1, -1]
-            self.garbage = self.garbage and not digits
+            if digits:
+                self.nibbles = [-1, _DIGIT_VALUES[digits[-2]], -1]
+                self.garbage = False
             return bytes.fromhex(str(digits, "ascii"))
         found = bytearray()
         for character in digits:
