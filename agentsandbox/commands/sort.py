@@ -310,6 +310,10 @@ def _check_output(ctx: CommandContext, name: str) -> None:
         raise CommandError(f"open failed: {shown_name(name)}: {error.strerror}", 2) from None
 
 
+def _check_word(text: str) -> str:
+    return _choose(text, "--check", [("quiet", "silent"), ("diagnose-first",)])
+
+
 def _check_mode(args: Arguments) -> str | None:
     """ "c", "C" or None for a sort."""
     modes = []
@@ -317,8 +321,7 @@ def _check_mode(args: Arguments) -> str | None:
         if name in ("c", "C"):
             modes.append(name)
         elif name == "check":
-            if value not in (None, "quiet", "silent", "diagnose-first"):
-                value = _choose(value, "--check", [("quiet", "silent"), ("diagnose-first",)])
+            value = value and _check_word(value)
             modes.append("c" if value in (None, "diagnose-first") else "C")
     if "c" in modes and "C" in modes:
         raise CommandError("options '-cC' are incompatible", 2)
@@ -351,6 +354,7 @@ def _start_debugging(ctx: CommandContext, args: Arguments, order: _Order, mode: 
         "key": parse_key,
         "field-separator": lambda text: _tab([text]),
         "sort": _sort_word,
+        "check": _check_word,
         "batch-size": _check_batch_size,
         "parallel": _check_parallel,
     },
