@@ -11,7 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agentsandbox.command import Arguments, CommandContext
 
-__all__ = ["SignalPlan"]
+__all__ = ["SignalPlan", "read_signals"]
 
 _NUMBERS = SIGNAL_NUMBERS | {"CLD": SIGNAL_NUMBERS["CHLD"], "IOT": SIGNAL_NUMBERS["ABRT"], "POLL": SIGNAL_NUMBERS["IO"]}
 _NAMES = SIGNALS | {SIGNAL_NUMBERS["IO"]: "POLL"}
@@ -31,6 +31,11 @@ def _number(text: str) -> int:
     return number
 
 
+def read_signals(text: str) -> list[int]:
+    """The numbers of the signals in a list with commas."""
+    return [_number(part) for part in text.split(",") if part]
+
+
 class SignalPlan:
     """The signals that the options name, and what becomes of them."""
 
@@ -44,7 +49,7 @@ class SignalPlan:
         for key, value in args.given:
             if key in _OPTIONS:
                 named = value is not None
-                for number in [_number(text) for text in (value or "").split(",") if text] if named else SIGNALS:
+                for number in read_signals(value or "") if named else SIGNALS:
                     self._take(key, number, named=named)
         self.is_changed = bool(self.actions or self.masks)
 

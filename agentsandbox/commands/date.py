@@ -18,6 +18,8 @@ from agentsandbox.streams import decode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from agentsandbox.languages.date_observer import DateObserver
 
 _DEFAULT = "%a %b %e %H:%M:%S %Z %Y"
@@ -37,24 +39,28 @@ _ISO_CHOICES = (("hours",), ("minutes",), ("date",), ("seconds",), ("ns",))
 _RFC_CHOICES = (("date",), ("seconds",), ("ns",))
 
 
-def _formats(args: Arguments) -> list[str]:
+def _check_formats(given: Sequence[tuple[str, str | None]]) -> None:
+    """Refuse a second format, after what is wrong with it."""
+    if len(_formats(given)) > 1:
+        raise CommandError("multiple output formats specified")
+
+
+def _formats(given: Sequence[tuple[str, str | None]]) -> list[str]:
     """The output formats that options ask for."""
     formats: list[str] = []
-    for key, value in args.given:
+    for key, value in given:
         if key == "iso-8601":
-            formats.append(_ISO[choose(value, "--iso-8601", _ISO_CHOICES)] if value else _ISO["date"])
+            formats.append(_ISO["date" if value is None else choose(value, "--iso-8601", _ISO_CHOICES)])
         elif key == "rfc-3339":
             formats.append(_RFC_3339[choose(value or "", "--rfc-3339", _RFC_CHOICES)])
         elif key == "rfc-email":
             formats.append(_RFC_EMAIL)
-        elif key == "resolution":
-            formats.append("%s.%N")
     return formats
 
 
 def _format_of(args: Arguments) -> tuple[str, list[str]]:
     """The output format, and the operands that are none."""
-    formats = _formats(args)
+    formats = _formats(args.given)
     operands = args.operands
     if len(operands) > 1:
         raise UsageError(f"extra operand {quote(operands[1])}")
@@ -70,7 +76,7 @@ def _format_of(args: Arguments) -> tuple[str, list[str]]:
         operands = []
     if len(formats) > 1:
         raise CommandError("multiple output formats specified")
-    return (formats[0] if formats else _DEFAULT), operands
+    return (formats[0] if formats else "%s.%N" if args.flag("resolution") else _DEFAULT), operands
 
 
 class _Dates:
@@ -147,6 +153,7 @@ class _Dates:
 
 @command(
     "date",
+    check=_check_formats,
     usage="""
     Usage: date [OPTION]... [+FORMAT]
       or:  date [-u|--utc|--universal] [MMDDhhmm[[CC]YY][.ss]]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import posixpath
 import re
+from itertools import dropwhile
 
 from agentsandbox.command import Arguments, CommandContext, command
-from agentsandbox.commands._env_signals import SignalPlan
+from agentsandbox.commands._env_signals import SignalPlan, read_signals
 from agentsandbox.commands._programs import find_problem, problem_status
 from agentsandbox.commands._quoting import quote, quote_always
 from agentsandbox.errors import CommandError, UsageError
@@ -112,7 +113,9 @@ def _expand_split_string(words: Sequence[str], env: Mapping[str, str]) -> Sequen
             break
         if word.startswith("--"):
             name, equals, value = word.partition("=")
-            if len(name) > 3 and "--split-string".startswith(name):
+            if not equals and len(name) > 2 and any(option.startswith(name) for option in ("--unset", "--chdir")):
+                return [*words[: at + 2], *_expand_split_string(words[at + 2 :], env)]
+            if len(name) > 2 and "--split-string".startswith(name):
                 rest = words[at + 1 :]
                 if not equals:
                     if not rest:
@@ -121,6 +124,8 @@ def _expand_split_string(words: Sequence[str], env: Mapping[str, str]) -> Sequen
                 return [*words[:at], *_Splitter(value, env).split(), *rest]
             continue
         letter = next((index for index in range(1, len(word)) if word[index] in "uCS"), 0)
+        if word[1 : letter or None].strip("i0v"):
+            break  # the parser refuses it
         if not letter:
             continue
         if word[letter] != "S":
@@ -144,19 +149,22 @@ def _environment(ctx: CommandContext, args: Arguments) -> tuple[dict[str, str], 
     if operands and operands[0] == "-":
         clear, operands = True, operands[1:]
     env = {} if clear else dict(ctx.env)
-    for name in args.values("unset"):
+    for name in [] if clear else args.values("unset"):
         if not name or "=" in name:
             raise CommandError(f"cannot unset {quote(name)}: Invalid argument", 125)
         env.pop(name, None)
-    count = 0
-    for word in operands:
-        name, equals, value = word.partition("=")
-        if not equals:
-            break
+    words = _program_words(args)
+    for word in operands[: len(operands) - len(words)]:
+        name, _, value = word.partition("=")
         if name:
             env[name] = value
-        count += 1
-    return env, operands[count:]
+    return env, words
+
+
+def _program_words(args: Arguments) -> list[str]:
+    """The program and its words: what is behind "-" and the variables."""
+    operands = args.operands[1:] if args.operands[:1] == ["-"] else args.operands
+    return list(dropwhile(lambda word: "=" in word, operands))
 
 
 def _split_words(given: Sequence[str], words: Sequence[str]) -> list[str]:
@@ -190,6 +198,7 @@ def _debug(args: Arguments, words: Sequence[str]) -> list[str]:
 
 @command(
     "env",
+    values={"block-signal": read_signals, "default-signal": read_signals, "ignore-signal": read_signals},
     usage="""
     Usage: env [OPTION]... [-] [NAME=VALUE]... [COMMAND [ARG]...]
     Set each NAME to VALUE in the environment and run COMMAND; without one, print the environment.
