@@ -59,7 +59,9 @@ def _moved(value: Any, line: int) -> Any:
                     text += "\n" if _line(command) != _line(commands[number - 1]) else " " if text.endswith("&") else "; "
             text += print_command(command)
         body = Parser("", extglob=True).parse_text(text, line)
-        return ProcessSubstitution(body, value.direction) if isinstance(value, ProcessSubstitution) else CommandSubstitution(body)
+        if isinstance(value, ProcessSubstitution):
+            return ProcessSubstitution(body, value.direction, value.source)
+        return CommandSubstitution(body, value.source)
     if not isinstance(value, Node):
         return value
     twin = object.__new__(type(value))

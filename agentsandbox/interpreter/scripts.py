@@ -131,6 +131,7 @@ def _run_incrementally(shell: Shell, text: str, first_line: int, origin: str, ma
         parser.extglob = shell.shopt["extglob"]
         parser.pairs_quotes = _pairs_quotes(shell)
         parser.aliases = shell.aliases if shell.shopt["expand_aliases"] else None
+        parser.substitutions = [] if shell.verbose else None
         start = parser.position
         try:
             command = parser.next_command()
@@ -143,7 +144,7 @@ def _run_incrementally(shell: Shell, text: str, first_line: int, origin: str, ma
                 continue
             return _syntax_error(shell, error, origin, main)
         if shell.verbose and parser.text is text:
-            shown = text[start : parser.position]
+            shown = _without_substitutions(text, start, parser.position, parser.substitutions or [])
             shell.write(shown if shown.endswith("\n") or not shown else f"{shown}\n", 2)
         if command is None:
             return status
@@ -153,6 +154,19 @@ def _run_incrementally(shell: Shell, text: str, first_line: int, origin: str, ma
         status = _run_unit(shell, compile_command(command), main)
         if main and shell.onecmd:
             raise Exit(status)
+
+
+def _without_substitutions(text: str, start: int, end: int, substitutions: list[tuple[int, int]]) -> str:
+    """The lines of a command as `set -v` shows them: those that begin in a substitution are not told."""
+    shown: list[str] = []
+    for opened, closed in sorted(substitutions):
+        first = text.find("\n", opened, closed) + 1
+        if not first or opened < start:
+            continue
+        shown.append(text[start:first])
+        start = (text.find("\n", closed, end) + 1) or end
+    shown.append(text[start:end])
+    return "".join(shown)
 
 
 def _warn(shell: Shell, warnings: list[tuple[int, str]]) -> None:

@@ -221,6 +221,7 @@ class Shell:
         "tells_signals",
         "top_pid",
         "trace_level",
+        "trap_depth",
         "trap_line",
         "traps",
         "umask",
@@ -269,6 +270,8 @@ class Shell:
         self.outer_traps: dict[str, str] = {}
         self.pending_traps: list[str] = []
         self.in_trap = 0
+        self.trap_depth = 0
+        """How much deeper the EXIT trap is traced than the shell's commands."""
         self.trap_line: int | None = None
         self.trace_level = 0
         self.killed: tuple[int, int] | None = None
@@ -437,6 +440,7 @@ class Shell:
         twin.pending_traps = []
         twin.jobs = self.jobs.copy()
         twin.level = self.level + 1
+        twin.trap_depth = 1
         twin.loops = 0
         twin.random = UNSEEDED
         twin.own_depth = -1

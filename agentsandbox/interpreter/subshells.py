@@ -81,6 +81,7 @@ def run_subshell(shell: Shell, run: Run, fds: dict[int, Stream], *, substitution
     child.fds = fds
     if substitution:
         child.trace_level += 1
+        child.trap_depth = 0
         child.verbose = False
         child.loops = shell.loops  # `break` ends the substitution
         child.tells_signals = shell.source != "environment"

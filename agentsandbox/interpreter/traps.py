@@ -65,6 +65,7 @@ def run_exit_trap(shell: Shell, status: int) -> int:
     from agentsandbox.interpreter.scripts import run_commands
 
     shell.in_trap += 1
+    shell.trace_level += shell.trap_depth
     shell.exit_status = status
     try:
         run_commands(shell, text, origin="exit trap: ")
@@ -76,6 +77,7 @@ def run_exit_trap(shell: Shell, status: int) -> int:
         shell.report(error)
     finally:
         shell.in_trap -= 1
+        shell.trace_level -= shell.trap_depth
         shell.exit_status = None
     return status
 

@@ -41,6 +41,8 @@ class Lexer:
         """From where to where the texts of several lines stand that replaced names: their newlines are no lines of the script."""
         self.meter: Budget | None = None
         """Drawn on by each word and part of a word, where the text may be long."""
+        self.substitutions: list[tuple[int, int]] | None = None
+        """Where $(…) begin and end in the text, if somebody asks: `set -v` does not show the lines that begin in them."""
         self.scanned = 0
         """Characters looked at more than once, in search of a closing ))."""
         self._newlines: list[int] | None = None

@@ -310,6 +310,8 @@ class WordReader(BracedReader):
                 return arithmetic if arithmetic is not None else self._subshell_substitution(start)
             self.position = start + 2
             body = self.parse_substitution(start)
+            if self.substitutions is not None and self.text is self.written:
+                self.substitutions.append((start, self.position))
             return CommandSubstitution(body, text[start : self.position])
         if following and following in SPECIAL:
             self.position = start + 2
