@@ -202,7 +202,7 @@ class TarOptions:
         reader = open_archive(self.ctx, self.archive, format=self.format)
         if self.volumes is not None and self.multi_volume:
             return self.volumes.reader(self, reader, checkpoints)
-        archive = ArchiveReader(self.ctx, reader, self.format, checkpoints)
+        archive = ArchiveReader(self.ctx, reader, self.format, checkpoints, name=self.archive)
         if self.archive == "-" and self.format is None and archive.format is not None:
             raise CommandError(f"Archive is compressed. Use {_LETTERS[archive.format]} option\ntar: {_FATAL}", 2)
         return archive

@@ -65,11 +65,27 @@ _CHILD_ERRORS = {
 }
 
 
+def _is_header(block: bytes) -> bool:
+    """Whether the block names its format, and the sum of its bytes is the one that it tells."""
+    told = block[148:156].strip(b" \0")
+    return (
+        block[257:262] == b"ustar"
+        and told.isdigit()
+        and sum(block) - sum(block[148:156]) + 8 * 32 == int(told.translate(None, b"89") or b"0", 8)
+    )
+
+
 class ArchiveReader:
     """The plain bytes of an archive, and how much of the current member's content is still unread."""
 
     def __init__(
-        self, ctx: CommandContext, reader: ByteReader, format: str | None, checkpoints: Checkpoints | None = None, record: int = 10240
+        self,
+        ctx: CommandContext,
+        reader: ByteReader,
+        format: str | None,
+        checkpoints: Checkpoints | None = None,
+        record: int = 10240,
+        name: str = "",
     ) -> None:
         self._ctx = ctx
         self._record = record
@@ -81,6 +97,10 @@ class ArchiveReader:
             start = self._source.peek(_BLOCK)
             found = detect(start)
             format = found if found is not None and start[257:262] != b"ustar" else None
+            if found is None and not _is_header(start):
+                format = FORMAT_OF_SUFFIX.get(posixpath.splitext(name)[1])
+                if format is not None and len(start) < _BLOCK:
+                    ctx.warn("This does not look like a tar archive", 2)
         self.format = format
         if format is not None:
             if format.startswith(PROGRAM):
