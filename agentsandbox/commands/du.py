@@ -85,7 +85,7 @@ class _Counter:
             self._print(here.name, here.depth, shown, here.own_files if self.separate else here.files, here.time)
 
     def _visit(self, stack: list[_Sum], name: str, depth: int) -> None:
-        if self._is_excluded(name):
+        if name and self._is_excluded(name):
             return
         try:
             follow = self.follow == "dereference" or (self.follow == "dereference-args" and depth == 0)

@@ -32,8 +32,9 @@ _ATTEMPTS = 1000
 def mktemp(ctx: CommandContext, args: Arguments) -> int:
     if len(args.operands) > 1:
         raise UsageError("too many templates")
-    template, directory = _read_template(ctx, args)
-    template, suffix, count = _split(template, args.value("suffix"))
+    whole = args.operands[0] if args.operands else "tmp.XXXXXXXXXX"
+    template, suffix, count = _split(whole, args.value("suffix"))
+    directory = _choose_directory(ctx, args, whole)
     if directory is not None:
         template = f"{directory.rstrip('/') or '/'}/{template}" if directory != "/" else f"/{template}"
     stem = template[: len(template) - count]
@@ -49,21 +50,20 @@ def mktemp(ctx: CommandContext, args: Arguments) -> int:
     return 0
 
 
-def _read_template(ctx: CommandContext, args: Arguments) -> tuple[str, str | None]:
-    """(template, the directory it is relative to: None for the current one)."""
+def _choose_directory(ctx: CommandContext, args: Arguments, template: str) -> str | None:
+    """The directory that the template is relative to; None for the current one."""
     given = bool(args.operands)
-    template = args.operands[0] if given else "tmp.XXXXXXXXXX"
     directory = args.value(args.last("p", "tmpdir") or "p")
     tmpdir = ctx.env.get("TMPDIR") or ""
     if args.flag("t"):
         if "/" in template:
             raise CommandError(f"invalid template, {quote(template)}, contains directory separator")
-        return template, tmpdir or directory or "/tmp"
+        return tmpdir or directory or "/tmp"
     if directory is None and given:
-        return template, None
+        return None
     if given and template.startswith("/"):
         raise CommandError(f"invalid template, {quote(template)}; with --tmpdir, it may not be absolute")
-    return template, directory or tmpdir or "/tmp"
+    return directory or tmpdir or "/tmp"
 
 
 def _split(template: str, suffix: str | None) -> tuple[str, str, int]:
@@ -91,10 +91,12 @@ def _make(ctx: CommandContext, stem: str, count: int, suffix: str, what: str, *,
         ctx.budget.charge(count * 4)
         name = stem + "".join(ctx.host.random.choices(_LETTERS, k=count)) + suffix
         path = ctx.path(name)
-        if ctx.fs.exists(path, follow=False):
+        try:
+            ctx.fs.stat(path, follow=False)
             continue
-        if dry:
-            return name
+        except FileNotFoundError:
+            if dry:
+                return name
         if what == "directory":
             ctx.fs.mkdir(path, 0o700 & ~ctx.umask)
         else:
