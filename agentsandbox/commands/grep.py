@@ -9,13 +9,13 @@ from agentsandbox.command import Arguments, Command, CommandContext, command, de
 from agentsandbox.commands._choices import choose
 from agentsandbox.commands._file_batch import SMALL, FileBatch
 from agentsandbox.commands._file_filters import FileFilter
+from agentsandbox.commands._grep_options import DIRECTORIES, PARSER, USAGE, read_length, read_number
 from agentsandbox.commands._line_report import Colors, FileSearch, Report, copy_lines
 from agentsandbox.errors import CommandError, UsageError
 from agentsandbox.fs.base import File
 from agentsandbox.regexps import RegexError
 from agentsandbox.regexps.lines import LineSearch, compile_search
 from agentsandbox.streams import BytesReader, bytewise, decode, encode
-from agentsandbox.usage import OptionParser
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,135 +27,25 @@ if TYPE_CHECKING:
 
 __all__ = ["egrep", "fgrep", "grep", "run_grep"]
 
-_USAGE = """
-Usage: grep [OPTION]... PATTERNS [FILE]...
-Print the lines of each FILE that match one of PATTERNS, which newlines separate.
-
-Patterns:
-  -E, --extended-regexp     PATTERNS are extended regular expressions
-  -F, --fixed-strings, --fixed-regexp  PATTERNS are plain strings
-  -G, --basic-regexp        PATTERNS are basic regular expressions (the default)
-  -P, --perl-regexp         PATTERNS are Perl regular expressions
-  -e, --regexp=PATTERNS     use PATTERNS; may be repeated
-  -f, --file=FILE           take PATTERNS from FILE
-  -i, -y, --ignore-case     ignore case in patterns and data
-      --no-ignore-case      do not ignore case (the default)
-  -w, --word-regexp         match whole words only
-  -x, --line-regexp         match whole lines only
-  -z, --null-data           lines end in a 0 byte, not in a newline
-
-Messages:
-  -s, --no-messages         say nothing about files that cannot be read
-  -v, --invert-match        select the lines that do not match
-  -V, --version             print the version and exit
-      --help                display this help and exit
-
-Output:
-  -m, --max-count=NUM       stop after NUM selected lines of each file
-  -b, --byte-offset         print the byte offset before each line
-  -n, --line-number         print the line number before each line
-      --line-buffered       write each line at once (output is never held back)
-  -H, --with-filename       print the file's name before each line
-  -h, --no-filename         print no file names
-      --label=LABEL         the name to print for standard input
-  -o, --only-matching       print only the nonempty matching parts of lines
-  -q, --quiet, --silent     print nothing, exit at the first selected line
-      --binary-files=TYPE   take binary files for 'binary', 'text' or 'without-match'
-  -a, --text                the same as --binary-files=text
-  -I                        the same as --binary-files=without-match
-  -d, --directories=ACTION  what to do with directories: 'read', 'recurse' or 'skip'
-  -D, --devices=ACTION      what to do with devices and fifos: 'read' or 'skip'
-  -r, --recursive           the same as --directories=recurse
-  -R, --dereference-recursive  likewise, following all symbolic links
-      --include=GLOB        search only files whose name matches GLOB
-      --exclude=GLOB        skip files whose name matches GLOB
-      --exclude-from=FILE   skip files whose name matches a GLOB in FILE
-      --exclude-dir=GLOB    skip directories whose name matches GLOB
-  -L, --files-without-match  print only the names of files without selected lines
-  -l, --files-with-matches  print only the names of files with selected lines
-  -c, --count               print only the number of selected lines of each file
-  -T, --initial-tab         align lines by a tab after what stands before them
-  -Z, --null                print a 0 byte after file names
-
-Context:
-  -B, --before-context=NUM  print NUM lines before each selected line
-  -A, --after-context=NUM   print NUM lines after each selected line
-  -C, --context=NUM         print NUM lines before and after
-  -NUM                      the same as --context=NUM
-      --group-separator=SEP  print SEP between groups of lines
-      --no-group-separator  print nothing between groups of lines
-      --color[=WHEN], --colour[=WHEN]  mark matches: 'always', 'never' or 'auto'
-  -U, --binary              keep carriage returns (they are always kept)
-  -u, --unix-byte-offsets   (obsolete)
-
-With no FILE, search the working directory if recursive, else standard input; "-" is standard input.
-Exit status is 0 if a line is selected, 1 if none is, 2 after an error without -q.
-"""
-
-_DIRECTORIES = (("read",), ("recurse",), ("skip",))
 _MATCHERS = {"extended-regexp": "E", "fixed-strings": "F", "basic-regexp": "G", "perl-regexp": "P"}
-_HUGE = 1 << 40
 _SMALL_FILE = 1 << 18
 _GROUP = 256
 _GATHERED = {stat.S_IFREG, stat.S_IFDIR, stat.S_IFLNK}
 
 
-def _one_of(words: tuple[str, ...], complaint: str) -> Callable[[str], None]:
-    def read(value: str) -> None:
-        if value not in words:
-            raise CommandError(complaint, 2)
-
-    return read
-
-
-def _number(text: str, complaint: str) -> int:
-    """A decimal number; what is too large is huge."""
-    digits = text.strip(" \t").removeprefix("+")
-    if not digits.removeprefix("-").isascii() or not digits.removeprefix("-").isdigit():
-        raise CommandError(complaint, 2)
-    return int(digits) if len(digits) < 13 else _HUGE
-
-
-def _length(text: str) -> int:
-    """A number of lines of context."""
-    complaint = f"{text}: invalid context length argument"
-    number = _number(text, complaint)
-    if number < 0:
-        raise CommandError(complaint, 2)
-    return number
-
-
-_BINARY = ("binary", "text", "without-match")
-_PARSER = OptionParser(
-    _USAGE,
-    name="grep",
-    digits="context",
-    usage_status=2,
-    values={
-        "context": _length,
-        "before-context": _length,
-        "after-context": _length,
-        "max-count": lambda text: _number(text, "invalid max count"),
-        "binary-files": _one_of(_BINARY, "unknown binary-files type"),
-        "devices": _one_of(("read", "skip"), "unknown devices method"),
-        "directories": lambda text: choose(text, "--directories", _DIRECTORIES),
-    },
-)
-
-
 def run_grep(ctx: CommandContext, words: list[str], matcher: str | None = None) -> int:
     """grep with these words; `matcher` is what egrep and fgrep begin with."""
     if "--help" in words and "--help" not in words[words.index("--") :] if "--" in words else "--help" in words:
-        ctx.stdout.write(encode(_USAGE.lstrip("\n")))
+        ctx.stdout.write(encode(USAGE.lstrip("\n")))
         return 0
     try:
-        args = _PARSER.parse(words)
+        args = PARSER.parse(words)
         if args.flag("version"):
             ctx.print("grep (GNU grep) 3.8")
             return 0
         return _Grep(ctx, args, matcher).run()
     except _HelpWanted:
-        ctx.stdout.write(encode(_USAGE.lstrip("\n")))
+        ctx.stdout.write(encode(USAGE.lstrip("\n")))
         return 0
     except UsageError as error:
         message = f"{ctx.name}: {error.message}\n" if error.message else ""
@@ -212,7 +102,7 @@ class _Grep:
         self._read_color()
         limit = args.value("max-count")
         if limit is not None:
-            report.max_count = _number(limit, "invalid max count")
+            report.max_count = read_number(limit, "invalid max count")
             if report.max_count < 0:
                 report.max_count = None
 
@@ -230,7 +120,7 @@ class _Grep:
         values: dict[str, int] = {}
         for key, value in args.given:
             if key in ("context", "before-context", "after-context"):
-                values[key] = _length(value or "")
+                values[key] = read_length(value or "")
         both = values.get("context", 0)
         report.before = values.get("before-context", both)
         report.after = values.get("after-context", both)
@@ -250,7 +140,7 @@ class _Grep:
             elif key == "dereference-recursive":
                 self.directories, self.follow = "recurse", True
             elif key == "directories":
-                self.directories = choose(value or "", "--directories", _DIRECTORIES)
+                self.directories = choose(value or "", "--directories", DIRECTORIES)
             elif key == "devices":
                 self.devices = value
             elif key in ("include", "exclude"):
@@ -605,13 +495,13 @@ class _Grep:
         return selected > 0
 
 
-@command("grep", usage=_USAGE, raw=True, usage_status=2)
+@command("grep", usage=USAGE, raw=True, usage_status=2)
 def grep(ctx: CommandContext, args: Arguments) -> int:
     return run_grep(ctx, args.operands)
 
 
 def _variant(name: str, matcher: str) -> Command:
-    @command(name, usage=_USAGE.replace("Usage: grep", f"Usage: {name}", 1), raw=True, usage_status=2)
+    @command(name, usage=USAGE.replace("Usage: grep", f"Usage: {name}", 1), raw=True, usage_status=2)
     def run(ctx: CommandContext, args: Arguments) -> int:
         ctx.name = "grep"
         return run_grep(ctx, args.operands, matcher)
