@@ -104,10 +104,19 @@ class _Run:
             return (inputs.text() for _ in range(1)) if options.slurp else inputs.lines()
         values = inputs.sequence(self.complain) if options.seq else inputs.values()
         if options.stream:
-            from agentsandbox.languages.jq.streaming import events
-
-            values = chain.from_iterable(events(value, self.ctx.budget, self.machine.hold) for value in values)
+            values = self._streamed(values)
         return self._slurped(values) if options.slurp else values
+
+    def _streamed(self, values: Iterable[Value]) -> Iterator[Value]:
+        from agentsandbox.languages.jq.streaming import StreamStack, events, events_of_part
+
+        budget, hold = self.ctx.budget, self.machine.hold
+        self.inputs.new_stack = StreamStack
+        try:
+            yield from chain.from_iterable(events(value, budget, hold) for value in values)
+        except JsonError:
+            yield from events_of_part(self.inputs.stack, budget, hold)
+            raise
 
     def _slurped(self, values: Iterable[Value]) -> Iterator[Value]:
         """All values as one array, read when it is asked for: errors in them are those of the run."""

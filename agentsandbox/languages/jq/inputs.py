@@ -6,7 +6,7 @@ import codecs
 
 from agentsandbox.errors import LimitReached
 from agentsandbox.languages.jq.assembly import DONE, MORE, PIECE, Assembly
-from agentsandbox.languages.jq.json_text import JsonError, is_plain, next_value, parse_slowly, skip_blanks, text_place
+from agentsandbox.languages.jq.json_text import JsonError, Stack, is_plain, next_value, parse_slowly, skip_blanks, text_place
 from agentsandbox.languages.jq.packing import lines_at, pack_text, reader, weight_of_text
 from agentsandbox.languages.jq.rows import Rows
 from agentsandbox.languages.jq.weight import weigh
@@ -15,7 +15,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from agentsandbox.languages.jq.json_text import Stack
     from agentsandbox.languages.jq.values import Value
     from agentsandbox.limits import Budget
     from agentsandbox.streams import ByteReader
@@ -65,6 +64,9 @@ class Inputs:
         self._base_column = 0  # bytes of the line that self._text begins in the middle of
         self._files: list[tuple[str | None, int]] = []  # name, offset in all text at which it starts
         self._dropped = 0  # characters before self._text
+        self.stack = Stack()
+        """Where the parsing stood when the text went wrong."""
+        self.new_stack: type[Stack] = Stack
         self.packed: Rows | None = None
         """What takes whole lines at a time, if they are not wanted one by one."""
         self._given = 0  # values of a block of lines that were given out, behind self._position
@@ -321,6 +323,7 @@ class Inputs:
             self._fill(1 << 62)
         start = self._position
         text = self._text
+        self.stack = stack = stack or self.new_stack()
         try:
             for value, end in parse_slowly(text, start, self.budget.step, (self._base_lines, self._base_column), stack):
                 self._position = end

@@ -280,10 +280,10 @@ class Stack:
 _TOKENS: dict[str, Callable[[Stack], str | None]] = {
     "[": lambda stack: stack.begin([]),
     "{": lambda stack: stack.begin({}),
-    ":": Stack.colon,
-    ",": Stack.comma,
-    "]": Stack.close_array,
-    "}": Stack.close_object,
+    ":": lambda stack: stack.colon(),
+    ",": lambda stack: stack.comma(),
+    "]": lambda stack: stack.close_array(),
+    "}": lambda stack: stack.close_object(),
 }
 
 
