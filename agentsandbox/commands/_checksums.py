@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from agentsandbox.command import Arguments, CommandContext
     from agentsandbox.streams import ByteReader
 
-__all__ = ["NAMES", "blake_bits", "read_bits", "run_checksum"]
+__all__ = ["NAMES", "blake_bits", "read_bits", "refuse_check_options", "run_checksum"]
 
 NAMES = {
     "md5": "MD5",
@@ -156,7 +156,7 @@ class _Check:
             parsed = self.parse(line)
             if parsed is None or (parsed[3] == "-" and self.name == "standard input"):
                 self.improper += 1
-                if self.args.flag("warn"):
+                if _talk(self.args) == "warn":
                     label = NAMES.get(self.algorithm or latest, "CRC")
                     shown = quote_as(self.name, "shell-escape")
                     self.ctx.warn(f"{shown}: {number}: improperly formatted {label} checksum line", self.ctx.status)
@@ -176,16 +176,16 @@ class _Check:
                 return
             self.unreadable += 1
             ctx.warn_os(error, shown_name(name))
-            if not args.flag("status"):
+            if _talk(args) != "status":
                 ctx.print(f"{mark}{shown}: FAILED open or read")
             return
         if digest_file(ctx, source, algorithm, bits) == digest.lower():
             self.matched += 1
-            if not (args.flag("status") or args.flag("quiet")):
+            if _talk(args) not in ("status", "quiet"):
                 ctx.print(f"{mark}{shown}: OK")
         else:
             self.failed += 1
-            if not args.flag("status"):
+            if _talk(args) != "status":
                 ctx.print(f"{mark}{shown}: FAILED")
 
     def _summary(self) -> bool:
@@ -194,7 +194,7 @@ class _Check:
         if not self.formatted:
             ctx.warn(f"{shown}: no properly formatted checksum lines found")
             return False
-        if not args.flag("status"):
+        if _talk(args) != "status":
             self._warn(self.improper, "line is improperly formatted", "lines are improperly formatted")
             self._warn(self.unreadable, "listed file could not be read", "listed files could not be read")
             self._warn(self.failed, "computed checksum did NOT match", "computed checksums did NOT match")
@@ -220,9 +220,20 @@ def _check_options(args: Arguments, *, tag: bool) -> None:
     if args.last("binary", "text") and check:
         raise UsageError("the --binary and --text options are meaningless when verifying checksums")
     if not check:
-        for option in _CHECK_ONLY:
-            if args.flag(option):
-                raise UsageError(f"the --{option} option is meaningful only when verifying checksums")
+        refuse_check_options(args)
+
+
+def _talk(args: Arguments) -> str | None:
+    """The last of the options that say how much --check tells; it takes back the others."""
+    return args.last("status", "warn", "quiet")
+
+
+def refuse_check_options(args: Arguments) -> None:
+    """Refuse what only --check heeds."""
+    talk = _talk(args)
+    for option in _CHECK_ONLY:
+        if option == talk or (args.flag(option) and option in ("ignore-missing", "strict")):
+            raise UsageError(f"the --{option} option is meaningful only when verifying checksums")
 
 
 def read_bits(name: str, text: str) -> int:

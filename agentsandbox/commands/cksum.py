@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from agentsandbox.command import Arguments, CommandContext, command
-from agentsandbox.commands._checksums import NAMES, blake_bits, read_bits, run_checksum
+from agentsandbox.commands._checksums import NAMES, blake_bits, read_bits, refuse_check_options, run_checksum
 from agentsandbox.commands._choices import choose
 from agentsandbox.commands._lines import shown_name
 from agentsandbox.commands._sums import bsd_sum, posix_crc, sysv_sum
-from agentsandbox.errors import CommandError, UsageError
+from agentsandbox.errors import CommandError
 
 _SUMS = {"bsd": bsd_sum, "sysv": sysv_sum, "crc": posix_crc}
 _FORMATS = {"bsd": ("{:05d} {:5d}", 1024), "sysv": ("{} {}", 512), "crc": ("{} {}", 1)}
@@ -74,9 +74,7 @@ def cksum(ctx: CommandContext, args: Arguments) -> int:
     if algorithm in _SUMS and args.flag("check"):
         raise CommandError("--check is not supported with --algorithm={bsd,sysv,crc}")
     if not args.flag("check") and (algorithm is None or algorithm in _SUMS):
-        for option in ("ignore-missing", "status", "warn", "quiet", "strict"):
-            if args.flag(option):
-                raise UsageError(f"the --{option} option is meaningful only when verifying checksums")
+        refuse_check_options(args)
         if args.flag("debug") and algorithm in (None, "crc"):
             ctx.warn("pclmul support not detected", ctx.status)
         return _print_sums(ctx, args, algorithm or "crc")

@@ -52,13 +52,16 @@ class _Options:
                 self.all_repeated = _all_repeated(value or "none")
             elif name == "group":
                 self.group = _group(value or "separate")
+        skipped = [word for word in args.operands if _SKIPPED_CHARS.match(word)]
+        for word in skipped:
+            args.operands.remove(word)
         if len(args.operands) > 2:
             raise UsageError(f"extra operand {quote(args.operands[2])}")
         if self.group is not None and (self.count or self.repeated or self.unique or self.all_repeated is not None):
             raise UsageError("--group is mutually exclusive with -c/-d/-D/-u")
         if self.count and self.all_repeated is not None:
             raise UsageError("printing all duplicated lines and repeat counts is meaningless")
-        self.compared = _Compared(args)
+        self.compared = _Compared(args, skipped)
         self.runs = self.compared.runs(self.end)
 
     def wants(self, count: int) -> bool:
@@ -92,14 +95,14 @@ class _Compared:
 
     __slots__ = ("chars", "fields", "fold", "width")
 
-    def __init__(self, args: Arguments) -> None:
+    def __init__(self, args: Arguments, skipped: list[str]) -> None:
+        """`skipped` are words "+N", the old form of -s."""
         self.fields = _number(_skipped_fields(args), "fields to skip")
         self.chars = _number(args.value("skip-chars", "0") or "", "bytes to skip")
         width = args.value("check-chars")
         self.width = None if width is None else _number(width, "bytes to compare")
-        for word in [word for word in args.operands if _SKIPPED_CHARS.match(word)]:
+        for word in skipped:
             self.chars = int(word[1:19])
-            args.operands.remove(word)
         self.fold = args.flag("ignore-case")
 
     def key(self) -> Callable[[bytes], bytes] | None:
