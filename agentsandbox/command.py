@@ -490,7 +490,8 @@ class Command:
         """What the words say; None where they are not in order but ask for help."""
         words = ctx.words
         try:
-            return self.parser().parse(self.rewrite(words) if self.rewrite is not None else words)
+            posix = "POSIXLY_CORRECT" in ctx.env and _reads_options_like_getopt(self.name)
+            return self.parser().parse(self.rewrite(words) if self.rewrite is not None else words, posix=posix)
         except CommandError as error:
             if words and words[0] == "--help":
                 return None
@@ -537,6 +538,12 @@ def command(
         )  # fmt: skip
 
     return decorate
+
+
+def _reads_options_like_getopt(name: str) -> bool:
+    from agentsandbox.abbreviations import order_of  # a long table, for a rare variable
+
+    return bool(order_of(name))
 
 
 def normalize(path: str) -> str:

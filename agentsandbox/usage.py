@@ -152,31 +152,32 @@ class OptionParser:
                 else:
                     self.short[spelling[1:]] = option
 
-    def parse(self, words: Sequence[str], *, in_order: bool = False) -> Arguments:
+    def parse(self, words: Sequence[str], *, in_order: bool = False, posix: bool = False) -> Arguments:
         """Options and operands of `words` (the command's name not among them); `UsageError` in GNU's words.
 
-        With `in_order` operands stand among the options in `given` as well, under the key "": for `tar`, whose options
-        apply to the operands after them.
+        With `posix` options end at the first operand, as getopt has it where POSIXLY_CORRECT is set. With `in_order` operands
+        stand among the options in `given` as well, under the key "": for `tar`, whose options apply to the operands after them.
         """
         line = tuple(words)
-        known = self._parsed.get(line) if not in_order and len(line) < _SHORT_LINE else None
+        plain = not in_order and not posix
+        known = self._parsed.get(line) if plain and len(line) < _SHORT_LINE else None
         if known is not None:
             arguments = Arguments()
             arguments.given = known[0].copy()
             arguments.operands = known[1].copy()
             return arguments
         try:
-            arguments = self._parse(words, in_order=in_order)
+            arguments = self._parse(words, in_order=in_order, permute=self.permute and not posix)
         except CommandError as error:
             error.message = f"\n{self.name}: ".join([*self._wrong, error.message])
             raise
-        if not in_order and len(line) < _SHORT_LINE and sum(map(len, line)) < _SHORT_TEXT:
+        if plain and len(line) < _SHORT_LINE and sum(map(len, line)) < _SHORT_TEXT:
             if len(self._parsed) >= _KEPT:
                 self._parsed.clear()
             self._parsed[line] = arguments.given.copy(), arguments.operands.copy()
         return arguments
 
-    def _parse(self, words: Sequence[str], *, in_order: bool) -> Arguments:
+    def _parse(self, words: Sequence[str], *, in_order: bool, permute: bool) -> Arguments:
         arguments = Arguments()
         given, operands = arguments.given, arguments.operands
         self._wrong = []
@@ -186,7 +187,7 @@ class OptionParser:
             word = words[position]
             position += 1
             if len(word) < 2 or word[0] != "-":
-                if not self.permute:
+                if not permute:
                     operands.append(word)
                     break
                 operands.append(word)
