@@ -108,15 +108,23 @@ class _Run:
         return self._slurped(values) if options.slurp else values
 
     def _streamed(self, values: Iterable[Value]) -> Iterator[Value]:
-        from agentsandbox.languages.jq.streaming import StreamStack, events, events_of_part
+        """The events of the values, and of what is complete of one that goes wrong."""
+        from agentsandbox.languages.jq.streaming import StreamStack, events, events_of_part, path_of_part
 
-        budget, hold = self.ctx.budget, self.machine.hold
-        self.inputs.new_stack = StreamStack
-        try:
-            yield from chain.from_iterable(events(value, budget, hold) for value in values)
-        except JsonError:
-            yield from events_of_part(self.inputs.stack, budget, hold)
-            raise
+        budget, hold, inputs = self.ctx.budget, self.machine.hold, self.inputs
+        inputs.new_stack = StreamStack
+        while True:
+            try:
+                yield from chain.from_iterable(events(value, budget, hold) for value in values)
+                return
+            except JsonError as error:
+                message = str(error)
+                yield from events_of_part(inputs.stack, budget, hold)
+                if not self.options.stream_errors:
+                    raise
+            budget.step()
+            yield [message, path_of_part(inputs.stack)]
+            values = inputs.values()
 
     def _slurped(self, values: Iterable[Value]) -> Iterator[Value]:
         """All values as one array, read when it is asked for: errors in them are those of the run."""
@@ -316,6 +324,7 @@ def _dumper(ctx: CommandContext, options: Options) -> Dumper:
           --indent N             indent with N spaces, at most 7
           --unbuffered           write each output at once
           --stream               the input as [path, leaf] events
+          --stream-errors        as --stream; an error in it is [message, path]
           --seq                  a record separator before each output
       -f, --from-file FILE       take the filter from FILE
       -L, --library-path DIR     look for modules in DIR

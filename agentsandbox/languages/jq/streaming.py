@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from agentsandbox.languages.jq.values import Value
     from agentsandbox.limits import Budget
 
-__all__ = ["StreamStack", "events", "events_of_part", "paths_of", "rebuilt"]
+__all__ = ["StreamStack", "events", "events_of_part", "path_of_part", "paths_of", "rebuilt"]
 
 _BATCH = 256
 
@@ -110,6 +110,18 @@ def events_of_part(stack: Stack, budget: Budget, hold: Callable[[int], None]) ->
         for event in events(stack.next, budget, hold):
             event[0][:0] = prefix
             yield event
+
+
+def path_of_part(stack: Stack) -> list[Value]:
+    """Where a value that is not complete goes on: null for a key that is not there yet."""
+    path: list[Value] = []
+    opened = stack.open
+    for at, container in enumerate(opened):
+        if type(container) in ARRAYS:
+            path.append(len(container))
+        elif type(container) is dict:
+            path.append(opened[at + 1] if at + 1 < len(opened) and type(opened[at + 1]) is str else None)
+    return path
 
 
 def paths_of(value: Value, budget: Budget, hold: Callable[[int], None]) -> Iterator[list[Value]]:
