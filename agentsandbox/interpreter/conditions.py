@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from agentsandbox.expansion.errors import ExpansionError
 from agentsandbox.expansion.references import split_reference
 from agentsandbox.expansion.variables import READONLY, AssociativeArray, IndexedArray
@@ -65,10 +67,13 @@ class ShellTests:
         stream = self.shell.fds.get(descriptor)
         return stream is not None and stream.is_terminal
 
-    def is_set(self, name: str) -> bool:
-        """`-v`: a variable, or name[subscript]."""
+    def is_set(self, name: str, *, expanded: bool = False) -> bool:
+        """`-v`: a variable, or name[subscript], whose subscript is a text to be expanded unless it has been."""
         variables = self.shell.variables
-        found = (name, None) if "[" not in name else split_reference(name)
+        found: tuple[str, str | None] | None = (name, None)
+        if "[" in name:
+            base, _, rest = name.partition("[")
+            found = (base, rest[:-1]) if expanded and rest.endswith("]") else split_reference(name)
         if found is None:
             return False
         base, subscript = found
@@ -86,7 +91,11 @@ class ShellTests:
             if isinstance(value, AssociativeArray):
                 return subscript in value.items
             return len(variables.elements(base)) > 0
-        return variables.element(base, self.shell.key(base, subscript)) is not None
+        key = subscript if expanded else self.shell.key(base, subscript)
+        if variables.is_associative(base):
+            value = variables.lookup(base)
+            return isinstance(value, AssociativeArray) and key in value.items
+        return variables.element(base, key) is not None
 
     def is_reference(self, name: str) -> bool:
         """`-R`"""
@@ -179,6 +188,13 @@ def _word(node: CondWord, sign: Sign) -> Test:
     return test
 
 
+_ELEMENT = re.compile(r'"?[A-Za-z_][A-Za-z0-9_]*\[')
+
+
+def _expands(parts: tuple[Part, ...]) -> bool:
+    return any(_expands(part.parts) if isinstance(part, DoubleQuoted) else not isinstance(part, (Literal, Quoted)) for part in parts)
+
+
 def _unary(node: CondUnary, sign: Sign) -> Test:
     operator = node.operator
     text = WORDS.string(node.operand)
@@ -193,12 +209,13 @@ def _unary(node: CondUnary, sign: Sign) -> Test:
 
         return empty
     if operator == "-v":
+        expanded = _ELEMENT.match(node.operand.source) is not None and _expands(node.operand.parts)
 
         def is_set(shell: Shell) -> bool:
             value = text(shell)
             if shell.slow:
                 _traced(shell, *sign, operator, _shown(value))
-            return ShellTests(shell).is_set(value)
+            return ShellTests(shell).is_set(value, expanded=expanded)
 
         return is_set
 
