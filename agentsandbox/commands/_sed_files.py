@@ -54,6 +54,8 @@ class Files:
         self._readers: dict[str, ByteReader | None] = {}
         self._result: Buffer | None = None
         self._result_output: Output | None = None
+        self._writable = ""
+        """The directory of the file edited last."""
 
     # outputs of w
 
@@ -202,10 +204,12 @@ class Files:
             ctx.stderr.write(encode(f"{ctx.name}: can't read {name}: {describe_os_error(error, '')}\n"))
             self.status = 2
             return None
-        if not ctx.fs.access(posixpath.dirname(path), os.W_OK | os.X_OK):
+        above = path[: path.rfind("/")] or "/"
+        if above != self._writable and not ctx.fs.access(above, os.W_OK | os.X_OK):
             directory = posixpath.dirname(self._followed(name) if follow else name) or "."
             letters = "".join(ctx.host.random.choices(_LETTERS, k=6))
             raise SedError(f"couldn't open temporary file {directory}/sed{letters}: {os.strerror(errno.EACCES)}", 4)
+        self._writable = above
         return original
 
     def _followed(self, name: str) -> str:
