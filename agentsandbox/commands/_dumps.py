@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import errno
+import stat
 
 from agentsandbox.commands._lines import inputs, shown_name
 from agentsandbox.errors import CommandError
+from agentsandbox.fs.base import File
 from agentsandbox.streams import BLOCK
 
 TYPE_CHECKING = False
@@ -46,6 +48,8 @@ def concatenated(ctx: CommandContext, names: Sequence[str], skip: int, limit: in
                 opened = True
             continue
         opened = True
+        if skip and isinstance(source, File) and stat.S_ISCHR(source.stat().mode):
+            skip = 0  # a device can be gone on in without end
         while left is None or left > 0:
             block = source.read(BLOCK if left is None or skip else min(BLOCK, left))
             if not block:

@@ -39,7 +39,7 @@ def run_grep(ctx: CommandContext, words: list[str], matcher: str | None = None) 
         ctx.stdout.write(encode(USAGE.lstrip("\n")))
         return 0
     try:
-        args = PARSER.parse(words)
+        args = PARSER.parse(words, posix="POSIXLY_CORRECT" in ctx.env)
         if args.flag("version"):
             ctx.print("grep (GNU grep) 3.8")
             return 0

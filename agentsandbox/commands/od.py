@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 _SIZE = re.compile(r"[ \t\n]*\+?(0[xX][0-9a-fA-F]+|0[0-7]*|[1-9][0-9]*)(.*)\Z", re.DOTALL)
 _OFFSET = re.compile(r"\+?(0[xX][0-9a-fA-F]+|[0-7]+)([bB]?)\Z")
+_ALONE = frozenset("bEGKkMmPTYZ")
+"""Suffixes that count once where no digit stands before them."""
 _MULTIPLIERS = {"": 1, "b": 512, "B": 1024, "kB": 1000, "KB": 1000, "k": 1024, "K": 1024, "KiB": 1024}
 _MODERN = ("address-radix", "skip-bytes", "read-bytes", "format", "output-duplicates", "width", "strings", "S")
 _LETTERS = {
@@ -51,7 +53,7 @@ def _size(ctx: CommandContext, text: str, letter: str, name: str) -> int:
     """The number of an option, which messages call as it was called."""
     long = any(word.startswith("--") and len(word) > 2 and name.startswith(word[2:].partition("=")[0]) for word in ctx.words)
     option = f"--{name}" if long else f"-{letter}"
-    found = _SIZE.match(text)
+    found = _SIZE.match(f"1{text}" if text[:1] in _ALONE else text)
     if found is None:
         raise CommandError(f"invalid {option} argument '{text}'")
     multiplier = _MULTIPLIERS.get(found[2])

@@ -55,7 +55,7 @@ _SHORT = 2048
 def sed(ctx: CommandContext, args: Arguments) -> int:
     words = args.operands
     try:
-        args = _PARSER.parse(words)
+        args = _PARSER.parse(words, posix="POSIXLY_CORRECT" in ctx.env)
         if args.flag("help"):
             ctx.stdout.write(encode(_USAGE.lstrip("\n")))
             return 0

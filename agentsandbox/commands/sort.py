@@ -37,6 +37,7 @@ _LONG_ORDERINGS = {
     "version-sort": "V",
 }
 _SORT_WORDS = {"general-numeric": "g", "human-numeric": "h", "month": "M", "numeric": "n", "random": "R", "version": "V"}
+_UNITS = frozenset("kKmMgGtTPEZY")
 _BUFFER_SIZE = re.compile(r"[ \t\n\v\f\r]*\+?([0-9]+)(?:([%bkKmMgGtTPEZY]?)\Z)?")
 _OBSOLETE = re.compile(r"\+([0-9]+)(?:\.([0-9]+))?([bdfghiMnRrV]*)\Z")
 _OBSOLETE_END = re.compile(r"-([0-9]+)(?:\.([0-9]+))?([bdfghiMnRrV]*)\Z")
@@ -174,7 +175,7 @@ def _tab(given: list[str]) -> bytes | None:
 def _check_resources(ctx: CommandContext, args: Arguments) -> None:
     """`-S` asks nothing of a sort in memory, but must be well formed."""
     for size in args.values("buffer-size"):
-        found = _BUFFER_SIZE.match(size)
+        found = _BUFFER_SIZE.match(f"1{size}" if size[:1] in _UNITS else size)
         option = "--buffer-size" if any(word.startswith("--b") for word in ctx.words) else "-S"
         if found is None:
             raise CommandError(f"invalid {option} argument '{size}'", 2)
