@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import re
 
+from agentsandbox.caching import forget_long
 from agentsandbox.errors import LimitReached
 from agentsandbox.stars import Stars
 
@@ -364,7 +365,9 @@ def _compile_glob(pattern: str, ignore_case: bool, pathname: bool, period: bool,
     if extglob and not pathname and not period and _EXTENDED.search(pattern):
         return ExtendedGlob(ExtendedPattern.of(pattern, flags))
     try:
-        return re.compile(translate(pattern, pathname=pathname, period=period, extglob=extglob) + r"\Z", flags)
+        compiled = re.compile(translate(pattern, pathname=pathname, period=period, extglob=extglob) + r"\Z", flags)
+        forget_long(pattern)
+        return compiled
     except (re.error, RecursionError, OverflowError):
         raise LimitReached("value_bytes", "the pattern is too complex") from None
 

@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "agentsandbox"
 
 LAYERS = {
-    "errors": 0,
+    "caching": 0, "errors": 0,
     "abbreviations": 1, "broken_streams": 1, "limits": 1, "streams": 1, "processes": 1, "usage": 1, "patterns": 1, "stars": 1, "regexps": 1,
     "quoting": 1, "releases": 1, "result": 1, "events": 1,
     "fs": 2, "syntax": 2, "network": 2,

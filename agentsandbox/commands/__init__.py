@@ -10,6 +10,8 @@ import functools
 import importlib
 import os
 
+from agentsandbox.caching import cache_short
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agentsandbox.command import Command
@@ -29,7 +31,7 @@ def names() -> frozenset[str]:
     return frozenset(name for name in modules if not name.startswith("_"))
 
 
-@functools.lru_cache(maxsize=1024)
+@cache_short(1024)
 def find_command(name: str) -> Command | None:
     """The command of that name, None if there is none."""
     if name == "[":  # which cannot be the name of a module's object

@@ -6,9 +6,9 @@ put into the tree that was compiled once; anything else is expanded and parsed a
 
 from __future__ import annotations
 
-import functools
 import re
 
+from agentsandbox.caching import cache_short
 from agentsandbox.expansion.arithmetic import compile_operation, compile_tree, evaluate_text, read_variable
 from agentsandbox.expansion.errors import ExpansionError
 from agentsandbox.syntax.arithmetic import FIRST_OPERAND, OPERAND, ArithmeticSyntaxError, parse_arithmetic
@@ -162,7 +162,7 @@ def _operand_reader(part: Part, words: WordCompiler) -> Callable[[ExpansionHost]
     return read_text
 
 
-@functools.lru_cache(maxsize=512)
+@cache_short(512)
 def _constant_expression(source: str) -> Number:
     """An expression without expansions; an error in it is one when it is evaluated."""
     try:

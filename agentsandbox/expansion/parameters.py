@@ -5,9 +5,9 @@ A parameter is single (one text or unset) or a list ("$@", "${a[*]}", "${!prefix
 
 from __future__ import annotations
 
-import functools
 import re
 
+from agentsandbox.caching import cache_short
 from agentsandbox.errors import ShellSyntaxError
 from agentsandbox.expansion.errors import ExpansionError, unbound
 from agentsandbox.expansion.transformations import OPERATORS, slice_list, slice_text, transform
@@ -437,7 +437,7 @@ def _transformed(node: Parameter, reader: ParameterReader, letter: str) -> Param
     return ParameterReader(shown, lambda host: join(host, every(host), star), every, star)
 
 
-@functools.lru_cache(maxsize=512)
+@cache_short(512)
 def _parse_target(text: str) -> tuple[str, Word | None] | None:
     """A parameter named by text: name, special parameter, or name[subscript]."""
     if text in _SPECIAL_READERS or text in ("@", "*") or (text.isdigit() and text.isascii()):

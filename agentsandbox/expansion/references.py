@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import functools
 import re
+
+from agentsandbox.caching import cache_short
 
 __all__ = ["split_assignment", "split_reference"]
 
@@ -12,7 +13,7 @@ _PLAIN = re.compile(r"""\[([^][$`"'\\]+)\]""")
 _OPERATOR = re.compile(r"\+?=")
 
 
-@functools.lru_cache(maxsize=512)
+@cache_short(512)
 def split_reference(text: str) -> tuple[str, str | None] | None:
     """(name, subscript) of `name` or `name[subscript]`, None for a text that is neither.
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import functools
 import re
 
+from agentsandbox.caching import cache_short
 from agentsandbox.quoting import quote_glob
 
 TYPE_CHECKING = False
@@ -17,7 +17,7 @@ _DEFAULT_FIELDS = re.compile(r"[^ \t\n]+").findall
 _MAGIC = re.compile(r"[*?\[]|[?*+@!]\(")
 
 
-@functools.lru_cache(maxsize=64)
+@cache_short(64)
 def _delimiters(ifs: str) -> re.Pattern[str]:
     """Matches one delimiter: blanks of IFS around at most one other character of it."""
     blanks = "".join(re.escape(char) for char in ifs if char in " \t\n")

@@ -7,8 +7,7 @@ any other name is assigned with `values[name] = value`, which is what compiled c
 
 from __future__ import annotations
 
-import functools
-
+from agentsandbox.caching import cache_short
 from agentsandbox.expansion.errors import ExpansionError
 from agentsandbox.expansion.references import split_reference
 from agentsandbox.streams import encode
@@ -163,7 +162,7 @@ def _hash(key: str) -> int:
     return number
 
 
-@functools.lru_cache(maxsize=1024)
+@cache_short(1024)
 def _bucket(name: str) -> int:
     """Where bash's table of variables has a name, which decides the order of the environment."""
     return _hash(name) & 1023

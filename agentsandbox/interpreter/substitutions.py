@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import functools
 import re
 
+from agentsandbox.caching import cache_short
 from agentsandbox.errors import Exit
 from agentsandbox.expansion.errors import ExpansionError
 from agentsandbox.expansion.words import WordCompiler
@@ -278,7 +278,7 @@ def finishing(run: Run, words: Iterable[Word]) -> Run:
 WORDS = WordCompiler(_command_substitution, _process_substitution)
 
 
-@functools.lru_cache(maxsize=256)
+@cache_short(256)
 def _quoted_text(text: str) -> Callable[[Shell], str]:
     from agentsandbox.syntax.contexts import HERE
     from agentsandbox.syntax.parser import Parser
@@ -316,14 +316,14 @@ def expand_key(shell: Shell, text: str) -> str:
         raise ExpansionError(error.message) from None
 
 
-@functools.lru_cache(maxsize=256)
+@cache_short(256)
 def _key_text(text: str) -> Callable[[Shell], str]:
     from agentsandbox.syntax.parser import Parser
 
     return WORDS.subscript(Parser(f"[{text}]").read_subscript())
 
 
-@functools.lru_cache(maxsize=256)
+@cache_short(256)
 def _index_text(text: str) -> Callable[[Shell], str]:
     from agentsandbox.syntax.parser import read_arithmetic
 

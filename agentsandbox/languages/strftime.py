@@ -5,9 +5,9 @@ Widths are charged by the caller, whose formats come from scripts: `longest_widt
 
 from __future__ import annotations
 
-import functools
 import re
 
+from agentsandbox.caching import cache_short
 from agentsandbox.languages.timezones import civil_from_days, days_from_civil, find_zone
 
 TYPE_CHECKING = False
@@ -140,7 +140,7 @@ _WITHOUT_O = frozenset("aAcDFqxXY")
 _GNU_ONLY = frozenset("Nq")
 
 
-@functools.lru_cache(maxsize=256)
+@cache_short(256)
 def _compile(format: str, gnu: bool) -> tuple[str | _Spec, ...]:
     pieces: list[str | _Spec] = []
     start = 0

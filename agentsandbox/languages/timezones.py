@@ -9,6 +9,8 @@ from __future__ import annotations
 import functools
 import re
 
+from agentsandbox.caching import cache_short
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -173,7 +175,7 @@ def _from_posix(text: str) -> Zone | None:
     return Zone(at)
 
 
-@functools.lru_cache(maxsize=256)
+@cache_short(256)
 def find_zone(name: str) -> Zone:
     """The zone that a value of $TZ names; what means nothing is UTC under the letters it begins with, as in C."""
     name = name.removeprefix(":").removeprefix(_DIRECTORY).removeprefix("posix/")

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 
+from agentsandbox.caching import cache_short, forget_long
 from agentsandbox.errors import LimitReached
 from agentsandbox.regexps.analysis import UNBOUNDED, analyze
 from agentsandbox.regexps.automaton import MAX_PLACES, Automaton
@@ -228,6 +228,7 @@ class PosixRegex(Regex):
             pattern = re.compile(self._source(ascii_only=ascii_only), self._flags | (re.ASCII if ascii_only else 0))
         except (re.error, OverflowError, RecursionError, MemoryError):
             raise RegexError("Regular expression too big") from None
+        forget_long(self.pattern_source)
         if ascii_only:
             self._ascii = pattern
         else:
@@ -247,6 +248,7 @@ class PosixRegex(Regex):
             return re.compile(f"(?:{pattern.pattern})[^\n]*", pattern.flags)
         if self._lines is None:
             self._lines = re.compile(f"(?:{pattern.pattern})[^\n]*", pattern.flags)
+            forget_long(self.pattern_source)
         return self._lines
 
     def seekers(self) -> list[re.Pattern[str]]:
@@ -255,6 +257,7 @@ class PosixRegex(Regex):
             tree = self._tree
             sources = [] if tree.back_references else seeking_sources(tree.root, lowered=tree.ignore_case)
             self._seekers = [re.compile(f"(?:{source})[^\n]*", re.MULTILINE | re.ASCII) for source in sources]
+            forget_long(self.pattern_source)
         return self._seekers
 
     def collect(self, text: str) -> list[str]:
@@ -385,6 +388,7 @@ class PosixRegex(Regex):
                 self._timed = regex.compile(self._source(ascii_only=self.bytewise), flags)
             except (regex.error, RecursionError, MemoryError, OverflowError):
                 raise LimitReached("value_bytes", "a regular expression is too big") from None
+            forget_long(self.pattern_source)
         return self._timed
 
     def _search_slowly(self, text: str, pos: int, budget: Budget | None) -> Match | None:
@@ -412,7 +416,7 @@ class _NotBol(PosixRegex):
         return True
 
 
-@lru_cache(maxsize=512)
+@cache_short(512)
 def compile_posix(
     pattern: str,
     *,
@@ -448,7 +452,7 @@ def compile_posix(
     return regex
 
 
-@lru_cache(maxsize=64)
+@cache_short(64)
 def compile_lines(
     patterns: tuple[str, ...],
     *,
@@ -496,6 +500,7 @@ class PerlRegex(Regex):
         if tree is not None and tree.safe_length > _SHORT:
             flags = re.MULTILINE | re.ASCII | (re.IGNORECASE if tree.ignore_case else 0)
             self._plain = re.compile(tree.source, flags).findall
+            forget_long(source)
             self._behind = tree.behind
             self._collect = re.compile(re.escape(tree.behind) + f"({tree.source})", flags).findall if tree.behind else None
             root = Tree(tree.root, 0, [], back_references=False, ignore_case=tree.ignore_case)

@@ -6,8 +6,8 @@ PCRE as grep 3.8 uses it knows UTF-8, but its classes are ASCII (no UCP); letter
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 
+from agentsandbox.caching import cache_short, forget_long
 from agentsandbox.regexps.lookbehind import is_fixed
 from agentsandbox.regexps.matcher import PerlRegex
 from agentsandbox.regexps.parser import RegexError
@@ -65,7 +65,7 @@ _PROPERTY = re.compile(r"[pP](?:\{\^?\w+\}|\w)")
 _VERB = re.compile(r"\(\*(?:UTF8?|UCP|LIMIT_\w+=\d+|NO_\w+|CRLF|LF|ANYCRLF|ANY|CR|BSR_\w+)\)")
 
 
-@lru_cache(maxsize=256)
+@cache_short(256)
 def compile_perl(
     pattern: str, *, ignore_case: bool = False, newline_safe: bool = False, line_anchors: bool = False, ascii_negations: bool = False
 ) -> PerlRegex:
@@ -87,6 +87,7 @@ def compile_perl(
         compiled = regex.compile(source, flags)
     except (regex.error, RecursionError, MemoryError, OverflowError, ValueError, KeyError, IndexError) as error:
         raise RegexError(_describe(error)) from None
+    forget_long(source)
     tree = read_perl(pattern, ignore_case=ignore_case) if newline_safe else None
     return PerlRegex(pattern, compiled, 0 if translator.names_newline else _SAFE_LENGTH, tree)
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-from functools import lru_cache
 
+from agentsandbox.caching import cache_short
 from agentsandbox.languages.awk.values import AwkFatal, Strnum, Unset, integral_text, to_number
 from agentsandbox.streams import encode
 
@@ -48,7 +48,7 @@ def _size(text: str | None) -> int | str | None:
     return int(text) if len(text) < 10 else _WIDEST
 
 
-@lru_cache(maxsize=256)
+@cache_short(256)
 def parse_format(template: str) -> tuple[str | Directive, ...]:
     """Literal text and directives in turn; what is no directive stays literal, as gawk leaves it."""
     parts: list[str | Directive] = []

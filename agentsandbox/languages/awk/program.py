@@ -62,11 +62,15 @@ class _Task:
         return self.sources, self.assigned, self.operands
 
 
-@lru_cache(maxsize=128)
-def _compile_cached(task: _Task) -> tuple[Compiled, tuple[str, ...]]:
+def _compile_task(task: _Task) -> tuple[Compiled, tuple[str, ...]]:
     budget, task.budget = task.budget, None  # the cache keeps the task
     assert budget is not None
     return _compile([Source(name, text) for name, text in task.sources], task.assigned, task.operands, budget, None)
+
+
+_compile_cached = lru_cache(maxsize=128)(_compile_task)
+_LONGEST_KEPT = 16_384
+"""Characters of a program that is kept: many long ones would fill the host's memory."""
 
 
 def _compile(
@@ -167,7 +171,8 @@ def run_program(
     assigned = frozenset(name for name, _ in pairs) | by_operand
     try:
         try:
-            compiled, warnings = _compile_cached(_Task(read, assigned, by_operand, ctx.budget))
+            compile_task = _compile_cached if sum([len(source.text) for source in read]) <= _LONGEST_KEPT else _compile_task
+            compiled, warnings = compile_task(_Task(read, assigned, by_operand, ctx.budget))
         except _NeedsFiles:
             compiled, warnings = _compile(read, assigned, by_operand, ctx.budget, ctx)
     except _Failed as failure:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 
+from agentsandbox.caching import cache_short, forget_long
 from agentsandbox.errors import LimitReached
 from agentsandbox.languages.jq.operations import describe
 from agentsandbox.languages.jq.values import ARRAYS, KINDS, JqError
@@ -118,7 +118,7 @@ def _options(flags: str) -> int:
     return options
 
 
-@lru_cache(maxsize=256)
+@cache_short(256)
 def _compiled(pattern: str, flags: str) -> _Pattern:
     import regex
 
@@ -133,6 +133,7 @@ def _compiled(pattern: str, flags: str) -> _Pattern:
         raise JqError("Regex failure: too big number") from None
     repeats = _REPEATED_GROUP.search(pattern) is not None
     quick, length = (None, 0) if set(flags) - set("gin") else _quick(pattern, ignore_case="i" in flags)
+    forget_long(pattern)
     return _Pattern(timed, quick, length, repeats)
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 
+from agentsandbox.caching import cache_short
 from agentsandbox.regexps import PosixRegex
 from agentsandbox.streams import decode, decode_bytewise, encode
 
@@ -168,7 +168,7 @@ def replace(regex: PosixRegex, substitution: Substitution, replacer: Callable[[M
     return _replace_slowly(regex, substitution, replacer, space, budget)
 
 
-@lru_cache(maxsize=64)
+@cache_short(64)
 def _is_plain(source: str) -> bool:
     return _PLAIN.fullmatch(source) is not None
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 
+from agentsandbox.caching import cache_short, forget_long
 from agentsandbox.errors import LimitReached
 from agentsandbox.languages.yq.evaluation import Context, Machine, YqError, guessed_tag, operator, truth
 from agentsandbox.languages.yq.lexer import ExpressionError
@@ -241,6 +241,7 @@ class _Pattern:
                 self.quick, self.length = re.compile(translated), tree.safe_length
             except re.error:
                 self.quick = None
+        forget_long(pattern)
 
     def search(self, machine: Machine, text: str, at: int) -> Any:
         if self.quick is not None and len(text) <= self.length and text.isascii():
@@ -272,7 +273,7 @@ class _Pattern:
             at = end if end > start else end + 1
 
 
-_compiled = lru_cache(maxsize=128)(_Pattern)
+_compiled = cache_short(128)(_Pattern)
 
 
 def _arguments(machine: Machine, context: Context, expression: Expression) -> tuple[_Pattern, bool]:
