@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 
 from agentsandbox.caching import cache_short
+from agentsandbox.syntax.braced import NAME
 
 __all__ = ["split_assignment", "split_reference"]
 
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _PLAIN = re.compile(r"""\[([^][$`"'\\]+)\]""")
 _OPERATOR = re.compile(r"\+?=")
 
@@ -19,7 +19,7 @@ def split_reference(text: str) -> tuple[str, str | None] | None:
 
     In a subscript quotes, brackets and substitutions have their other halves; it is not empty.
     """
-    name = _NAME.match(text)
+    name = NAME.match(text)
     if name is None:
         return None
     end = name.end()
@@ -31,16 +31,18 @@ def split_reference(text: str) -> tuple[str, str | None] | None:
 
 def split_assignment(text: str) -> tuple[str, str | None, str, str] | None:
     """(name, subscript, "=" or "+=", value) of a text that is an assignment, None for any other; here a subscript may be empty."""
-    name = _NAME.match(text)
+    name = NAME.match(text)
     if name is None:
         return None
     end = name.end()
     subscript = None
     if text[end : end + 1] == "[":
         close = end + 2 if text[end + 1 : end + 2] == "]" else _end_of_subscript(text, end)
+        if close < 0:
+            return None
         subscript, end = text[end + 1 : close - 1], close
     operator = _OPERATOR.match(text, end)
-    if operator is None or (subscript is not None and end < 0):
+    if operator is None:
         return None
     return name[0], subscript, operator[0], text[operator.end() :]
 

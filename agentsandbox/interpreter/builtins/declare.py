@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from agentsandbox.errors import CommandError
 from agentsandbox.expansion.errors import ExpansionError
 from agentsandbox.expansion.references import split_assignment, split_reference
@@ -28,6 +26,7 @@ from agentsandbox.interpreter.assignments import BoundAssignment
 from agentsandbox.interpreter.builtins import UsageFailure, define, parse_letters
 from agentsandbox.interpreter.specials import listed_value
 from agentsandbox.quoting import declare_quote_double
+from agentsandbox.syntax.braced import NAME
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -47,7 +46,6 @@ _FLAGS = {
     "t": TRACE,
     "x": EXPORT,
 }
-NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _USAGE = "declare [-aAfFgiIlnrtux] [name[=value] ...] or declare -p [-aAfFilnrtux] [name ...]"
 
 
@@ -113,6 +111,17 @@ def local(shell: Shell, words: list[Argument]) -> int:
     return _declare(shell, words, local=True)
 
 
+def read_options(
+    shell: Shell, words: list[Argument], texts: list[str], letters: str, *, local: bool = False, plus: bool = False
+) -> tuple[dict[str, str], int]:
+    """As `parse_letters`; array literals are assigned even when an option is wrong."""
+    try:
+        return parse_letters(texts, letters, plus=plus)
+    except UsageFailure:
+        assign_lists(shell, words, local=local)
+        raise
+
+
 def assign_lists(shell: Shell, words: list[Argument], *, local: bool) -> None:
     """Make the array literals among the arguments of a command whose options are wrong: bash does so before it looks at them."""
     letters = "".join([word for word in words[1:] if isinstance(word, str) and word.startswith("-")])
@@ -142,11 +151,7 @@ def is_local(shell: Shell) -> bool:
 def _declare(shell: Shell, words: list[Argument], *, local: bool) -> int:
     texts = [word if isinstance(word, str) else word.word() for word in words]
     name = texts[0]
-    try:
-        options, position = parse_letters(texts, "aAfFgiIlnrtuxpc", plus=True)
-    except UsageFailure:
-        assign_lists(shell, words, local=local)
-        raise
+    options, position = read_options(shell, words, texts, "aAfFgiIlnrtuxpc", local=local, plus=True)
     arguments = words[position:]
     if not options.keys().isdisjoint(("f", "F", "p", "+p")):
         arguments = _names(shell, words, arguments, local=local)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from agentsandbox.errors import CommandError
 from agentsandbox.expansion.errors import ExpansionError
 from agentsandbox.expansion.variables import ARRAY, ASSOCIATIVE, EXPORT, READONLY
-from agentsandbox.interpreter.builtins import UsageFailure, define, parse_letters
-from agentsandbox.interpreter.builtins.declare import NAME, assign_lists, declare_one, describe, export_function
+from agentsandbox.interpreter.builtins import define
+from agentsandbox.interpreter.builtins.declare import assign_lists, declare_one, describe, export_function, read_options
+from agentsandbox.syntax.braced import NAME
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 @define("export", "export [-fn] [name[=value] ...] or export -p", declares=True)
 def export(shell: Shell, words: list[Argument]) -> int:
     texts = [word if isinstance(word, str) else word.word() for word in words]
-    options, position = _options(shell, words, texts, "aAfnp")
+    options, position = read_options(shell, words, texts, "aAfnp")
     arguments = words[position:]
     if "f" in options:
         assign_lists(shell, words, local=False)
@@ -48,7 +49,7 @@ def export(shell: Shell, words: list[Argument]) -> int:
 @define("readonly", "readonly [-aAf] [name[=value] ...] or readonly -p", declares=True)
 def readonly(shell: Shell, words: list[Argument]) -> int:
     texts = [word if isinstance(word, str) else word.word() for word in words]
-    options, position = _options(shell, words, texts, "aAfp")
+    options, position = read_options(shell, words, texts, "aAfp")
     arguments = words[position:]
     if "f" in options:
         assign_lists(shell, words, local=False)
@@ -68,14 +69,6 @@ def readonly(shell: Shell, words: list[Argument]) -> int:
             continue
         status = _mark(shell, argument, "readonly", READONLY | kind, 0) or status
     return status
-
-
-def _options(shell: Shell, words: list[Argument], texts: list[str], letters: str) -> tuple[dict[str, str], int]:
-    try:
-        return parse_letters(texts, letters)
-    except UsageFailure:
-        assign_lists(shell, words, local=False)
-        raise
 
 
 def _mark(shell: Shell, argument: Argument, command: str, on: int, off: int) -> int:
