@@ -178,12 +178,9 @@ class CommandContext:
             raise FileNotFoundError(2, os.strerror(2), name)
         return f"{self.cwd}/{name}" if self.cwd != "/" else f"/{name}"
 
-    def paths(self, names: Sequence[str]) -> list[str]:
-        """As `path`, of many operands, none of them empty."""
-        if not "".join(names).isascii():
-            return [self.path(name) for name in names]
-        base = self.cwd if self.cwd != "/" else ""
-        return [name if name[0] == "/" else f"{base}/{name}" for name in names]
+    def at_hand(self, names: Sequence[str]) -> list[bytes | None]:
+        """The bytes of those operands that are regular files and at hand; None tells nothing. None of them is empty."""
+        return self.fs.at_hand(self.cwd, names if "".join(names).isascii() else [decode(encode(name)) for name in names])
 
     def is_bytewise(self, category: str = "LC_CTYPE") -> bool:
         """Whether the environment chooses the locale C: characters are bytes. What names no locale is UTF-8, as in the shell."""

@@ -299,7 +299,7 @@ def test_devices() -> None:
 def test_named_pipes_are_opened_by_the_host(fs: MemoryFileSystem) -> None:
     fs.mkfifo("/p", 0o600)
     assert fs.stat("/p").mode == 0o010600
-    assert fs.scan("/") == [("p", 0o010000)]
+    assert fs.scan("/") == (["p"], [0o010000])
     assert number_of(fs.open, "/p") == "EPERM"
     seen = []
 
@@ -339,5 +339,6 @@ def test_what_is_at_hand_is_what_a_read_would_give() -> None:
     with_more = fs.open("/d/a", "a")
     with_more.write(b" more")
     with_more.release()
-    assert fs.at_hand(["/d/a"]) == [b"one more"]
-    assert fs.at_hand(["/d/secret", "/d/link", "/d", "/d/none", "/none/a", "a"]) == [None] * 6
+    assert fs.at_hand("/", ["/d/a"]) == [b"one more"]
+    assert fs.at_hand("/", ["/d/secret", "/d/link", "/d", "/d/none", "/none/a", "a"]) == [None] * 6
+    assert fs.at_hand("/d", ["a", "/a", "../d/a", "a"]) == [b"one more", None, b"one more", b"one more"]

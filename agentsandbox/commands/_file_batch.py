@@ -43,8 +43,8 @@ class FileBatch:
         self.search_one = search_one
         """Searches a file by itself: one that is not plain text."""
         self.counts = report.count and not report.only_first
-        self.needle = b"" if self.counts or report.list_files is False else search.needle
-        """What a file must hold for anything to be said about it."""
+        self.selective = bool(search.needle) and not self.counts and report.list_files is not False
+        """Whether nothing is said about files without the text that every match holds."""
         self.spaced = search.never_empty()
         """Whether an empty line may be put between files: none is ever selected."""
         self.names: list[str] = []
@@ -89,10 +89,10 @@ class FileBatch:
         names, contents = self.names, self.contents
         if names:
             self.ctx.budget.step(len(names) + (self.weight >> 10))
-            shown = _Names(names, self.prefixes)
+            shown = names if self.prefixes == [(0, "")] else _Names(names, self.prefixes)
             self.names, self.prefixes, self.contents, self.weight = [], [], [], 0
             whole = (b"\n" if self.spaced else b"").join(contents)
-            if self.needle and whole.find(self.needle) < 0:
+            if self.selective and not self.search.may_match(whole):
                 return self.found
             plain = _plain(whole, contents, spaced=self.spaced)
             if plain is not None:
@@ -103,7 +103,7 @@ class FileBatch:
                     self.found |= self.search_one(name, data)
         return self.found
 
-    def _search(self, names: _Names, whole: str, ends: Callable[[], list[int]]) -> None:
+    def _search(self, names: Sequence[str] | _Names, whole: str, ends: Callable[[], list[int]]) -> None:
         report = self.report
         text = whole if self.spaced else whole.removesuffix("\n")
         if report.list_files is not None:
@@ -124,7 +124,7 @@ class FileBatch:
             self.found = True
             self._write(names, whole, places, ends())
 
-    def _write(self, names: _Names, whole: str, places: list[tuple[int, int]], ends: list[int]) -> None:
+    def _write(self, names: Sequence[str] | _Names, whole: str, places: list[tuple[int, int]], ends: list[int]) -> None:
         report = self.report
         mark = "\0" if report.null_names else ":"
         out: list[str] = []

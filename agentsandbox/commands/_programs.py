@@ -21,13 +21,16 @@ _DEFAULT_PATH = "/bin:/usr/bin"
 
 
 def _problem_of_file(ctx: CommandContext, path: str) -> int:
-    try:
-        info = ctx.fs.stat(path)
-    except OSError as error:
-        return error.errno or errno.ENOENT
-    if not (info.is_file and info.permissions & 0o111):
-        return errno.EACCES
-    line = shebang_of(ctx.fs.read_bytes(path))
+    content = ctx.fs.program(path)
+    if content is None:
+        try:
+            info = ctx.fs.stat(path)
+        except OSError as error:
+            return error.errno or errno.ENOENT
+        if not (info.is_file and info.permissions & 0o111):
+            return errno.EACCES
+        content = ctx.fs.read_bytes(path)
+    line = shebang_of(content)
     return 0 if line is None or ctx.fs.exists(posixpath.join(ctx.cwd, line[0])) else errno.ENOENT
 
 

@@ -104,7 +104,7 @@ class Walk:
                     return
                 above = above | {number}
             try:
-                entries = fs.scan(path)
+                entries = list(zip(*fs.scan(path), strict=True))
             except OSError as error:
                 self.complain(error, shown.rstrip("/") or ".")
                 return

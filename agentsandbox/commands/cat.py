@@ -98,7 +98,7 @@ def _copy(ctx: CommandContext, names: Sequence[str]) -> None:
         group = names[start : start + _GROUP]
         ctx.budget.step(len(group))
         waiting: list[bytes] = []
-        for name, data in zip(group, ctx.fs.at_hand(ctx.paths(group)), strict=True):
+        for name, data in zip(group, ctx.at_hand(group), strict=True):
             if data is not None and len(data) <= _SMALL and name != "-":
                 waiting.append(data)
                 continue

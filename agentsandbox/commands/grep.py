@@ -267,7 +267,7 @@ class _Grep:
         for start in range(0, len(operands), _GROUP):
             group = list(operands[start : start + _GROUP])
             self.ctx.budget.step(len(group) // 4)
-            yield group, self.ctx.fs.at_hand(self.ctx.paths(group))
+            yield group, self.ctx.at_hand(group)
 
     def _matches_all(self) -> bool:
         """Whether the only pattern is empty."""
@@ -423,7 +423,7 @@ class _Grep:
         if search is None or report.null_lines or isinstance(ctx.stdout, File):
             return None
         write, step = ctx.stdout.write, ctx.budget.step
-        needle, required = search.needle, self._indispensable()
+        needle, selective, may_match = search.needle, bool(self._indispensable()), search.may_match
         literal = bool(needle) and len(search.plain) == 1
         copies = literal and report.lines_only and report.colors is None
         told = report.only_first and not report.invert and report.binary != "without-match"
@@ -433,7 +433,7 @@ class _Grep:
 
         def run(name: str, data: bytes) -> bool:
             step(1 + (len(data) >> 12))
-            if required and required not in data:
+            if selective and not may_match(data):
                 return False
             if told and literal:
                 return self._account(needle in data, name)

@@ -267,10 +267,11 @@ class FileSystem(ABC):
 
     # built on those
 
-    def scan(self, path: str) -> list[tuple[str, int]]:
-        """The names in a directory, sorted, each with its type as `stat.S_IFMT` tells it; links are not followed."""
+    def scan(self, path: str) -> tuple[list[str], list[int]]:
+        """The names in a directory, sorted, and the type of each as `stat.S_IFMT` tells it; links are not followed."""
         prefix = path if path.endswith("/") else f"{path}/"
-        return [(name, stat_module.S_IFMT(self.stat(prefix + name, follow=False).mode)) for name in self.listdir(path)]
+        names = self.listdir(path)
+        return names, [stat_module.S_IFMT(self.stat(prefix + name, follow=False).mode) for name in names]
 
     def examine(self, path: str, names: Sequence[str]) -> list[Stat | None]:
         """The `Stat` of names in a directory, links not followed; None where it takes a `stat` to know."""
@@ -278,13 +279,19 @@ class FileSystem(ABC):
         return [None] * len(names)
 
     def contents(self, path: str) -> tuple[list[str], list[int], list[bytes | None]]:
-        """As `scan`, in columns: names, types, and the bytes of regular files that are at hand; else, or if it may not be read, None."""
-        found = self.scan(path)
-        return [name for name, _ in found], [kind for _, kind in found], [None] * len(found)
+        """As `scan`, and the bytes of each regular file that is at hand; else, or if it may not be read, None."""
+        names, kinds = self.scan(path)
+        return names, kinds, [None] * len(names)
 
-    def at_hand(self, paths: Sequence[str]) -> list[bytes | None]:
-        """The bytes of those that are regular files and at hand; None tells nothing."""
+    def at_hand(self, directory: str, paths: Sequence[str]) -> list[bytes | None]:
+        """The bytes of those that are regular files and at hand; None tells nothing. Relative paths begin at the directory."""
+        del directory
         return [None] * len(paths)
+
+    def program(self, path: str) -> bytes | None:
+        """The bytes of a regular file that is at hand and that anyone may read and execute; None tells nothing."""
+        del path
+        return None
 
     def access(self, path: str, bits: int) -> bool:
         """Whether the user (1000) may read (4), write (2) or execute (1) it; false as well when there is nothing."""

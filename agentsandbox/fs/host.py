@@ -135,18 +135,20 @@ class HostFileSystem(CanonicalFileSystem):
         with self._directory(path) as number:
             return sorted(decode(os.fsencode(name)) for name in os.listdir(number))
 
-    def scan(self, path: str) -> list[tuple[str, int]]:
-        found = []
+    def scan(self, path: str) -> tuple[list[str], list[int]]:
+        names: list[str] = []
+        kinds: list[int] = []
         here = self.realpath(path)
-        names = self.listdir(path)
+        listed = self.listdir(path)
         with self._directory(here) as number:
-            for name in names:
+            for name in listed:
                 try:
                     info = os.stat(encode(name), dir_fd=number, follow_symlinks=False)
                 except OSError:  # it went away
                     continue
-                found.append((name, stat_module.S_IFMT(info.st_mode)))
-        return found
+                names.append(name)
+                kinds.append(stat_module.S_IFMT(info.st_mode))
+        return names, kinds
 
     def access(self, path: str, bits: int) -> bool:
         try:

@@ -236,19 +236,20 @@ class MemoryFileSystem(Grafts):
         assert type(node) is Dir
         return sorted(node.entries)
 
-    def scan(self, path: str) -> list[tuple[str, int]]:
+    def scan(self, path: str) -> tuple[list[str], list[int]]:
         node = self._listed(path)
         if type(node) is Inner:
             return inside(path, node.filesystem.scan, node.path)
         assert type(node) is Dir
         entries, types = node.entries, _TYPES
-        found = [(name, types[entries[name].kind]) for name in sorted(entries)]
+        names = sorted(entries)
+        kinds = [types[entries[name].kind] for name in names]
         if self._hard:
-            for index, (name, kind) in enumerate(found):
+            for index, name in enumerate(names):
                 entry = entries[name]
-                if not kind and entry.kind == HARD:
-                    found[index] = (name, _TYPES[self._hard[entry.number].kind])
-        return found
+                if entry.kind == HARD:
+                    kinds[index] = types[self._hard[entry.number].kind]
+        return names, kinds
 
     def examine(self, path: str, names: Sequence[str]) -> list[Stat | None]:
         try:
@@ -279,10 +280,12 @@ class MemoryFileSystem(Grafts):
         return names, kinds, [self._at_hand(entry) for entry in entries]
 
     def _at_hand(self, entry: Entry) -> bytes | None:
-        """The content of a regular file that may be read and isn't being appended to."""
-        if entry.kind == FILE and type(entry.data) is bytes and (entry.mode & 0o404 == 0o404 or self._may(entry, 4)):
-            return entry.data
-        return None
+        """The content of a regular file that may be read."""
+        if entry.kind != FILE or not (entry.mode & 0o404 == 0o404 or self._may(entry, 4)):
+            return None
+        if type(entry.data) is not bytes:
+            entry.data = bytes(entry.data)
+        return entry.data
 
     # attributes
 
@@ -431,31 +434,40 @@ class MemoryFileSystem(Grafts):
         assert type(node) is Device
         return open_device(node.device, path, self.stat_of(node), self.random)
 
-    def at_hand(self, paths: Sequence[str]) -> list[bytes | None]:
+    def at_hand(self, directory: str, paths: Sequence[str]) -> list[bytes | None]:
         found: list[bytes | None] = []
-        dirs = self._dirs
-        last = ""
-        directory: Dir | None = None
+        last = mark = ""
+        entries: dict[str, Entry] | None = None
         for path in paths:
-            above, _, name = path.rpartition("/")
-            if above != last or directory is None:
-                directory, last = dirs.get(above) or self._entered(path), above
-            node = None if directory is None else directory.entries.get(name)
-            if node is not None and node.kind == FILE and (node.mode & 0o404 == 0o404 or self._may(node, 4)):
-                if type(node.data) is not bytes:
-                    node.data = bytes(node.data)
-                found.append(node.data)
+            above, slash, name = path.rpartition("/")
+            if above != last or slash != mark or entries is None:
+                entries = self._entries_of(f"{directory.rstrip('/')}/{path}" if path[0] != "/" else path)
+                last, mark = above, slash
+            node = entries.get(name)
+            if node is not None and node.mode & 0o170404 == 0o100404 and type(node.data) is bytes:  # type: ignore[union-attr]  # a file
+                found.append(node.data)  # type: ignore[union-attr]
             else:
-                found.append(None)
+                found.append(None if node is None else self._at_hand(node))
         return found
 
-    def _entered(self, path: str) -> Dir | None:
-        """The directory of a path, if it is one of ours and may be entered."""
-        try:
-            self._remember(path)
-        except OSError:
-            return None
-        return self._dirs.get(path[: path.rfind("/")])
+    def program(self, path: str) -> bytes | None:
+        cut = path.rfind("/")
+        directory = self._dirs.get(path[:cut])
+        node = None if directory is None else directory.entries.get(path[cut + 1 :])
+        if node is not None and node.kind == FILE and node.mode & 0o505 == 0o505 and type(node.data) is bytes:
+            return node.data
+        return None
+
+    def _entries_of(self, path: str) -> dict[str, Entry]:
+        """What is in the directory of a path, if it is one of ours and may be entered."""
+        above = path[: path.rfind("/")]
+        if above not in self._dirs:
+            try:
+                self._remember(path)
+            except OSError:
+                return {}
+        directory = self._dirs.get(above)
+        return {} if directory is None else directory.entries
 
     def read_bytes(self, path: str) -> bytes:
         cut = path.rfind("/")

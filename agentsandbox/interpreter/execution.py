@@ -40,6 +40,8 @@ def find_on_path(shell: Shell, name: str, path: str | None) -> str | None:
         shell.budget.step(4)
         candidate = f"{directory or '.'}/{name}"
         full = shell.path(candidate)
+        if fs.program(full) is not None:
+            return candidate
         if not fs.exists(full):  # quicker to ask than to be refused
             continue
         try:
@@ -119,25 +121,19 @@ def run_file(shell: Shell, path: str, argv: Sequence[str], environment: Mapping[
     fs = shell.fs
     if full.startswith("/dev/fd/") and any(f"/dev/fd/{number}" == full for number, _, _ in shell.process_files):
         raise CommandError(f"{path}: Permission denied", 126)
-    try:
-        info = fs.stat(full)
-        if info.is_dir:
-            raise CommandError(f"{path}: Is a directory", 126)
-        executable = bool(info.mode & 0o111) and fs.access(full, 1)
-        if not executable and shell.machine.skill_at(full) is None:
-            raise CommandError(f"{path}: Permission denied", 126)
-        if not stat_module.S_ISREG(info.mode):
-            raise CommandError(f"{path}: Permission denied", 126)
-        content = fs.read_bytes(full)
-    except OSError as error:
-        status = 127 if error.errno == 2 else 126
-        if error.errno == 2 and "/" in argv[0]:
-            hint = skill_hint(shell, path)
-            shell.complain(f"{path}: {os.strerror(2)}")
-            if hint and 2 in shell.fds:
-                shell.fds[2].write(encode(f"{hint}\n"))
-            return status
-        raise CommandError(f"{path}: {os.strerror(error.errno or 5)}", status) from None
+    content = fs.program(full)
+    if content is None:
+        try:
+            content = _read_program(shell, path, full)
+        except OSError as error:
+            status = 127 if error.errno == 2 else 126
+            if error.errno == 2 and "/" in argv[0]:
+                hint = skill_hint(shell, path)
+                shell.complain(f"{path}: {os.strerror(2)}")
+                if hint and 2 in shell.fds:
+                    shell.fds[2].write(encode(f"{hint}\n"))
+                return status
+            raise CommandError(f"{path}: {os.strerror(error.errno or 5)}", status) from None
     if _is_too_long(argv, environment):
         raise CommandError(f"{path}: {os.strerror(7)}", 126)
     if content.startswith(COMMAND_MARK):
@@ -151,6 +147,20 @@ def run_file(shell: Shell, path: str, argv: Sequence[str], environment: Mapping[
             return _run_builtin_tool(shell, name, argv, environment)
         return _run_tool(shell, tool, argv, environment)
     return _run_script(shell, path, full, content, argv, environment)
+
+
+def _read_program(shell: Shell, path: str, full: str) -> bytes:
+    """What a file holds that may be executed. Raises `OSError`, and `CommandError` for what cannot be executed."""
+    fs = shell.fs
+    info = fs.stat(full)
+    if info.is_dir:
+        raise CommandError(f"{path}: Is a directory", 126)
+    executable = bool(info.mode & 0o111) and fs.access(full, 1)
+    if not executable and shell.machine.skill_at(full) is None:
+        raise CommandError(f"{path}: Permission denied", 126)
+    if not stat_module.S_ISREG(info.mode):
+        raise CommandError(f"{path}: Permission denied", 126)
+    return fs.read_bytes(full)
 
 
 LONGEST_WORD = 131_072

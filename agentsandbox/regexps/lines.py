@@ -70,6 +70,12 @@ _LONG = 1 << 20
 """A block is longer only because of a line, whose matches are then taken one by one."""
 _FEW = 6
 """So many plain texts are looked for one by one."""
+_PATIENCE = 16
+"""So many times, and once for each match, a character may lead to nothing before the whole text is looked for."""
+_LOOKED_AT = 64
+"""So many characters of a text are compared for that."""
+_BY_FREQUENCY = " etsinoarldchpumf.g-)(b,y\"_=k`wv|/S:;x'$*#E01TI}{AR2LCONDPF[]M>3jU45\\6GBHq&+8Kz79<W!V?Y@%X^J~ZQ"
+"""The characters of programs, prose and logs, the most frequent first."""
 
 
 class LineSearch:
@@ -107,6 +113,8 @@ class LineSearch:
         needle = self.plain[0] if len(self.plain) == 1 else self.required
         self.needle = encode(needle)
         """Bytes that every selected line holds; none if nothing is known."""
+        self._rarest = {literal: _rarest(literal) for literal in (*self.plain, self.lowered, needle) if literal}
+        self._mark = encode(needle[self._rarest[needle]]) if needle else b""
         self.quick_size = self.regex.safe_length if self.regex is not None else 0
         self.warnings = [warning for regex in regexes for warning in regex.warnings]
 
@@ -117,6 +125,10 @@ class LineSearch:
     def never_empty(self) -> bool:
         """Whether no empty line is ever selected."""
         return bool(self.needle or self.lowered) or not self.test("")
+
+    def may_match(self, data: bytes) -> bool:
+        """Whether the bytes hold what every selected line does."""
+        return self._mark in data and self.needle in data
 
     # one line
 
@@ -270,16 +282,24 @@ class LineSearch:
 
     def _jump_literal(self, text: str, haystack: str, literal: str) -> list[tuple[int, int]]:
         places: list[tuple[int, int]] = []
-        find, rfind, length = haystack.find, haystack.rfind, len(haystack)
-        position = 0
+        find, rfind, length, holds = haystack.find, haystack.rfind, len(haystack), haystack.startswith
+        offset = self._rarest[literal]
+        sought = literal[offset]  # one character is found ten times as fast as several
+        position = here = wrong = 0
         sample = self._sample
-        while (found := find(literal, position)) >= 0:
+        while (found := find(sought, here + offset) - offset) >= 0:
+            if sought is not literal and not holds(literal, found):
+                here = found + 1
+                wrong += 1
+                if wrong > _PATIENCE + len(places):
+                    sought, offset = literal, 0
+                continue
             start = rfind("\n", position, found) + 1 or position
             end = find("\n", found)
             if end < 0:
                 end = length
             places.append((start, end))
-            position = end + 1
+            here = position = end + 1
             if len(places) >= sample:
                 sample *= 2
                 if self._is_dense(text, places):
@@ -439,3 +459,8 @@ def _merged(found: list[list[tuple[int, int]]]) -> list[tuple[int, int]]:
     if any(map(eq, places, islice(places, 1, None))):
         return sorted(set(places))
     return places
+
+
+def _rarest(literal: str) -> int:
+    """Where in a text the character is that is least likely to be met elsewhere."""
+    return max(range(min(len(literal), _LOOKED_AT)), key=lambda at: _BY_FREQUENCY.find(literal[at]) % (len(_BY_FREQUENCY) + 1))

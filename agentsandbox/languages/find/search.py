@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from itertools import takewhile
 
 from agentsandbox.errors import Unwind
 from agentsandbox.languages.find.tests import EntryPrinter
@@ -28,7 +27,6 @@ __all__ = ["Output", "Quit", "Search", "Visit"]
 _BUFFER = 4096
 """Bytes that are held back before they are written, as the C library does when stdout is no terminal."""
 _DIR, _LINK = stat.S_IFDIR, stat.S_IFLNK
-_DIRECTORIES, _ENTERED = frozenset((_DIR,)), frozenset((_DIR, _LINK))
 _GROUP = 256
 
 
@@ -103,19 +101,29 @@ class Output:
             self.writer.write(encode(text))
 
 
-class _Level:
-    """A directory on the way down: what is left of it."""
+class _Listing:
+    """A directory of which only names and types count, and where in it to go on."""
 
-    __slots__ = ("at", "depth", "entries", "ino", "path", "prefix", "rest", "visited")
+    __slots__ = ("at", "kinds", "names", "path", "prefix")
 
-    def __init__(self, path: str, prefix: str, entries: list[tuple[str, int]], depth: int, ino: int) -> None:
+    def __init__(self, path: str, prefix: str) -> None:
         self.path = path
         self.prefix = prefix
-        self.entries = entries
+        self.names: list[str] = []
+        self.kinds: list[int] = []
         self.at = 0
-        """Where in the entries to go on, where several are looked at together."""
-        self.rest = iter(entries)
-        """Those still to be looked at, where each is by itself."""
+
+
+class _Level:
+    """A directory on the way down, of which every file is looked at by itself: what is left of it."""
+
+    __slots__ = ("depth", "ino", "path", "prefix", "rest", "visited")
+
+    def __init__(self, listing: _Listing, depth: int, ino: int) -> None:
+        self.path = listing.path
+        self.prefix = listing.prefix
+        self.rest = zip(listing.names, listing.kinds, strict=True)
+        """The names still to be looked at, each with its type."""
         self.depth = depth
         self.ino = ino
         self.visited: tuple[str, str, str, int, Stat | None] | None = None
@@ -195,8 +203,16 @@ class Search:
         visit.directory = absolute.rstrip("/").rpartition("/")[0] or "/"
         if top.rstrip("/") in ("", ".", "..") or "/" not in top.rstrip("/"):
             visit.directory = self.ctx.cwd
+        kind = stat.S_IFMT(info.mode)
+        if kind == _DIR and isinstance(test, EntryPrinter) and self.follow != "L" and not self.depth_first:
+            self.ctx.budget.step()
+            if not self.min_depth:
+                self._look(test, top, name, absolute, kind, info, 0)
+            if self.max_depth:
+                self._print_below(test, top, absolute)
+            return
         levels: list[_Level] = []
-        self._meet(levels, test, top, name, absolute, stat.S_IFMT(info.mode), info, 0)
+        self._meet(levels, test, top, name, absolute, kind, info, 0)
         while levels:
             level = levels[-1]
             if not self._walk(levels, level, test):
@@ -205,8 +221,6 @@ class Search:
 
     def _walk(self, levels: list[_Level], level: _Level, test: Test) -> bool:
         """Go on in a directory; true when one in it was entered and comes first."""
-        if isinstance(test, EntryPrinter):
-            return self._walk_entries(levels, level, test)
         visit, budget = self.visit, self.ctx.budget
         prefix, above, depth = level.prefix, level.path, level.depth + 1
         wanted = depth >= self.min_depth
@@ -234,27 +248,32 @@ class Search:
                 self._cannot_look(visit.absolute, visit.path, error)
         return False
 
-    def _walk_entries(self, levels: list[_Level], level: _Level, printer: EntryPrinter) -> bool:
-        """As `_walk`, where only names and types count: neighbours are looked at together."""
-        prefix, above, depth = level.prefix, level.path, level.depth + 1
-        wanted = depth >= self.min_depth
-        entered = _ENTERED if self.follow == "L" else _DIRECTORIES
-        self.visit.directory = prefix
-        while level.at < len(level.entries):
-            child, kind = level.entries[level.at]
-            if kind in entered:
-                level.at += 1
-                if self._step_in(levels, printer, above + child, child, prefix + child, kind, depth):
-                    return True
+    def _print_below(self, printer: EntryPrinter, path: str, absolute: str) -> None:
+        """Look at all below a directory, where only names and types count: neighbours, and the directory after them, together."""
+        levels = [self._listing(path, absolute)]
+        while levels:
+            level = levels[-1]
+            names, kinds, at = level.names, level.kinds, level.at
+            if at == len(names):
+                levels.pop()
                 continue
-            group = level.entries[level.at : level.at + _GROUP]
-            if not entered.isdisjoint([kind for _, kind in group]):
-                group = list(takewhile(lambda entry: entry[1] not in entered, group))
-            level.at += len(group)
-            self.ctx.budget.step(len(group))
-            if wanted:
-                printer.print_all(above, group)
-        return False
+            stop = min(at + _GROUP, kinds.index(_DIR, at) + 1 if _DIR in kinds[at : at + _GROUP] else len(names))
+            level.at = stop
+            self.ctx.budget.step(stop - at)
+            depth = len(levels)
+            if depth >= self.min_depth:
+                printer.print_all(level.path, names[at:stop], kinds[at:stop])
+            if kinds[stop - 1] == _DIR and depth != self.max_depth:
+                levels.append(self._listing(level.path + names[stop - 1], level.prefix + names[stop - 1]))
+
+    def _listing(self, path: str, absolute: str, *, read: bool = True) -> _Listing:
+        listing = _Listing(path if path.endswith("/") else f"{path}/", absolute if absolute.endswith("/") else f"{absolute}/")
+        if read:
+            try:
+                listing.names, listing.kinds = self.ctx.fs.scan(absolute)
+            except OSError as error:
+                self.fail(path, error)
+        return listing
 
     def _step_in(self, levels: list[_Level], test: Test, path: str, name: str, absolute: str, kind: int, depth: int) -> bool:
         """Look at a directory, or at a link that is followed; whether it was entered."""
@@ -307,17 +326,11 @@ class Search:
             self._look(test, path, name, absolute, kind, info, depth)
             if visit.prune:
                 return
-        entries: list[tuple[str, int]] = []
-        if depth != self.max_depth:
-            try:
-                entries = self.ctx.fs.scan(absolute)
-            except OSError as error:
-                self.fail(path, error)
-        prefix = absolute if absolute.endswith("/") else f"{absolute}/"
-        level = _Level(path if path.endswith("/") else f"{path}/", prefix, entries, depth, ino)
+        listing = self._listing(path, absolute, read=depth != self.max_depth)
+        level = _Level(listing, depth, ino)
         if self.depth_first and depth >= self.min_depth:
             level.visited = (path, name, absolute, depth, info)
-        elif not entries:
+        elif not listing.names:
             return
         levels.append(level)
 

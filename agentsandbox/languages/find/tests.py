@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import stat
+from itertools import compress
+from operator import methodcaller
 
 from agentsandbox.errors import CommandError
 from agentsandbox.fs.base import nanoseconds
@@ -169,10 +171,10 @@ def _matcher(pattern: str, *, ignore_case: bool) -> Callable[[str], object]:
             if not any(starred):
                 return pattern.__eq__
             if starred == (True, False):
-                return lambda text: text.endswith(body)
+                return methodcaller("endswith", body)
             if starred == (False, True):
-                return lambda text: text.startswith(body)
-            return lambda text: body in text
+                return methodcaller("startswith", body)
+            return methodcaller("__contains__", body)
     return compile_glob(pattern, ignore_case=ignore_case, extglob=False).match
 
 
@@ -188,14 +190,11 @@ class EntryTest:
     def __call__(self, visit: Visit) -> bool:
         return (self.kinds is None or visit.kind in self.kinds) and (self.matches is None or bool(self.matches(visit.name)))
 
-    def choose(self, entries: Sequence[tuple[str, int]]) -> list[str]:
-        """The names of those (name, type) that pass."""
-        kinds, matches = self.kinds, self.matches
-        if kinds is not None:
-            entries = [entry for entry in entries if entry[1] in kinds]
-        if matches is None:
-            return [name for name, _ in entries]
-        return [name for name, _ in entries if matches(name)]
+    def choose(self, names: Sequence[str], kinds: Sequence[int]) -> Sequence[str]:
+        """Those of these names that pass, whose types are `kinds`."""
+        if self.kinds is not None:
+            names = list(compress(names, map(self.kinds.__contains__, kinds)))
+        return names if self.matches is None else list(compress(names, map(self.matches, names)))
 
 
 def all_entries(tests: Sequence[EntryTest]) -> EntryTest:
@@ -244,12 +243,12 @@ class EntryPrinter:
         self.output.write(visit.path + self.end)
         return True
 
-    def print_all(self, above: str, entries: Sequence[tuple[str, int]]) -> None:
-        """As for each of these (name, type) in turn, whose paths begin with `above`."""
-        end = self.end
-        lines = [f"{above}{name}{end}" for name in self.test.choose(entries)]
-        if lines:
-            self.output.write("".join(lines))
+    def print_all(self, above: str, names: Sequence[str], kinds: Sequence[int]) -> None:
+        """As for each of these names in turn, whose paths begin with `above` and whose types are `kinds`."""
+        chosen = self.test.choose(names, kinds)
+        if chosen:
+            between = self.end + above
+            self.output.write(f"{above}{between.join(chosen)}{self.end}")
 
 
 def name(pattern: str, *, ignore_case: bool) -> Test:
