@@ -234,19 +234,18 @@ class MemoryFileSystem(Grafts):
         if type(node) is Inner:
             return inside(path, node.filesystem.listdir, node.path)
         assert type(node) is Dir
-        return sorted(node.entries)
+        return node.in_order()[0]
 
     def scan(self, path: str) -> tuple[list[str], list[int]]:
         node = self._listed(path)
         if type(node) is Inner:
             return inside(path, node.filesystem.scan, node.path)
         assert type(node) is Dir
-        entries, types = node.entries, _TYPES
-        names = sorted(entries)
-        kinds = [types[entries[name].kind] for name in names]
+        types = _TYPES
+        names, entries = node.in_order()
+        kinds = [types[entry.kind] for entry in entries]
         if self._hard:
-            for index, name in enumerate(names):
-                entry = entries[name]
+            for index, entry in enumerate(entries):
                 if entry.kind == HARD:
                     kinds[index] = types[self._hard[entry.number].kind]
         return names, kinds
@@ -270,8 +269,7 @@ class MemoryFileSystem(Grafts):
         node = self._listed(path)
         if type(node) is not Dir or not self._may(node, 1):
             return super().contents(path)
-        names = sorted(node.entries)
-        entries = [node.entries[name] for name in names]
+        names, entries = node.in_order()
         if not [mode for mode in {entry.mode for entry in entries} if mode & 0o170404 != 0o100404]:
             content: list[bytes | None] = [entry.data for entry in entries]  # type: ignore[union-attr, misc]  # all are files
             if set(map(type, content)) <= {bytes}:

@@ -121,6 +121,14 @@ class Dir(_Inode):
         twin.entries = self.entries.copy()
         return twin
 
+    def in_order(self) -> tuple[list[str], list[Entry]]:
+        """The names, sorted, and what each refers to. The entries are put in that order, so that it takes little time again."""
+        entries = self.entries
+        names = sorted(entries)
+        if names != list(entries):
+            self.entries = entries = {name: entries[name] for name in names}
+        return names, list(entries.values())
+
 
 class Link(_Inode):
     """A symbolic link."""

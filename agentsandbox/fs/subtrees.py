@@ -36,15 +36,13 @@ class Subtrees(Names):
             here, node = pending.pop()
             if not self._may(node, 4):
                 raise os_error(errno.EACCES, here)
-            entries = node.entries
             directories: list[str] = []
             others: list[str] = []
-            for name in sorted(entries):
-                kind = entries[name].kind
-                (directories if kind in _DIRECTORIES else others).append(name)
+            for name, entry in zip(*node.in_order(), strict=True):
+                (directories if entry.kind in _DIRECTORIES else others).append(name)
             yield here, directories, others
             for name in reversed(directories):
-                child = entries.get(name)
+                child = node.entries.get(name)
                 below = posixpath.join(here, name)
                 if child is None:
                     continue
