@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import re
+from operator import methodcaller
 
 from agentsandbox.caching import forget_long
 from agentsandbox.errors import LimitReached
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
         def match(self, text: str, /) -> object: ...
 
 
-__all__ = ["ShellPattern", "compile_glob", "compile_shell_pattern", "translate"]
+__all__ = ["ShellPattern", "compile_glob", "compile_shell_pattern", "glob_matcher", "translate"]
 
 CLASSES = {
     "blank": r" \t",
@@ -51,6 +52,7 @@ WIDE_CLASSES = {
 _SPECIAL = frozenset("*?[\\")
 _NO_MAGIC = re.compile(r"(?:[^\\*?\[]|\\.)*+", re.DOTALL)
 _QUOTED = re.compile(r"\\(.)", re.DOTALL)
+_PLAIN = re.compile(r"[^*?\[\\(]*+")
 MAX_PATTERN = 16384
 """Characters of a pattern with operators."""
 _SHORT = 512
@@ -373,6 +375,16 @@ def _compile_glob(pattern: str, ignore_case: bool, pathname: bool, period: bool,
 
 
 _cached_glob = functools.lru_cache(maxsize=2048)(_compile_glob)
+
+
+def glob_matcher(pattern: str, *, ignore_case: bool = False, extglob: bool = True) -> Callable[[str], object]:
+    """A function that tells whether a shell pattern matches a whole string; the usual patterns need no regular expression."""
+    body = pattern.strip("*")
+    if ignore_case or not _PLAIN.fullmatch(body):
+        return compile_glob(pattern, ignore_case=ignore_case, extglob=extglob).match
+    if not pattern.startswith("*"):
+        return methodcaller("startswith", body) if pattern.endswith("*") else pattern.__eq__
+    return methodcaller("__contains__" if pattern.endswith("*") else "endswith", body)
 
 
 def compile_shell_pattern(pattern: str, ignore_case: bool = False, extglob: bool = True) -> ShellPattern:

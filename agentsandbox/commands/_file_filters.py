@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentsandbox.patterns import compile_glob
+from agentsandbox.patterns import glob_matcher
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,11 +20,11 @@ class FileFilter:
 
     def add(self, pattern: str, *, include: bool) -> None:
         """A rule for files."""
-        self._rules.append((include, compile_glob(pattern, extglob=False).match))
+        self._rules.append((include, glob_matcher(pattern, extglob=False)))
 
     def add_directory(self, pattern: str) -> None:
         """Directories of that name are not entered."""
-        self._directories.append(compile_glob(pattern.rstrip("/") or pattern, extglob=False).match)
+        self._directories.append(glob_matcher(pattern.rstrip("/") or pattern, extglob=False))
 
     @property
     def names_files(self) -> bool:

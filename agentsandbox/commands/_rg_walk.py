@@ -7,7 +7,7 @@ import stat
 
 from agentsandbox.commands._ignore_rules import IgnoreRules, Rule, compile_rule, read_rules
 from agentsandbox.errors import CommandError
-from agentsandbox.patterns import compile_glob
+from agentsandbox.patterns import glob_matcher
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ class Walk:
 
     def add_type(self, patterns: tuple[str, ...], *, wanted: bool) -> None:
         """A -t or -T: names of one type."""
-        (self.types if wanted else self.types_not).extend([compile_glob(pattern).match for pattern in patterns])
+        (self.types if wanted else self.types_not).extend([glob_matcher(pattern) for pattern in patterns])
 
     def files(self, path: str, shown: str) -> Iterator[tuple[str, str]]:
         """(name to show, path) of each file below a directory, in the order of the names."""

@@ -6,7 +6,7 @@ import re
 
 from agentsandbox.errors import LimitReached
 from agentsandbox.expansion.errors import ExpansionError
-from agentsandbox.patterns import compile_glob
+from agentsandbox.patterns import compile_glob, glob_matcher
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -101,8 +101,18 @@ def glob_paths(
             found = _descend(found, fs, budget, dotglob, "/" if slashes else "", bare=matched, links=last)
             matched = True
         elif magic.search(component):
-            fullmatch = compile_glob(component, ignore_case=ignore_case, extglob=extglob).fullmatch
-            found = _match_component(component, fullmatch, found, fs, budget, dotglob, "/" if slashes else "", skipdots)
+            matches = glob_matcher(component, ignore_case=ignore_case, extglob=extglob)
+            dots = component.startswith((".", "\\."))
+            entered = _entered(found, matches, fs, budget, hidden=dots or dotglob, dots=dots and not skipdots)
+            if last and not slashes:
+                shown = [before + name for before, _, names in entered for name in names]
+                return sorted(set(shown) if globstar else shown)
+            found = [
+                (f"{shown}{name}/", f"{real.rstrip('/')}/{name}")
+                for shown, real, names in entered
+                for name in names
+                if fs.is_dir(f"{real.rstrip('/')}/{name}")
+            ]
             matched = True
         else:
             name = _ESCAPE.sub(r"\1", component)
@@ -136,33 +146,20 @@ def _components(pattern: str, extglob: bool) -> list[tuple[str, str]]:
     return parts
 
 
-def _match_component(
-    component: str,
-    fullmatch: Callable[[str], object],
-    found: list[tuple[str, str]],
-    fs: FileSystem,
-    budget: Budget,
-    dotglob: bool,
-    separator: str,
-    skipdots: bool,
-) -> list[tuple[str, str]]:
-    """The names in the directories found so far that match; with a separator behind them, directories only."""
-    dots = component.startswith((".", "\\."))
-    matched: list[tuple[str, str]] = []
+def _entered(
+    found: list[tuple[str, str]], matches: Callable[[str], object], fs: FileSystem, budget: Budget, *, hidden: bool, dots: bool
+) -> list[tuple[str, str, list[str]]]:
+    """The directories found so far, each with the names in it that match: what is before them as shown, the directory's path, they."""
+    entered: list[tuple[str, str, list[str]]] = []
     for shown, real in found:
         try:
             names = fs.listdir(real)
         except OSError:
             continue
         budget.step(1 + len(names) // 64)
-        base = real.rstrip("/")
-        for name in names if skipdots or not dots else (".", "..", *names):
-            if name.startswith(".") and not dots and not dotglob:
-                continue
-            if fullmatch(name):
-                if not separator or fs.is_dir(f"{base}/{name}"):
-                    matched.append((shown + name + separator, f"{base}/{name}"))
-    return matched
+        matching = list(filter(matches, [".", "..", *names] if dots else names))
+        entered.append((shown, real, matching if hidden else [name for name in matching if name[0] != "."]))
+    return entered
 
 
 def _descend(

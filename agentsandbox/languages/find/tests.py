@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import stat
 from itertools import compress
-from operator import methodcaller
 
 from agentsandbox.errors import CommandError
 from agentsandbox.fs.base import nanoseconds
@@ -13,7 +12,7 @@ from agentsandbox.languages.dates import DateError, parse_date
 from agentsandbox.languages.modes import compile_mode
 from agentsandbox.languages.names import quote
 from agentsandbox.languages.strftime import Moment
-from agentsandbox.patterns import compile_glob
+from agentsandbox.patterns import glob_matcher
 from agentsandbox.regexps import RegexError, compile_posix
 
 TYPE_CHECKING = False
@@ -162,22 +161,6 @@ def used(text: str) -> Test:
 # names
 
 
-def _matcher(pattern: str, *, ignore_case: bool) -> Callable[[str], object]:
-    """A function that tells whether a whole string matches; the usual patterns need no regular expression."""
-    if not ignore_case:
-        body = pattern.strip("*")
-        if not any(character in body for character in "*?[\\"):
-            starred = pattern.startswith("*"), pattern.endswith("*")
-            if not any(starred):
-                return pattern.__eq__
-            if starred == (True, False):
-                return methodcaller("endswith", body)
-            if starred == (False, True):
-                return methodcaller("startswith", body)
-            return methodcaller("__contains__", body)
-    return compile_glob(pattern, ignore_case=ignore_case, extglob=False).match
-
-
 class EntryTest:
     """A test that looks at nothing but name and type; None stands for all there are."""
 
@@ -255,18 +238,18 @@ def name(pattern: str, *, ignore_case: bool) -> Test:
     """`-name`, `-iname`: the last component."""
     if pattern.endswith("/") and len(pattern) > 1 and pattern.strip("/") == "":
         return lambda visit: visit.name == "/"
-    return EntryTest(_matcher(pattern, ignore_case=ignore_case))
+    return EntryTest(glob_matcher(pattern, ignore_case=ignore_case, extglob=False))
 
 
 def path(pattern: str, *, ignore_case: bool) -> Test:
     """`-path`, `-ipath`: the whole name."""
-    matches = _matcher(pattern, ignore_case=ignore_case)
+    matches = glob_matcher(pattern, ignore_case=ignore_case, extglob=False)
     return lambda visit: bool(matches(visit.path))
 
 
 def link_text(pattern: str, *, ignore_case: bool) -> Test:
     """`-lname`, `-ilname`: what a symbolic link says."""
-    matches = _matcher(pattern, ignore_case=ignore_case)
+    matches = glob_matcher(pattern, ignore_case=ignore_case, extglob=False)
     return lambda visit: visit.kind == stat.S_IFLNK and bool(matches(visit.fs.readlink(visit.absolute)))
 
 
