@@ -15,7 +15,8 @@ NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 """Of a variable."""
 SPECIAL = frozenset("@*#?-$!0123456789_")
 """What is a parameter by itself."""
-_DIGITS = re.compile(r"[0-9]+")
+_PARAMETER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:\\\n[A-Za-z0-9_]*)*+|[0-9]+(?:\\\n[0-9]*)*+")
+"""A name or a number, whose line may be joined."""
 _OPERATORS = re.compile(r":[-=?+]|[-=?+]|##?|%%?|//|/[#%]|/|\^\^?|,,?|~~?|@|:")
 
 
@@ -62,13 +63,14 @@ class BracedReader(Lexer):
         prefix = ""
         self._skip_joints()
         char = text[self.position : self.position + 1]
-        following = text[self.position + 1 : self.position + 2]
+        after = self._behind_joints(self.position + 1)
+        following = text[after : after + 1]
         if char == "#" and following != "}" and (following in SPECIAL or NAME.match(following)):
-            if not (following in "-?#@" and text[self.position + 2 : self.position + 3] != "}"):
+            if not (following in "-?#@" and text[after + 1 : after + 2] != "}"):
                 prefix = "#"
                 self.position += 1
         elif char == "!" and following and (following in SPECIAL or NAME.match(following)):
-            if not (following in "-?" and text[self.position + 2 : self.position + 3] != "}"):
+            if not (following in "-?" and text[after + 1 : after + 2] != "}"):
                 prefix = "!"
                 self.position += 1
         self._skip_joints()
@@ -93,11 +95,16 @@ class BracedReader(Lexer):
 
     def _skip_joints(self) -> None:
         """Pass over joined lines."""
-        while self.text.startswith("\\\n", self.position):
-            self.position += 2
+        self.position = self._behind_joints(self.position)
+
+    def _behind_joints(self, position: int) -> int:
+        while self.text.startswith("\\\n", position):
+            position += 2
+        return position
 
     def _operation(self, start: int, mode: int, name: str, subscript: Word | None, prefix: str) -> Parameter | None:
         text = self.text
+        self._skip_joints()
         if text[self.position : self.position + 1] == "}":
             self.position += 1
             return Parameter(name, subscript, prefix)
@@ -160,12 +167,10 @@ class BracedReader(Lexer):
 
     def _parameter_name(self) -> str | None:
         text = self.text
-        match = NAME.match(text, self.position)
-        if match is None:
-            match = _DIGITS.match(text, self.position)
+        match = _PARAMETER.match(text, self.position)
         if match is not None:
             self.position = match.end()
-            return match[0]
+            return match[0].replace("\\\n", "")
         char = text[self.position : self.position + 1]
         if char and char in "@*#?-$!":
             self.position += 1

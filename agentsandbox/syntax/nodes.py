@@ -156,7 +156,10 @@ class Parameter(Part):
 
 
 class CommandSubstitution(Part):
-    """$(…) or `…`; the body is None where there is no command. `source` is how $(…) was written, "" for `…`."""
+    """$(…) or `…`; the body is None where there is no command.
+
+    `source` is how $(…) was written, "" for `…` and where bash prints it as it was written: in a pattern list.
+    """
 
     __slots__ = ("body", "source")
 

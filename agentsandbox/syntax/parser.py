@@ -49,7 +49,10 @@ _TAKING_LISTS = frozenset(("let", "eval"))
 
 _CLOSING_BRACKETS = re.compile(r"\]\](?=[ \t\n|&;()<>]|\Z)")
 _RESERVED_WORD = re.compile(r"(?:[a-z]+|[{}!]|\[\[)(?=[ \t\n|&;()<>]|\Z|\\\n)")
-_ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(\+?=|\[)")
+_ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*(?:\\\n[A-Za-z0-9_]*)*+)(\[|\+?(?:\\\n)*=)")
+_ASSIGNED = re.compile(r"(?:\\\n)*\+?(?:\\\n)*=")
+"""What stands between a subscript and the value; lines may be joined everywhere."""
+_CONTINUED_LIST = re.compile(r"(?:\\\n)*\(")
 _REDIRECTION = re.compile(r"(?:([0-9]+)|\{([A-Za-z_][A-Za-z0-9_]*(?:\[[^]{}\n]+\])?)\})?(<<<|<<-?|<>|<&|>>|>&|>\||&>>|&>|<(?!\()|>(?!\())")
 _REDIRECTION_STARTS = frozenset("0123456789{<>&")
 _FUNCTION = re.compile(r"([^\s|&;()<>$`\\\"'=]+)[ \t]*\([ \t]*\)")
@@ -417,7 +420,7 @@ class Parser(WordReader):
         match = _ASSIGNMENT.match(text, start)
         if match is None:
             return None
-        name, operator = match[1], match[2]
+        name, operator = match[1].replace("\\\n", ""), match[2]
         subscript: Word | None = None
         self.position = match.end()
         if operator == "[":
@@ -429,18 +432,19 @@ class Parser(WordReader):
                     raise
                 self.position = start
                 return None
-            operator = self.text[self.position : self.position + 2]
-            if (operator[:1] != "=" and operator != "+=") or (not first and _has_blanks(subscript)):
+            assigned = _ASSIGNED.match(self.text, self.position)
+            if assigned is None or (not first and _has_blanks(subscript)):
                 self.position = start
                 return None
-            operator = "=" if operator[0] == "=" else "+="
-            self.position += len(operator)
+            operator = assigned[0]
+            self.position = assigned.end()
         value: Word | ArrayLiteral
-        if self.text[self.position : self.position + 1] == "(":
+        if (opened := _CONTINUED_LIST.match(self.text, self.position)) is not None:
+            self.position = opened.end() - 1
             value = self._text_or_list(self._array_literal())
         else:
             value = self.read_word() or Word((), "")
-        return Assignment(name, value, subscript, operator == "+=", self.text[start : self.position])
+        return Assignment(name, value, subscript, "+" in operator, self.text[start : self.position])
 
     def _list_as_text(self) -> Word | None:
         """A word like `x=(1 + 2)*3`, or None (and nothing read)."""

@@ -166,6 +166,8 @@ class _Printer:
             self.redirections(node.redirections)
 
     def redirections(self, nodes: tuple[Redirection, ...]) -> None:
+        if nodes:
+            self.documented = False
         for node in nodes:
             self.write(" " + self.redirection(node))
 
@@ -205,6 +207,8 @@ class _Printer:
     def simple(self, node: SimpleCommand) -> None:
         pieces = [self.assignment(assignment) for assignment in node.assignments]
         pieces.extend(self.word(word) if isinstance(word, Word) else self.assignment(word) for word in node.words)
+        if node.redirections:
+            self.documented = False
         pieces.extend(self.redirection(redirection) for redirection in node.redirections)
         self.write(" ".join(pieces))
 
@@ -421,7 +425,8 @@ def _value(value: Word | ArrayLiteral) -> str:
     return f"({' '.join(shown)})"
 
 
-_ANSI = re.compile(r"\\.|'[^']*'|\$'((?:[^'\\]|\\.)*)'|\$(?=\")|\"|\$?[({]|[)}]", re.DOTALL)
+_PATTERN_OPERATION = re.compile(r"\$\{!?(?:\w+|[@*?$!-]|#(?!\w))(?:\[[^]]*\])?[%#/^,]")
+_ANSI = re.compile(r"\\.|`(?:[^`\\]|\\.)*`|'[^']*'|\$'((?:[^'\\]|\\.)*)'|\$(?=\")|\"|\$?[({]|[)}]", re.DOTALL)
 
 
 def shown_word(word: Word) -> str:
@@ -483,11 +488,15 @@ def _substituted(node: CommandSubstitution | ProcessSubstitution) -> str:
 
 
 def _without_ansi(text: str, before: str) -> str:
-    """The text with $'…' turned to '…' and $"…" to "…"; `before` tells in which quotes it begins."""
+    """The text with $'…' turned to '…' and $"…" to "…"; `before` tells in which quotes it begins.
+
+    In double quotes $'…' counts inside of ${…}, and gets quotes of its own where a pattern stands.
+    """
     if "$'" not in text and '$"' not in text:
         return text
     quoted = len(re.findall(r'(?<!\\)"', before)) % 2 == 1
     braces: list[bool] = []
+    """For each open brace whether quotes are dropped in it."""
     pieces: list[str] = []
     end = 0
     for found in _ANSI.finditer(text):
@@ -501,12 +510,12 @@ def _without_ansi(text: str, before: str) -> str:
             pieces.append(token)
         elif found[1] is not None and (not quoted or braces):
             value = decode_ansi_c(found[1])
-            pieces.append(value if quoted else "'" + value.replace("'", "'\\''") + "'")
+            pieces.append(value if quoted and braces[-1] else "'" + value.replace("'", "'\\''") + "'")
         elif token == "$" and not quoted:
             continue
         else:
             if token == "${":
-                braces.append(quoted)
+                braces.append(_PATTERN_OPERATION.match(text, found.start()) is None)
             elif token == "}" and braces:
                 braces.pop()
             pieces.append(token)

@@ -257,6 +257,7 @@ class WordReader(BracedReader):
                     pending.append(part.text)
                 else:
                     flush()  # type: ignore[operator]
+                    _keep_as_written(part)
                     parts.append(part)
             if self.position >= len(self.text):
                 raise self.unclosed(")", opened)
@@ -535,3 +536,13 @@ _NEEDS_SCAN = re.compile(r"[$`\\\"]")
 _BRACKETS = re.compile(r"[\[\]]")
 MAX_PARENTHESES = 10_000
 _ARITHMETIC_STOPS = re.compile(r"[()\\'\"`]")
+
+
+def _keep_as_written(part: Part) -> None:
+    """Outside of quotes bash does not print the substitutions of a pattern list from their trees."""
+    if isinstance(part, (CommandSubstitution, ProcessSubstitution)):
+        part.source = ""
+    elif isinstance(part, Parameter):
+        for operand in (part.subscript, *part.operands):
+            for inner in () if operand is None else operand.parts:
+                _keep_as_written(inner)
