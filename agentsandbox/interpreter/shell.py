@@ -291,7 +291,8 @@ class Shell:
         self.ignore = 0
         self.level = 0
         self.history = False
-        self.getopts_position = 0
+        self.getopts_position = 0, 0
+        """The argument whose letters `getopts` is reading, and how far; zeros between arguments."""
         self.expressions = 0
         """Nesting of arithmetic expressions that are values of variables."""
         self.last_argument = name

@@ -186,8 +186,9 @@ def _reset_seconds(shell: Shell, value: str | None) -> None:
 
 
 def _reset_getopts(shell: Shell, value: str | None) -> None:
-    del value
-    shell.getopts_position = 0
+    number = (value or "").lstrip("0")
+    if number in ("", "1") or not (number.isdigit() and number.isascii()):  # else the word that was begun is gone on with
+        shell.getopts_position = 0, 0
 
 
 def _rename(shell: Shell, value: str | None) -> None:

@@ -28,7 +28,7 @@ def getopts(shell: Shell, words: list[str]) -> int:
     silent = letters.startswith(b":")
     index_text = shell.variables.get("OPTIND") or "1"
     index = int(index_text) if is_number(index_text) else 1
-    place = shell.getopts_position
+    started, place = shell.getopts_position
     if index < 1:
         index = 1
     argument: str | None = None
@@ -37,8 +37,11 @@ def getopts(shell: Shell, words: list[str]) -> int:
         if argument is None and status == 0 and option != "?" and shell.attributes.get("OPTARG", 0) & READONLY:
             shell.complain("OPTARG: readonly variable")
         _set_argument(shell, argument)
-        shell.values["OPTIND"] = str(index)
-        shell.getopts_position = place
+        if shell.attributes.get("OPTIND", 0) & READONLY:
+            shell.complain("OPTIND: readonly variable")
+        else:
+            shell.values["OPTIND"] = str(index)
+        shell.getopts_position = started, place
         if not is_name(name):
             raise CommandError(f"`{name}': not a valid identifier", 1)
         try:
@@ -50,21 +53,21 @@ def getopts(shell: Shell, words: list[str]) -> int:
             return 1 if status == 1 else 2
         return status
 
+    if index > len(arguments):
+        index = len(arguments) + 1
+        return finish("?", 1)
+    word = encode(arguments[started - 1]) if 0 < started <= len(arguments) else b""
+    if place >= len(word):
+        place = 0
     if place == 0:
-        if index > len(arguments):
-            index = len(arguments) + 1
-            return finish("?", 1)
         text = arguments[index - 1]
         if text == "--":
             index += 1
             return finish("?", 1)
         if len(text) < 2 or text[0] != "-":
             return finish("?", 1)
-        place = 1
-    word = encode(arguments[index - 1]) if index <= len(arguments) else b"-"
-    if place >= len(word):
-        place = 0
-        return finish("?", 1)
+        started, place = index, 1
+        word = encode(text)
     letter = word[place : place + 1]
     option = decode(letter)
     place += 1
