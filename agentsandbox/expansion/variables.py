@@ -23,6 +23,7 @@ __all__ = [
     "ARRAY",
     "ASSOCIATIVE",
     "CAPITALIZE",
+    "CASES",
     "CONVERTING",
     "EXPORT",
     "HIDDEN",
@@ -50,7 +51,9 @@ class Unset:
     __slots__ = ()
 
 
-CONVERTING = INTEGER | LOWER | UPPER | CAPITALIZE
+CASES = LOWER | UPPER | CAPITALIZE
+"""Attributes that change letters."""
+CONVERTING = INTEGER | CASES
 """Attributes that change what is assigned."""
 UNSET = Unset()
 
@@ -414,7 +417,7 @@ class Variables:
             return
         if flags & READONLY:
             raise ExpansionError(f"{name}: readonly variable", readonly=True)
-        if flags & (INTEGER | LOWER | UPPER | CAPITALIZE):
+        if flags & CONVERTING:
             value = self._convert(value, flags)
         if flags & EXPORT:
             self._environment = None
@@ -444,7 +447,7 @@ class Variables:
             text = str(value)
             if split_reference(text) is None:
                 raise ExpansionError(f"`{text}': not a valid identifier")
-            self.values[name] = NameReference(text)
+            self.values[name] = self.reference(name, text)
             return
         target = self.resolve(name)
         if not target:
@@ -467,10 +470,15 @@ class Variables:
             return _upper(text)
         return _upper(text[:1]) + _lower(text[1:])
 
+    def reference(self, name: str, target: str) -> NameReference:
+        """What a name refers to, whose attributes may change the letters of the text."""
+        flags = self.attributes.get(name, 0) & CASES
+        return NameReference(str(self._convert(target, flags)) if flags else target)
+
     def converted(self, name: str, text: str) -> str:
         """The text as an element of the array of that name, whose attributes may change it."""
         flags = self.attributes.get(name, 0)
-        return str(self._convert(text, flags)) if flags & (INTEGER | LOWER | UPPER | CAPITALIZE) else text
+        return str(self._convert(text, flags)) if flags & CONVERTING else text
 
     def append(self, name: str, value: str | int) -> None:
         """name+=value"""
@@ -553,7 +561,7 @@ class Variables:
             value = current + value
         if len(value) > self.limit:
             self._too_large()
-        if self.attributes.get(name, 0) & (LOWER | UPPER | CAPITALIZE):
+        if self.attributes.get(name, 0) & CASES:
             value = str(self._convert(value, self.attributes[name]))
         array.set(key, value)  # type: ignore[arg-type]
 

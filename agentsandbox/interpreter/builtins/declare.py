@@ -10,6 +10,7 @@ from agentsandbox.expansion.variables import (
     ARRAY,
     ASSOCIATIVE,
     CAPITALIZE,
+    CASES,
     EXPORT,
     INTEGER,
     LOWER,
@@ -21,6 +22,7 @@ from agentsandbox.expansion.variables import (
     AssociativeArray,
     IndexedArray,
     NameReference,
+    is_name,
 )
 from agentsandbox.interpreter.assignments import BoundAssignment
 from agentsandbox.interpreter.builtins import UsageFailure, define, parse_letters
@@ -176,7 +178,10 @@ def _declare(shell: Shell, words: list[Argument], *, local: bool) -> int:
             shell.keep_options()
             continue
         if on & NAMEREF and on & INTEGER and not (isinstance(argument, str) and "=" not in argument):
-            status = 1  # bash declares nothing then, and does not say so
+            target = argument.partition("=")[2] if isinstance(argument, str) else argument.value
+            if isinstance(target, str) and split_reference(target) is None:
+                shell.complain(f"{name}: `{target}': invalid variable name for name reference")
+            status = 1  # bash declares nothing then, and does not say so where the target is a name
             continue
         try:
             declare_one(shell, argument, on, off, local=local, to_global="g" in options, inherit="I" in options, command=name)
@@ -261,13 +266,13 @@ def declare_one(
         raise CommandError(f"{name}: cannot convert indexed to associative array")
     if on & ARRAY and not on & ASSOCIATIVE and flags & ASSOCIATIVE:
         raise CommandError(f"{name}: cannot convert associative to indexed array")
-    if (on & (LOWER | UPPER | CAPITALIZE)).bit_count() > 1:  # contradictions cancel each other
-        on &= ~(LOWER | UPPER | CAPITALIZE)
-        off |= LOWER | UPPER | CAPITALIZE
+    if (on & CASES).bit_count() > 1:  # contradictions cancel each other
+        on &= ~CASES
+        off |= CASES
     is_new = name not in shell.values
     kinds = on & ~(READONLY | ARRAY | ASSOCIATIVE)
-    if kinds & (LOWER | UPPER | CAPITALIZE):
-        variables.drop(name, LOWER | UPPER | CAPITALIZE)
+    if kinds & CASES:
+        variables.drop(name, CASES)
     if on & (ARRAY | ASSOCIATIVE):
         if flags & READONLY and assignment is not None:
             raise ExpansionError(f"{name}: readonly variable", readonly=True)
@@ -281,7 +286,7 @@ def declare_one(
                 else:
                     variables.array_for_writing(name, associative=bool(on & ASSOCIATIVE))
     if flags & READONLY and assignment is not None:
-        kinds &= INTEGER | LOWER | UPPER | CAPITALIZE if isinstance(assignment.value, list) else 0
+        kinds &= INTEGER | CASES if isinstance(assignment.value, list) else 0
     if kinds:
         variables.add(name, kinds)
     if off:
@@ -404,9 +409,12 @@ def _reference(shell: Shell, name: str, assignment: BoundAssignment | None, on: 
     elif not target:
         raise CommandError("`': not a valid identifier")
     appends = assignment is not None and assignment.append
+    before, given = shell.values.get(name), target
+    if appends and isinstance(before, NameReference) and is_name(before.target):
+        target = before.target + target
     problem = f"{name}: reference variable cannot be an array" if is_array else ""
     if split_reference(target) is None and not (problem and appends):
-        problem = f"`{target}': {'not a valid identifier' if appends else 'invalid variable name for name reference'}"
+        problem = f"`{given}': {'not a valid identifier' if appends else 'invalid variable name for name reference'}"
     if problem:
         raise CommandError(problem)
     if target == name:
@@ -418,8 +426,10 @@ def _reference(shell: Shell, name: str, assignment: BoundAssignment | None, on: 
             variables.refer_to_global(name)
             variables.add(name, on | NAMEREF)
             return
-    shell.values[name] = NameReference(target)
+    if on & CASES:
+        variables.drop(name, CASES)
     variables.add(name, on | NAMEREF)
+    shell.values[name] = variables.reference(name, target)
 
 
 def describe(shell: Shell, name: str, *, listing: bool = False) -> str | None:

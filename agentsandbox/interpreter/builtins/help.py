@@ -101,7 +101,7 @@ def help(shell: Shell, words: list[str]) -> int:
     if not patterns:
         _print_all(shell)
         return 0
-    status = 0
+    found = False
     for pattern in patterns:
         names = _topics(pattern)
         if names:
@@ -109,16 +109,20 @@ def help(shell: Shell, words: list[str]) -> int:
                 shell.write(f"Shell commands matching keyword `{pattern}'\n\n")
             for name in names:
                 _print_one(shell, name, options)
+            found = True
             continue
         command = shell.machine.find_command(pattern)
         if command is None:
-            shell.complain(f"help: no help topics match `{pattern}'.  Try `help help' or `man -k {pattern}' or `info {pattern}'.")
-            status = 1
-        elif "d" in options or "s" in options:
+            continue
+        found = True
+        if "d" in options or "s" in options:
             shell.write(f"{pattern} - {command.summary}\n" if "d" in options else command.usage.partition("\n")[0] + "\n")
         else:
             shell.write(command.usage)
-    return status
+    if not found:
+        last = patterns[-1]
+        shell.complain(f"help: no help topics match `{last}'.  Try `help help' or `man -k {last}' or `info {last}'.")
+    return 0 if found else 1
 
 
 def _topics(pattern: str) -> list[str]:
