@@ -14,7 +14,7 @@ from agentsandbox.errors import LimitReached
 from agentsandbox.languages.awk import nodes
 from agentsandbox.languages.awk.assignments import assignment
 from agentsandbox.languages.awk.expressions import Expressions
-from agentsandbox.languages.awk.lexer import AwkSyntaxError
+from agentsandbox.languages.awk.lexer import AwkSyntaxError, Source
 from agentsandbox.languages.awk.printing import printed
 from agentsandbox.languages.awk.scopes import SPECIAL_ARRAYS, SPECIAL_NAMES, Scopes
 from agentsandbox.languages.awk.shortcuts import counts_silently, element_loop, field_loop, uses_subscript
@@ -43,9 +43,10 @@ _SECONDS = 1e-6
 class Compiled:
     """A program ready to run: `lines[n]` is the awk line of line n of the generated source."""
 
-    __slots__ = ("begin_file_line", "begin_line", "code", "last_line", "lines", "source", "used", "warnings")
+    __slots__ = ("begin_file_line", "begin_line", "code", "last_line", "lines", "source", "sources", "used", "warnings")
 
-    def __init__(self, source: str, lines: list[int], warnings: list[str], rules: list[nodes.Rule], budget: Budget) -> None:
+    def __init__(self, source: str, lines: list[int], warnings: list[str], program: Program, budget: Budget) -> None:
+        rules = program.rules
         self.begin_line = max([_end_line(rule) for rule in rules if rule.kind == "BEGIN"], default=0)
         self.begin_file_line = max([_end_line(rule) for rule in rules if rule.kind == "BEGINFILE"], default=0)
         self.last_line = max([_end_line(rule) for rule in rules if rule.kind in ("always", "pattern", "range")], default=0)
@@ -56,6 +57,8 @@ class Compiled:
         self.used = frozenset(re.findall(r"\w+", source, re.ASCII))
         """The names in it, and some that are only in its texts."""
         self.lines = lines
+        self.sources = [Source(source.name, "", number) for number, source in enumerate(program.sources)]
+        """The names of the pieces of the program."""
         self.warnings = warnings
         try:
             self.code: CodeType = compile(source, FILE, "exec", dont_inherit=True)
@@ -77,7 +80,7 @@ def compile_program(program: Program, assigned: frozenset[str], operands: frozen
 
 class _Generator(Expressions):
     def __init__(self, program: Program, assigned: frozenset[str], operands: frozenset[str], budget: Budget) -> None:
-        super().__init__(Scopes(program, assigned, budget))
+        super().__init__(Scopes(program, assigned, budget), program.sources)
         self.program = program
         self.operands = operands
         self.output: list[tuple[int, str, int]] = []  # indentation, text, awk line
@@ -123,7 +126,7 @@ class _Generator(Expressions):
         for indent, line, awk_line in [*head, *functions, *self.hoisted, *body]:
             text.append(" " * indent + line)
             lines.append(awk_line)
-        return Compiled("\n".join(text) + "\n", lines, self.warnings, self.program.rules, self.budget)
+        return Compiled("\n".join(text) + "\n", lines, self.warnings, self.program, self.budget)
 
     def _head(self) -> None:
         self.line = 0

@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 __all__ = ["Arguments", "SandboxedChannels", "extension_in", "is_extended_value"]
 
 _FUNCTIONS = frozenset(
-    "gensub strftime systime mktime asort asorti and or xor lshift rshift compl strtonum patsplit typeof isarray mkbool".split()
+    "gensub strftime systime mktime asort asorti and or xor lshift rshift compl strtonum patsplit typeof isarray mkbool "
+    "bindtextdomain dcgettext dcngettext".split()
 )
 _VARIABLES = frozenset("IGNORECASE PROCINFO ERRNO RT FPAT FIELDWIDTHS TEXTDOMAIN BINMODE LINT ARGIND FUNCTAB SYMTAB PREC ROUNDMODE".split())
 _SYNTAX = frozenset(("switch", "BEGINFILE", "ENDFILE", "|&", "@", "STRONG"))

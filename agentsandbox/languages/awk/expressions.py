@@ -8,7 +8,7 @@ from math import copysign
 from agentsandbox.languages.awk import nodes
 from agentsandbox.languages.awk.assignments import assign_statement, assign_value, assigned, step_value
 from agentsandbox.languages.awk.calls import CALLS, TEXT_CALLS, substitution_statement
-from agentsandbox.languages.awk.lexer import AwkSyntaxError
+from agentsandbox.languages.awk.lexer import AwkSyntaxError, place_of
 from agentsandbox.languages.awk.numbered import numbered_arrays
 from agentsandbox.languages.awk.scopes import SPECIAL_ARRAYS, SPECIAL_NAMES
 from agentsandbox.languages.awk.shortcuts import is_arithmetic
@@ -17,8 +17,9 @@ from agentsandbox.regexps import RegexError, compile_posix
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
+    from agentsandbox.languages.awk.lexer import Source
     from agentsandbox.languages.awk.nodes import Expression
     from agentsandbox.languages.awk.scopes import Scopes
 
@@ -37,8 +38,9 @@ _LITERAL = re.compile(r"[A-Za-z0-9 _:,;=<>/@#%&~!'\"`-]+")
 class Expressions:
     """Compiles expressions; the state that statements share with them."""
 
-    def __init__(self, scopes: Scopes) -> None:
+    def __init__(self, scopes: Scopes, sources: Sequence[Source]) -> None:
         self.scopes = scopes
+        self.sources = sources
         self.budget = scopes.budget
         self.general = scopes.changes_fields
         self.counts = False
@@ -298,6 +300,10 @@ class Expressions:
             return f"num({self.text(expression)})"
         return f"num({self.untyped(expression)})"
 
+    def place(self, line: int) -> str:
+        """How messages tell a line of the program."""
+        return place_of(self.sources, line)
+
     def constant(self, number: float) -> str:
         if number - number != 0.0:
             name = "NAN" if number != number else "INF"
@@ -308,7 +314,7 @@ class Expressions:
         if operator in "/%" and node is not None and isinstance(node.right, nodes.Number) and isinstance(node.left, nodes.Number):
             if not node.right.value:
                 where = " in `%'" if operator == "%" else ""
-                raise AwkSyntaxError(f"cmd. line:{node.line}: error: division by zero attempted{where}")
+                raise AwkSyntaxError(f"{self.place(node.line)}: error: division by zero attempted{where}")
         if operator == "%":
             return f"modulo({left}, {right})" if node is not None else f"modulo_assigned({left}, {right})"
         if operator == "/" and node is None:
@@ -413,17 +419,17 @@ class Expressions:
         if isinstance(expression, (nodes.Text, nodes.Concat)):
             return self._text(expression)
         if isinstance(expression, nodes.Grouping):
-            raise AwkSyntaxError(f"cmd. line:{expression.line}: error: a list in parentheses is not a value")
+            raise AwkSyntaxError(f"{self.place(expression.line)}: error: a list in parentheses is not a value")
         return self._number(expression)
 
     def user_call(self, node: nodes.UserCall) -> str:
         function = self.scopes.functions.get(node.name)
         if function is None and (node.name in self.scopes.names or node.name in SPECIAL_NAMES):
-            raise AwkSyntaxError(f"cmd. line:{node.line}: error: attempt to use non-function `{node.name}' in function call")
+            raise AwkSyntaxError(f"{self.place(node.line)}: error: attempt to use non-function `{node.name}' in function call")
         if function is None:
             return f"undefined_function({node.name!r})"
         if len(node.arguments) > len(function.parameters):
-            self.warnings.append(f"cmd. line:{node.line}: warning: function `{node.name}' called with more arguments than declared")
+            self.warnings.append(f"{self.place(node.line)}: warning: function `{node.name}' called with more arguments than declared")
         kinds = ["a" if (node.name, parameter) in self.scopes.arrays else "s" for parameter in function.parameters]
         return f"f_{node.name}({', '.join(self.argument(item, kind) for item, kind in zip(node.arguments, kinds, strict=False))})"
 
@@ -487,7 +493,7 @@ class Expressions:
         try:
             compile_posix(node.source, dialect="awk")
         except RegexError as error:
-            raise AwkSyntaxError(f"cmd. line:{node.line}: error: {error.message}: /{node.source}/") from None
+            raise AwkSyntaxError(f"{self.place(node.line)}: error: {error.message}: /{node.source}/") from None
 
     def regex(self, source: str) -> int:
         """The number of a constant pattern."""

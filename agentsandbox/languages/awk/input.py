@@ -199,10 +199,10 @@ class Input(Fields):
             if not word:
                 continue
             name, equals, value = word.partition("=")
-            if equals and _is_name(name):
-                from agentsandbox.languages.awk.lexer import unescape
+            if equals and _is_name(name.replace("::", "", 1)):
+                from agentsandbox.languages.awk.lexer import mangled, unescape
 
-                self.assign_operand(name, unescape(value, self.warn))
+                self.assign_operand(mangled(name), unescape(value, self.warn))
                 continue
             self.ARGIND = float(number)
             if self._open(word):

@@ -8,11 +8,14 @@ from agentsandbox.streams import decode, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from agentsandbox.limits import Budget
 
-__all__ = ["BUILTINS", "COMMENT", "OPERAND_ENDS", "AwkSyntaxError", "Source", "Token", "point_at", "tokenize", "unescape"]
+__all__ = [
+    "BUILTINS", "COMMENT", "DIRECTIVES", "KEYWORDS", "NAME", "NAMESPACE", "OPERAND_ENDS", "AwkSyntaxError", "Source", "Token", "mangled",
+    "place_of", "point_at", "tokenize", "unescape",
+]  # fmt: skip
 
 KEYWORDS = frozenset(
     "BEGIN END BEGINFILE ENDFILE function func if else while do for in break continue next nextfile exit return delete "
@@ -20,13 +23,18 @@ KEYWORDS = frozenset(
 )
 BUILTINS = frozenset(
     "length substr index split sub gsub gensub match sprintf sin cos atan2 exp log sqrt int rand srand tolower toupper system close "
-    "fflush strftime systime mktime asort asorti and or xor lshift rshift compl strtonum patsplit typeof isarray mkbool".split()
+    "fflush strftime systime mktime asort asorti and or xor lshift rshift compl strtonum patsplit typeof isarray mkbool "
+    "bindtextdomain dcgettext dcngettext".split()
 )
 OPERAND_ENDS = frozenset(("NUMBER", "STRING", "ERE", "NAME", "BUILTIN", ")", "]", "++", "--"))
-_NAMESPACE = "\u01c3"
+NAMESPACE = "\u01c3"
 """What stands in names for "::": a letter that the language does not have, and that Python allows."""
+_LINES = 1 << 32
+"""More lines than a piece of program text has."""
 COMMENT = "#"
 """The value of a newline behind a comment: it stands where that begins."""
+DIRECTIVES = frozenset(("include", "load", "namespace"))
+NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _TOKEN = re.compile(
     r"(?P<blank>[ \t\r]+|\\(?:\r?\n|\Z))|(?P<comment>#[^\n]*)|(?P<newline>\n)"
     r"|(?P<number>0[xX][0-9a-fA-F]+|(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)"
@@ -41,11 +49,27 @@ _ESCAPE = re.compile(r"\\(?:x([0-9a-fA-F]{1,2})|([0-7]{1,3})|(\r?\n|\Z)|(.))", r
 class Source:
     """A piece of program text and the name messages give it: "cmd. line" or a file's."""
 
-    __slots__ = ("name", "text")
+    __slots__ = ("base", "name", "text")
 
-    def __init__(self, name: str, text: str) -> None:
+    def __init__(self, name: str, text: str, number: int = 0) -> None:
         self.name = name
         self.text = text
+        self.base = number * _LINES
+        """The line before its first one: the pieces of a program have lines of their own."""
+
+    def place(self, line: int) -> str:
+        """How messages tell the line of a token or node."""
+        return f"{self.name}:{line - self.base}"
+
+
+def mangled(name: str) -> str:
+    """A name as the program that is made knows it."""
+    return name.removeprefix("awk::").replace("::", NAMESPACE)
+
+
+def place_of(sources: Sequence[Source], line: int) -> str:
+    """As `Source.place`, where a line of any of them is meant."""
+    return sources[line // _LINES].place(line)
 
 
 class AwkSyntaxError(Exception):
@@ -169,8 +193,8 @@ def tokenize(source: Source, warn: Callable[[str, int], None], budget: Budget) -
     text = source.text
     tokens: list[Token] = []
     append = tokens.append
-    position, line, end = 0, 1, len(text)
-    before = ""
+    position, line, end = 0, source.base + 1, len(text)
+    before = namespace = ""
     comment = -1
     while position < end:
         budget.left -= 1
@@ -196,7 +220,13 @@ def tokenize(source: Source, warn: Callable[[str, int], None], budget: Budget) -
             append(Token("NUMBER", value, line, start))
         elif kind == "name":
             kind = _kind_of_name(value, text, position)
-            append(Token(kind, value.removeprefix("awk::").replace("::", _NAMESPACE), line, start))
+            if reserved := _reserved_part(value):
+                append(Token("", "", line, start, AwkSyntaxError(f"{source.place(line)}: error: {reserved}")))
+                break
+            directive = before == "@" and value in DIRECTIVES
+            if namespace and kind in ("NAME", "CALL") and not (directive or value.isupper() or "::" in value):
+                value = f"{namespace}::{value}"
+            append(Token(kind, mangled(value), line, start))
         elif kind == "string":
             stop = _string_end(text, start)
             if stop < 0:
@@ -205,6 +235,8 @@ def tokenize(source: Source, warn: Callable[[str, int], None], budget: Budget) -
             at = line
             value = unescape(text[start + 1 : stop], lambda message, at=at: warn(message, at))  # type: ignore[misc]
             append(Token("STRING", value, line, start))
+            if [(token.kind, token.value) for token in tokens[-3:-1]] == [("@", "@"), ("NAME", "namespace")]:
+                namespace = "" if value == "awk" else value
             line += text.count("\n", start, stop)
             position = stop + 1
         elif kind == "strong" or (value in ("/", "/=") and before not in OPERAND_ENDS):
@@ -224,6 +256,18 @@ def tokenize(source: Source, warn: Callable[[str, int], None], budget: Budget) -
         append(Token("NEWLINE", "", line, end) if comment < 0 else Token("NEWLINE", COMMENT, line, comment))
     append(Token("EOF", "", line, end))
     return tokens
+
+
+def _reserved_part(name: str) -> str:
+    """What is wrong with a name and its namespace; "" if nothing is."""
+    space, separator, own = name.partition("::")
+    if not separator:
+        return ""
+    if space in KEYWORDS or space in BUILTINS:
+        return f"using reserved identifier `{space}' as a namespace is not allowed"
+    if own in KEYWORDS or own in BUILTINS:
+        return f"using reserved identifier `{own}' as second component of a qualified name is not allowed"
+    return ""
 
 
 def _kind_of_name(name: str, text: str, end: int) -> str:

@@ -6,6 +6,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TypeAlias
 
+    from agentsandbox.languages.awk.lexer import Source
+
     Expression: TypeAlias = (
         "Number | Text | Regex | Name | Index | Field | Assign | Ternary | Binary | Unary | Step | Concat | Match | Membership | Call"
         " | UserCall | IndirectCall | Getline | Grouping"
@@ -345,6 +347,7 @@ class Function(Node):
 class Program(Node):
     """All rules in order, and the functions by name."""
 
-    __slots__ = ("functions", "rules")
+    __slots__ = ("functions", "rules", "sources")
     rules: list[Rule]
     functions: dict[str, Function]
+    sources: list[Source]

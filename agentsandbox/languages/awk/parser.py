@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentsandbox.languages.awk.lexer import AwkSyntaxError, point_at
+from agentsandbox.languages.awk.lexer import BUILTINS, DIRECTIVES, KEYWORDS, NAME, AwkSyntaxError, Source, point_at
 from agentsandbox.languages.awk.nodes import (
     Block,
     Delete,
@@ -33,7 +33,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from agentsandbox.languages.awk.lexer import Source
     from agentsandbox.languages.awk.nodes import Expression, Statement
     from agentsandbox.limits import Budget
 
@@ -42,21 +41,29 @@ __all__ = ["parse"]
 
 def parse(sources: Sequence[Source], warn: Callable[[str], None], include: Callable[[str, str], Source], budget: Budget) -> Program:
     """The program that the pieces form together; `include` reads what `@include` names, at a place. Raises `AwkSyntaxError`."""
-    rules: list[Rule] = []
-    functions: dict[str, Function] = {}
-    pending = list(sources)[::-1]
+    program = Program(1, [], {}, [])
+    files = {source.name for source in sources}
     included: set[str] = set()
-    while pending:
-        parser = _Parser(pending.pop(), warn, rules, functions, budget)
+
+    def read(source: Source) -> None:
+        numbered = Source(source.name, source.text, len(program.sources))
+        program.sources.append(numbered)
         try:
-            parser.program()
+            _Parser(numbered, warn, program, read_included, budget).program()
         except RecursionError:
-            raise AwkSyntaxError(f"{parser.source.name}:1: program nested too deeply") from None
-        for line, name in parser.includes:
-            if name not in included:
-                included.add(name)
-                pending.append(include(name, f"{parser.source.name}:{line}"))
-    return Program(1, rules, functions)
+            raise AwkSyntaxError(f"{source.name}:1: program nested too deeply") from None
+
+    def read_included(name: str, parser: _Parser, line: int) -> None:
+        if name not in included:
+            included.add(name)
+            source = include(name, parser.source.place(line))
+            if source.name in files:
+                raise parser.error(f"fatal: cannot include `{name}' and use it as a program file", line + 1)
+            read(source)
+
+    for source in sources:
+        read(source)
+    return program
 
 
 def _case_text(value: Expression) -> str | None:
@@ -70,11 +77,12 @@ def _case_text(value: Expression) -> str | None:
 
 class _Parser(Terms):
     def __init__(
-        self, source: Source, warn: Callable[[str], None], rules: list[Rule], functions: dict[str, Function], budget: Budget
+        self, source: Source, warn: Callable[[str], None], program: Program, include: Callable[[str, _Parser, int], None], budget: Budget
     ) -> None:
-        super().__init__(source, warn, functions, budget)
-        self.rules = rules
-        self.includes: list[tuple[int, str]] = []
+        super().__init__(source, warn, program.functions, budget)
+        self.rules = program.rules
+        self.include = include
+        """Reads what `@include` names, at a line."""
         self.in_loop = 0
         self.in_switch = 0
         self.in_function = False
@@ -97,7 +105,7 @@ class _Parser(Terms):
             while self.token.kind in ("NEWLINE", ";"):
                 if self.token.kind == ";":
                     line = self.token.line + (self.peek().kind == "NEWLINE" and self.peek(2).kind != "EOF")
-                    self.complaints.append(f"{self.source.name}:{line}: each rule must have a pattern or an action part")
+                    self.complaints.append(f"{self.source.place(line)}: each rule must have a pattern or an action part")
                 self.advance()
             if self.token.kind == "EOF":
                 return
@@ -119,16 +127,23 @@ class _Parser(Terms):
     def directive(self) -> None:
         self.advance()
         name = self.token
-        if name.value in ("include", "load", "namespace") and self.peek().kind != "STRING":
+        if name.value in DIRECTIVES and self.peek().kind != "STRING":
             self.advance()
             raise self.unexpected()
         if name.value == "include":
             self.advance()
-            self.includes.append((name.line, self.advance().value))
+            self.include(self.advance().value, self, name.line)
+            if self.token.kind not in ("NEWLINE", "EOF", ";"):
+                raise self.unexpected()
         elif name.value == "load":
             raise self.error(f"error: cannot open shared library `{self.peek().value}' for reading: No such file or directory")
         elif name.value == "namespace":
-            raise self.error("error: @namespace is not supported")
+            self.advance()
+            space = self.advance().value
+            if NAME.fullmatch(space) is None:
+                raise self.error(f"error: namespace name `{space}' must meet identifier naming rules")
+            if space in KEYWORDS or space in BUILTINS:
+                raise self.error(f"error: using reserved identifier `{space}' as a namespace is not allowed")
         else:
             raise self.unexpected()
 
@@ -140,7 +155,7 @@ class _Parser(Terms):
             if self.token.kind != "{":
                 if self.token.kind in ("NEWLINE", "EOF", ";"):
                     line = self.token.line + (self.token.value == "\n" and self.peek().kind != "EOF")
-                    raise AwkSyntaxError(f"{self.source.name}:{line}: {kind} blocks must have an action part")
+                    raise AwkSyntaxError(f"{self.source.place(line)}: {kind} blocks must have an action part")
                 raise self.unexpected()
             self.rule_kind = kind
             self.rules.append(Rule(line, kind, None, None, self.action()))
@@ -351,7 +366,7 @@ class _Parser(Terms):
             if text is None:
                 continue
             if text in known:
-                wrong.append(f"{self.source.name}:{value.line}: error: duplicate case values in switch body: {text}")
+                wrong.append(f"{self.source.place(value.line)}: error: duplicate case values in switch body: {text}")
             known.add(text)
         if wrong:
             raise AwkSyntaxError(*wrong)

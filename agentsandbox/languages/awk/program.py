@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from agentsandbox.errors import CommandError, LimitReached, PipeClosed, Unwind
 from agentsandbox.languages.awk.codegen import Compiled, compile_program
-from agentsandbox.languages.awk.lexer import AwkSyntaxError, Source, unescape
+from agentsandbox.languages.awk.lexer import NAMESPACE, AwkSyntaxError, Source, mangled, place_of, unescape
 from agentsandbox.languages.awk.parser import parse
 from agentsandbox.languages.awk.runtime import Runtime
 from agentsandbox.languages.awk.values import FILE, AwkFatal, AwkNext, AwkNextFile, from_input
@@ -29,7 +29,8 @@ __all__ = ["run_program"]
 MAX_SOURCE = 1 << 20
 _BETWEEN_FILES = ("command line argument", "escape sequence", "no hex digits")
 """Warnings about operands."""
-_ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=", re.ASCII)
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:::[A-Za-z_][A-Za-z0-9_]*)?")
+_ASSIGNMENT = re.compile(rf"({_NAME.pattern})=")
 
 
 class _Failed(Exception):
@@ -92,8 +93,6 @@ def _compile(
         lines = list(error.lines)
         if not re.match(r".*:\d+: ", lines[0]):
             lines[0] = f"{sources[0].name}:1: {lines[0]}"
-        elif lines[0].startswith("cmd. line:") and sources[0].name != "cmd. line":
-            lines[0] = sources[0].name + lines[0][len("cmd. line") :]
         raise _Failed([*warnings, *lines], 2 if ": fatal: " in lines[0] else 1) from None
 
 
@@ -167,7 +166,7 @@ def run_program(
     if by_bytes:
         read = [Source(source.name, bytewise(source.text)) for source in read]
         pairs = [(name, bytewise(value)) for name, value in pairs]
-    by_operand = frozenset(found[1] for word in operands if (found := _ASSIGNMENT.match(word)))
+    by_operand = frozenset(mangled(found[1]) for word in operands if (found := _ASSIGNMENT.match(word)))
     assigned = frozenset(name for name, _ in pairs) | by_operand
     try:
         try:
@@ -184,7 +183,7 @@ def run_program(
     if mode and (refusal := _refusal(read, pairs, operands, mode, ctx.budget)):
         _report(ctx, refusal)
         return 2 if ": fatal: " in refusal else 1
-    running = _Run(ctx, compiled, read[0].name, by_bytes=by_bytes)
+    running = _Run(ctx, compiled, by_bytes=by_bytes)
     if sandboxed:
         from agentsandbox.languages.awk.dialects import Arguments, SandboxedChannels
 
@@ -211,22 +210,21 @@ def _split_assignment(word: str) -> tuple[str, str]:
     name, equals, value = word.partition("=")
     if not equals:
         raise CommandError(f"`{word}' argument to `-v' not in `var=value' form", 1)
-    if name != "inplace::suffix" and not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name, re.ASCII):
+    if not _NAME.fullmatch(name):
         raise CommandError(f"fatal: `{name}' is not a legal variable name", 2)
-    return name, value
+    return mangled(name) if name != "inplace::suffix" else name, value
 
 
 def _report(ctx: CommandContext, message: str) -> None:
-    ctx.stderr.write(encode(f"{ctx.name}: {message}\n"))
+    ctx.stderr.write(encode(f"{ctx.name}: {message}\n".replace(NAMESPACE, "::")))
 
 
 class _Run:
     """One run of a compiled program, and the place in it that messages tell."""
 
-    def __init__(self, ctx: CommandContext, compiled: Compiled, source_name: str, *, by_bytes: bool) -> None:
+    def __init__(self, ctx: CommandContext, compiled: Compiled, *, by_bytes: bool) -> None:
         self.ctx = ctx
         self.compiled = compiled
-        self.source_name = source_name
         self.rt = Runtime(ctx, self.warn, bytewise=by_bytes)
 
     def run(self, variables: list[tuple[str, str]], operands: list[str], inplace: bool) -> int:
@@ -306,8 +304,11 @@ class _Run:
             traceback = traceback.tb_next
         if message.startswith("cannot open file") or (opening and message.startswith("invalid regexp")):
             line = line if asked else self._line_between_files()
-            return f"{self.source_name}:{line}: fatal: {message}" if line else f"fatal: {message}"
-        return f"{self.source_name}:{line or 1}: {self.rt.place()}fatal: {message}"
+            return f"{self._place(line)}fatal: {message}"
+        return f"{self._place(line or 1)}{self.rt.place()}fatal: {message}"
+
+    def _place(self, line: int) -> str:
+        return f"{place_of(self.compiled.sources, line)}: " if line else ""
 
     def _line_between_files(self) -> int:
         """The line last at work when a file is opened; 0 for none."""
@@ -323,11 +324,11 @@ class _Run:
         self.rt.flush_output()
         if message.startswith(_BETWEEN_FILES):
             line = self._line_between_files()
-            _report(self.ctx, f"{self.source_name}:{line}: warning: {message}" if line else f"warning: {message}")
+            _report(self.ctx, f"{self._place(line)}warning: {message}")
             return
         frame: FrameType | None = sys._getframe()
         while frame is not None and frame.f_code.co_filename != FILE:
             frame = frame.f_back
         line = self._awk_line(frame.f_lineno) if frame is not None else 0
-        place = f"{self.source_name}:{line}: {self.rt.place()}" if line else ""
+        place = f"{self._place(line)}{self.rt.place()}" if line else ""
         _report(self.ctx, f"{place}warning: {message}")

@@ -54,7 +54,8 @@ _ARGUMENT_COUNTS = {
     "sqrt": (1, 1), "int": (1, 1), "rand": (0, 0), "srand": (0, 1), "tolower": (1, 1), "toupper": (1, 1), "system": (1, 1),
     "close": (1, 2), "fflush": (0, 1), "strftime": (0, 3), "systime": (0, 0), "mktime": (1, 2), "asort": (1, 3), "asorti": (1, 3),
     "and": (0, 10000), "or": (0, 10000), "xor": (0, 10000), "lshift": (2, 2), "rshift": (2, 2), "compl": (1, 1), "strtonum": (1, 1),
-    "patsplit": (2, 4), "typeof": (1, 2), "isarray": (1, 1), "mkbool": (1, 1),
+    "patsplit": (2, 4), "typeof": (1, 2), "isarray": (1, 1), "mkbool": (1, 1), "bindtextdomain": (1, 2), "dcgettext": (1, 3),
+    "dcngettext": (2, 5),
 }  # fmt: skip
 
 
@@ -64,7 +65,7 @@ class Terms:
     def __init__(self, source: Source, warn: Callable[[str], None], functions: dict[str, Function], budget: Budget) -> None:
         self.source = source
         self.budget = budget
-        self.warn: Callable[[str, int], None] = lambda message, line: warn(f"{source.name}:{line}: warning: {message}")
+        self.warn: Callable[[str, int], None] = lambda message, line: warn(f"{source.place(line)}: warning: {message}")
         self.tokens = tokenize(source, self.warn, budget)
         self.functions = functions
         self.position = 0
@@ -130,8 +131,9 @@ class Terms:
             return AwkSyntaxError(f"{place}(END OF FILE)", f"{place}^ {self.ended(0).lines[1].partition('^ ')[2]}")
         return point_at(self.source, len(self.source.text.rstrip("\n")), "unexpected newline or end of string")
 
-    def error(self, message: str) -> AwkSyntaxError:
-        return AwkSyntaxError(f"{self.source.name}:{self.token.line}: {message}")
+    def error(self, message: str, line: int | None = None) -> AwkSyntaxError:
+        """An error at the current token, or on a line."""
+        return AwkSyntaxError(f"{self.source.place(self.token.line if line is None else line)}: {message}")
 
     def newlines(self) -> None:
         while self.token.kind == "NEWLINE":
@@ -155,7 +157,7 @@ class Terms:
         if name not in self.parameters:
             if name in self.functions or name == self.defining:
                 raise AwkSyntaxError(
-                    f"{self.source.name}:{token.line}: error: function `{name}' called with space between name and `(',\n"
+                    f"{self.source.place(token.line)}: error: function `{name}' called with space between name and `(',\n"
                     "or used as a variable or an array"
                 )
             self.variables.add(name)
