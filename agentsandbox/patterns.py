@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import functools
 import re
-from operator import methodcaller
 
-from agentsandbox.caching import forget_long
 from agentsandbox.errors import LimitReached
 from agentsandbox.stars import Stars
 
@@ -20,16 +18,8 @@ if TYPE_CHECKING:
 
     Step = Callable[[int], None]
     Element = re.Pattern[str] | None | tuple[str, list[list["Element"]] | re.Pattern[str]]
-    from typing import Protocol
 
-    class GlobMatcher(Protocol):
-        """What `compile_glob` gives."""
-
-        def fullmatch(self, text: str, /) -> object: ...
-        def match(self, text: str, /) -> object: ...
-
-
-__all__ = ["ShellPattern", "compile_glob", "compile_shell_pattern", "glob_matcher", "translate"]
+__all__ = ["EXTENDED", "SHORT", "ExtendedPattern", "Patience", "ShellPattern", "compile_shell_pattern", "translate"]
 
 CLASSES = {
     "blank": r" \t",
@@ -52,15 +42,14 @@ WIDE_CLASSES = {
 _SPECIAL = frozenset("*?[\\")
 _NO_MAGIC = re.compile(r"(?:[^\\*?\[]|\\.)*+", re.DOTALL)
 _QUOTED = re.compile(r"\\(.)", re.DOTALL)
-_PLAIN = re.compile(r"[^*?\[\\(]*+")
 MAX_PATTERN = 16384
 """Characters of a pattern with operators."""
-_SHORT = 512
+SHORT = 512
 """Characters of a pattern that is worth remembering: what is kept between two uses belongs to no sandbox and must stay small."""
 
 
 _MISCOUNTED = re.compile(r"(?<!\\)\[(?:[!^]\]|\[:[^]]*\Z)")
-_EXTENDED = re.compile(r"[?*+@!]\(")
+EXTENDED = re.compile(r"[?*+@!]\(")
 
 
 class ShellPattern:
@@ -75,7 +64,7 @@ class ShellPattern:
         self.extended = extended
         self._stars: Stars | None = None
         self._regex: re.Pattern[str] | None = None
-        if not extended and literal is None and len(source) <= _SHORT:
+        if not extended and literal is None and len(source) <= SHORT:
             self._regex = re.compile(translate(source, extglob=False), flags)
 
     @property
@@ -98,7 +87,7 @@ class ShellPattern:
 
     def _draw(self, step: Step | None) -> None:
         """Count a long pattern, which is made anew for each use."""
-        if step is not None and len(self.source) > _SHORT:
+        if step is not None and len(self.source) > SHORT:
             step(len(self.source) >> 2)
 
     def is_miscounted(self) -> bool:
@@ -182,7 +171,7 @@ class ExtendedPattern:
     @staticmethod
     def of(source: str, flags: int) -> ExtendedPattern:
         """The machine of a pattern."""
-        return (_cached_machine if len(source) <= _SHORT else _make_machine)(source, flags)
+        return (_cached_machine if len(source) <= SHORT else _make_machine)(source, flags)
 
     def ends(self, text: str, start: int, step: Step) -> set[int] | range:
         """Where a match that begins at `start` can end."""
@@ -335,66 +324,14 @@ class _ElementReader:
                 return alternatives
 
 
-class ExtendedGlob:
-    """An extended pattern for file names, with the interface of a compiled expression."""
-
-    __slots__ = ("machine",)
-
-    def __init__(self, machine: ExtendedPattern) -> None:
-        self.machine = machine
-
-    def fullmatch(self, text: str) -> str | None:
-        """The text if the pattern matches all of it."""
-        return text if len(text) in self.machine.ends(text, 0, Patience()) else None
-
-    match = fullmatch
-
-
-def compile_glob(
-    pattern: str, *, ignore_case: bool = False, pathname: bool = False, period: bool = False, extglob: bool = True
-) -> re.Pattern[str] | ExtendedGlob:
-    """A compiled expression that matches, with `fullmatch` or `match`, whole strings by a shell pattern.
-
-    pathname  `*`, `?` and […] do not match "/"      period  a leading "." must be matched by a "."
-    extglob   bash's `@(…)` and its like are operators; for `fnmatch(3)` they are not
-    """
-    make = _cached_glob if len(pattern) <= _SHORT else _compile_glob
-    return make(pattern, ignore_case, pathname, period, extglob)
-
-
-def _compile_glob(pattern: str, ignore_case: bool, pathname: bool, period: bool, extglob: bool) -> re.Pattern[str] | ExtendedGlob:
-    flags = re.DOTALL | (re.IGNORECASE if ignore_case else 0)
-    if extglob and not pathname and not period and _EXTENDED.search(pattern):
-        return ExtendedGlob(ExtendedPattern.of(pattern, flags))
-    try:
-        compiled = re.compile(translate(pattern, pathname=pathname, period=period, extglob=extglob) + r"\Z", flags)
-        forget_long(pattern)
-        return compiled
-    except (re.error, RecursionError, OverflowError):
-        raise LimitReached("value_bytes", "the pattern is too complex") from None
-
-
-_cached_glob = functools.lru_cache(maxsize=2048)(_compile_glob)
-
-
-def glob_matcher(pattern: str, *, ignore_case: bool = False, extglob: bool = True) -> Callable[[str], object]:
-    """A function that tells whether a shell pattern matches a whole string; the usual patterns need no regular expression."""
-    body = pattern.strip("*")
-    if ignore_case or not _PLAIN.fullmatch(body):
-        return compile_glob(pattern, ignore_case=ignore_case, extglob=extglob).match
-    if not pattern.startswith("*"):
-        return methodcaller("startswith", body) if pattern.endswith("*") else pattern.__eq__
-    return methodcaller("__contains__" if pattern.endswith("*") else "endswith", body)
-
-
 def compile_shell_pattern(pattern: str, ignore_case: bool = False, extglob: bool = True) -> ShellPattern:
     """A pattern of `case`, [[ == ]] or ${x#…}."""
-    return (_cached_pattern if len(pattern) <= _SHORT else _compile_pattern)(pattern, ignore_case, extglob)
+    return (_cached_pattern if len(pattern) <= SHORT else _compile_pattern)(pattern, ignore_case, extglob)
 
 
 def _compile_pattern(pattern: str, ignore_case: bool, extglob: bool) -> ShellPattern:
     literal = None
-    extended = extglob and _EXTENDED.search(pattern) is not None
+    extended = extglob and EXTENDED.search(pattern) is not None
     if not ignore_case and not extended and _NO_MAGIC.fullmatch(pattern):
         literal = _QUOTED.sub(r"\1", pattern) if "\\" in pattern else pattern
     if literal is None and len(pattern) > MAX_PATTERN:
@@ -408,7 +345,7 @@ _cached_pattern = functools.lru_cache(maxsize=2048)(_compile_pattern)
 
 def translate(pattern: str, *, pathname: bool = False, period: bool = False, extglob: bool = True) -> str:
     """The pattern as a Python regular expression without anchors."""
-    if len(pattern) > (MAX_PATTERN // 4 if extglob and _EXTENDED.search(pattern) else MAX_PATTERN):
+    if len(pattern) > (MAX_PATTERN // 4 if extglob and EXTENDED.search(pattern) else MAX_PATTERN):
         raise LimitReached("value_bytes", "the pattern is too long")
     return _Translator(pattern, pathname, extglob).translate(period)
 

@@ -231,17 +231,19 @@ class Terminal:
             env={**os.environ, "PYTHONPATH": str(ROOT), "TERM": "xterm", "PROMPT_TOOLKIT_NO_CPR": "1"},
         )  # fmt: skip
         os.close(slave)
+        self.seen = b""
 
     def type(self, text: str) -> None:
         os.write(self.master, text.encode())
 
     def read_until(self, text: str) -> None:
-        """Wait for a text on the screen and forget what stood before it."""
-        seen, deadline = b"", time.monotonic() + 30
-        while text.encode() not in seen:
-            assert time.monotonic() < deadline, seen
+        """Wait for a text on the screen and forget it and what stood before it."""
+        deadline = time.monotonic() + 30
+        while text.encode() not in self.seen:
+            assert time.monotonic() < deadline, self.seen
             if select.select([self.master], [], [], 0.1)[0]:
-                seen += os.read(self.master, 65536)
+                self.seen += os.read(self.master, 65536)
+        self.seen = self.seen.partition(text.encode())[2]
 
 
 def test_shell_on_a_terminal() -> None:

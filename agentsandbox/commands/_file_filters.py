@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentsandbox.patterns import glob_matcher
+from agentsandbox.globs import glob_matcher
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

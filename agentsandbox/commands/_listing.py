@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import stat
 
-from agentsandbox.patterns import compile_glob
+from agentsandbox.globs import compile_glob
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from agentsandbox.fs.base import Stat
-    from agentsandbox.patterns import GlobMatcher
+    from agentsandbox.globs import GlobMatcher
 
 __all__ = ["Colors", "Entry", "indicator", "knows_colors"]
 

@@ -10,7 +10,7 @@ from agentsandbox.commands._choices import choice_of, choose
 from agentsandbox.commands._listing import Colors, knows_colors
 from agentsandbox.commands._quoting import STYLES, quote
 from agentsandbox.errors import CommandError, UsageError
-from agentsandbox.patterns import compile_glob
+from agentsandbox.globs import compile_glob
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

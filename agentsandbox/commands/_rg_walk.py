@@ -7,7 +7,7 @@ import stat
 
 from agentsandbox.commands._ignore_rules import IgnoreRules, Rule, compile_rule, read_rules
 from agentsandbox.errors import CommandError
-from agentsandbox.patterns import glob_matcher
+from agentsandbox.globs import glob_matcher
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from agentsandbox.commands._tar_stream import ArchiveReader
-    from agentsandbox.patterns import ExtendedGlob
+    from agentsandbox.globs import ExtendedGlob
 
 __all__ = [
     "BLOCK",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import posixpath
 import re
 
-from agentsandbox.patterns import compile_glob
+from agentsandbox.globs import compile_glob
 from agentsandbox.streams import decode
 
 TYPE_CHECKING = False

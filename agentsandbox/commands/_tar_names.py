@@ -6,14 +6,14 @@ import re
 
 from agentsandbox.commands._quoting import quote_as
 from agentsandbox.errors import UsageError
-from agentsandbox.patterns import compile_glob
+from agentsandbox.globs import compile_glob
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from agentsandbox.globs import ExtendedGlob
     from agentsandbox.limits import Budget
-    from agentsandbox.patterns import ExtendedGlob
     from agentsandbox.regexps import Match, PosixRegex
 
 __all__ = ["BACKUPS", "VCS", "Choice", "Exclusions", "SafeNames", "Transformation", "show", "show_in_message", "strip_components"]

@@ -18,8 +18,8 @@ from agentsandbox.commands._tar_ignores import VCS_IGNORES
 from agentsandbox.commands._tar_names import Choice, Exclusions, Transformation
 from agentsandbox.commands._tar_stream import FORMAT_OF_SUFFIX, PROGRAM, ArchiveReader, open_archive
 from agentsandbox.errors import CommandError, UsageError
+from agentsandbox.globs import compile_glob
 from agentsandbox.languages.strftime import format_date
-from agentsandbox.patterns import compile_glob
 from agentsandbox.streams import decode
 
 TYPE_CHECKING = False

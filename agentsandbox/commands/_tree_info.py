@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from agentsandbox.patterns import compile_glob
+from agentsandbox.globs import compile_glob
 from agentsandbox.streams import decode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agentsandbox.fs.base import FileSystem
+    from agentsandbox.globs import GlobMatcher
     from agentsandbox.limits import Budget
-    from agentsandbox.patterns import GlobMatcher
 
 __all__ = ["InfoFile", "read_info"]
 

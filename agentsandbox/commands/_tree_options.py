@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from agentsandbox.errors import CommandError
-from agentsandbox.patterns import compile_glob
+from agentsandbox.globs import compile_glob
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from agentsandbox.patterns import GlobMatcher
+    from agentsandbox.globs import GlobMatcher
 
 __all__ = ["TreeOptions"]
 

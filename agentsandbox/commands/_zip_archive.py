@@ -24,8 +24,8 @@ from agentsandbox.commands._zip_format import (
 )
 from agentsandbox.commands._zip_listing import percent, visible
 from agentsandbox.fs.base import Timestamp
+from agentsandbox.globs import compile_glob
 from agentsandbox.languages.timezones import days_from_civil, find_zone
-from agentsandbox.patterns import compile_glob
 from agentsandbox.streams import Buffer, BytesReader, decode, encode
 
 TYPE_CHECKING = False
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from agentsandbox.command import Arguments, CommandContext
     from agentsandbox.fs.base import Stat
-    from agentsandbox.patterns import ExtendedGlob
+    from agentsandbox.globs import ExtendedGlob
     from agentsandbox.streams import ByteReader
 
 __all__ = ["Archive", "FailureError"]

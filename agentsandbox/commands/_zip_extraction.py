@@ -9,7 +9,7 @@ import zlib
 from agentsandbox.commands._zip_format import BZIPPED, DEFLATED, STORED, ZipFormatError, expand, read_members
 from agentsandbox.commands._zip_listing import list_short, list_verbose, visible
 from agentsandbox.fs.base import Timestamp
-from agentsandbox.patterns import compile_glob
+from agentsandbox.globs import compile_glob
 from agentsandbox.streams import decode, encode
 
 TYPE_CHECKING = False

@@ -8,11 +8,11 @@ from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.commands._diff_files import Comparer, Rules
 from agentsandbox.commands._diff_usage import with_hint
 from agentsandbox.errors import CommandError, UsageError
+from agentsandbox.globs import compile_glob
 from agentsandbox.languages.diff import formats
 from agentsandbox.languages.diff.columns import Columns
 from agentsandbox.languages.diff.lines import Sameness
 from agentsandbox.languages.diff.templates import Templates
-from agentsandbox.patterns import compile_glob
 from agentsandbox.quoting import quote_if_needed
 from agentsandbox.regexps import RegexError, compile_posix
 from agentsandbox.streams import BytesReader, decode, encode

@@ -12,13 +12,13 @@ from agentsandbox.commands._copying import join, single_slash
 from agentsandbox.commands._quoting import quote, quote_always
 from agentsandbox.commands._times import LocalTime, nanoseconds
 from agentsandbox.errors import CommandError, UsageError
-from agentsandbox.patterns import compile_glob
+from agentsandbox.globs import compile_glob
 from agentsandbox.streams import InputError, decode, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agentsandbox.fs.base import Stat
-    from agentsandbox.patterns import ExtendedGlob
+    from agentsandbox.globs import ExtendedGlob
 
 _TIMES = (("atime", "access", "use"), ("ctime", "status"))
 _STYLES = {"full-iso": "%Y-%m-%d %H:%M:%S.%N %z", "long-iso": "%Y-%m-%d %H:%M", "iso": "%Y-%m-%d"}

@@ -7,7 +7,7 @@ from pkgutil import get_data
 
 from agentsandbox.command import Arguments, Command, CommandContext, command, describe_os_error
 from agentsandbox.commands import find_command, names
-from agentsandbox.patterns import compile_glob
+from agentsandbox.globs import compile_glob
 from agentsandbox.regexps import RegexError, compile_posix
 from agentsandbox.streams import BytesReader, decode, encode
 

@@ -22,7 +22,7 @@ from agentsandbox.commands._tar_options import TarOptions
 from agentsandbox.commands._tar_stream import ArchiveReader, ArchiveWriter, open_archive, tell_child
 from agentsandbox.commands._tar_usage import USAGE
 from agentsandbox.errors import CommandError, UsageError
-from agentsandbox.patterns import compile_glob
+from agentsandbox.globs import compile_glob
 from agentsandbox.releases import release_of
 from agentsandbox.streams import BytesReader, encode
 

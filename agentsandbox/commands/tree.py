@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from agentsandbox.commands._ignore_rules import IgnoreRules
     from agentsandbox.commands._tree_info import InfoFile
-    from agentsandbox.patterns import GlobMatcher
+    from agentsandbox.globs import GlobMatcher
 
 USAGE = """
 Usage: tree [OPTION]... [DIRECTORY]...

@@ -11,7 +11,7 @@ from agentsandbox.commands._zip_extraction import Unzip
 from agentsandbox.commands._zip_format import ZipFormatError, read_members
 from agentsandbox.commands._zip_listing import list_long, totals, visible
 from agentsandbox.errors import UsageError
-from agentsandbox.patterns import compile_glob
+from agentsandbox.globs import compile_glob
 from agentsandbox.streams import decode, encode
 
 TYPE_CHECKING = False

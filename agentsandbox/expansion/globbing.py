@@ -6,7 +6,7 @@ import re
 
 from agentsandbox.errors import LimitReached
 from agentsandbox.expansion.errors import ExpansionError
-from agentsandbox.patterns import compile_glob, glob_matcher
+from agentsandbox.globs import compile_glob, glob_matcher
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from agentsandbox.errors import LimitReached
+from agentsandbox.languages.awk.lexer import doubtful_escapes
 from agentsandbox.languages.awk.meter import ACCOUNTED, Meter
 from agentsandbox.languages.awk.patterns import Pattern
 from agentsandbox.languages.awk.records import split_by_pattern, split_words
@@ -56,9 +57,15 @@ class Fields(Meter):
         self._stale = False
         self._subscripts: list[str] = []
 
+    def warn_once(self, message: str) -> None:
+        """A warning that is not repeated."""
+        raise NotImplementedError
+
     # patterns
 
     def _compile(self, source: str) -> Pattern:
+        for message in doubtful_escapes(source):
+            self.warn_once(message)
         return Pattern(source, bool(self.IGNORECASE), self.budget, bytewise=self.bytewise)
 
     def constant_pattern(self, source: str) -> Pattern:

@@ -38,6 +38,8 @@ class Input(Fields):
     def __init__(self, ctx: CommandContext, warn: Callable[[str], None], *, bytewise: bool) -> None:
         super().__init__(ctx, bytewise=bytewise)
         self.warn_with_place = warn
+        self.told: set[str] = set()
+        """Warnings that are not repeated."""
         self.NR: Any = 0.0
         self.FNR: Any = 0.0
         self.RT: Any = ""
@@ -83,6 +85,11 @@ class Input(Fields):
         """A global array whose subscripts are numbers."""
         made = self.arrays[name] = Numbered(name, self.key, self.budget.step)
         return made
+
+    def warn_once(self, message: str) -> None:
+        if message not in self.told:
+            self.told.add(message)
+            self.warn(message)
 
     def warn(self, message: str) -> None:
         """A warning with its place."""
@@ -202,7 +209,7 @@ class Input(Fields):
             if equals and _is_name(name.replace("::", "", 1)):
                 from agentsandbox.languages.awk.lexer import mangled, unescape
 
-                self.assign_operand(mangled(name), unescape(value, self.warn))
+                self.assign_operand(mangled(name), unescape(value, self.warn_once))
                 continue
             self.ARGIND = float(number)
             if self._open(word):

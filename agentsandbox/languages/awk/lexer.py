@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from agentsandbox.limits import Budget
 
 __all__ = [
-    "BUILTINS", "COMMENT", "DIRECTIVES", "KEYWORDS", "NAME", "NAMESPACE", "OPERAND_ENDS", "AwkSyntaxError", "Source", "Token", "mangled",
-    "place_of", "point_at", "tokenize", "unescape",
+    "BUILTINS", "COMMENT", "DIRECTIVES", "KEYWORDS", "NAME", "NAMESPACE", "OPERAND_ENDS", "AwkSyntaxError", "Source", "Token",
+    "doubtful_escapes", "mangled",    "place_of", "point_at", "tokenize", "unescape",
 ]  # fmt: skip
 
 KEYWORDS = frozenset(
@@ -35,6 +35,7 @@ COMMENT = "#"
 """The value of a newline behind a comment: it stands where that begins."""
 DIRECTIVES = frozenset(("include", "load", "namespace"))
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_JOINED = re.compile(r"(?:[^\\\n]|\\.)*", re.DOTALL)
 _TOKEN = re.compile(
     r"(?P<blank>[ \t\r]+|\\(?:\r?\n|\Z))|(?P<comment>#[^\n]*)|(?P<newline>\n)"
     r"|(?P<number>0[xX][0-9a-fA-F]+|(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)"
@@ -43,6 +44,8 @@ _TOKEN = re.compile(
     r"|(?P<operator>\*\*=|\|&|\*\*|&&|\|\||\+\+|--|\+=|-=|\*=|/=|%=|\^=|==|<=|>=|!=|!~|>>|[-+*/%^!<>|?:~$=,;(){}\[\]@])"
 )
 _ESCAPES = {"n": "\n", "t": "\t", "\\": "\\", '"': '"', "a": "\a", "b": "\b", "f": "\f", "v": "\v", "r": "\r"}
+_REGEX_ESCAPE = re.compile(r"\\(.)", re.DOTALL)
+_REGEX_ESCAPES = frozenset("<>`'BywWsS{}()|*+?.^$\\[]/-afnrtvx01234567\n")
 _ESCAPE = re.compile(r"\\(?:x([0-9a-fA-F]{1,2})|([0-7]{1,3})|(\r?\n|\Z)|(.))", re.DOTALL)
 
 
@@ -125,11 +128,23 @@ def unescape(text: str, warn: Callable[[str], None] | None = None) -> str:
         if warn is not None and other == "x":
             warn("no hex digits in `\\x' escape sequence")
         elif warn is not None:
-            warn(f"escape sequence `\\{other}' treated as plain `{other}'")
+            shown = decode(encode(other)[:1])
+            warn(f"escape sequence `\\{shown}' treated as plain `{shown}'")
         return str(other)
 
     text = _ESCAPE.sub(replace, text)
     return _join_bytes(text)
+
+
+def doubtful_escapes(regex: str) -> list[str]:
+    """What is to be said of the escapes in a regular expression."""
+    messages: list[str] = []
+    for character in _REGEX_ESCAPE.findall(regex) if "\\" in regex else ():
+        if character in "89":
+            messages.append(f"regexp escape sequence `\\{character}' treated as plain `{character}'")
+        elif character not in _REGEX_ESCAPES:
+            messages.append(f"regexp escape sequence `\\{decode(encode(character)[:1])}' is not a known regexp operator")
+    return messages
 
 
 def _join_bytes(text: str) -> str:
@@ -230,9 +245,10 @@ def tokenize(source: Source, warn: Callable[[str, int], None], budget: Budget) -
         elif kind == "string":
             stop = _string_end(text, start)
             if stop < 0:
-                append(Token("", "", line, start, point_at(source, start, "unterminated string")))
+                joined = _JOINED.match(text, start).group().count("\n")  # type: ignore[union-attr]  # it matches everywhere
+                append(Token("", "", line, start, point_at(source, start, "unterminated string", joined)))
                 break
-            at = line
+            at = line + text.count("\n", start, stop)
             value = unescape(text[start + 1 : stop], lambda message, at=at: warn(message, at))  # type: ignore[misc]
             append(Token("STRING", value, line, start))
             if [(token.kind, token.value) for token in tokens[-3:-1]] == [("@", "@"), ("NAME", "namespace")]:

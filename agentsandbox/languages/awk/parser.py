@@ -183,7 +183,7 @@ class _Parser(Terms):
 
     def function(self) -> None:
         line = self.advance().line
-        name = self.token.value
+        name, name_line = self.token.value, self.token.line
         if self.token.kind == "BUILTIN":
             raise point_at(self.source, self.token.position, f"`{name}' is a built-in function, it cannot be redefined")
         if self.token.kind not in ("NAME", "CALL"):
@@ -211,7 +211,7 @@ class _Parser(Terms):
         self.advance()
         self.newlines()
         if name in self.functions or name in self.variables or name in SPECIAL_NAMES or name in SPECIAL_ARRAYS:
-            raise self.error(f"error: function name `{name}' previously defined")
+            raise self.error(f"error: function name `{name}' previously defined", name_line)
         self.in_function = True
         self.rule_kind = "function"
         self.parameters, self.defining = parameters, name

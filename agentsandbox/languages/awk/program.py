@@ -79,6 +79,11 @@ def _compile(
 ) -> tuple[Compiled, tuple[str, ...]]:
     """The compiled program and the warnings on the way; raises `_Failed`."""
     warnings: list[str] = []
+    told: set[str] = set()
+
+    def warn(text: str) -> None:
+        if _note(told, text):
+            warnings.append(text)
 
     def include(name: str, place: str) -> Source:
         if ctx is None:
@@ -86,7 +91,7 @@ def _compile(
         return _read_source(ctx, name, included_at=place)
 
     try:
-        program = parse(sources, warnings.append, include, budget)
+        program = parse(sources, warn, include, budget)
         compiled = compile_program(program, assigned, operands, budget)
         return compiled, (*warnings, *compiled.warnings)
     except AwkSyntaxError as error:
@@ -94,6 +99,14 @@ def _compile(
         if not re.match(r".*:\d+: ", lines[0]):
             lines[0] = f"{sources[0].name}:1: {lines[0]}"
         raise _Failed([*warnings, *lines], 2 if ": fatal: " in lines[0] else 1) from None
+
+
+def _note(told: set[str], text: str) -> bool:
+    """Whether a warning is to be given: one about an escape is given once, wherever it stands."""
+    message = text.partition("warning: ")[2]
+    known = "escape sequence" in message and message in told
+    told.add(message)
+    return not known
 
 
 class _NeedsFiles(Exception):
@@ -168,6 +181,9 @@ def run_program(
         pairs = [(name, bytewise(value)) for name, value in pairs]
     by_operand = frozenset(mangled(found[1]) for word in operands if (found := _ASSIGNMENT.match(word)))
     assigned = frozenset(name for name, _ in pairs) | by_operand
+    told: set[str] = set()
+    for _, value in pairs:
+        unescape(value, lambda message: _report(ctx, f"warning: {message}") if _note(told, f"warning: {message}") else None)
     try:
         try:
             compile_task = _compile_cached if sum([len(source.text) for source in read]) <= _LONGEST_KEPT else _compile_task
@@ -179,11 +195,13 @@ def run_program(
             _report(ctx, line)
         return failure.status
     for line in warnings:
-        _report(ctx, line)
+        if _note(told, line):
+            _report(ctx, line)
     if mode and (refusal := _refusal(read, pairs, operands, mode, ctx.budget)):
         _report(ctx, refusal)
         return 2 if ": fatal: " in refusal else 1
     running = _Run(ctx, compiled, by_bytes=by_bytes)
+    running.rt.told |= told
     if sandboxed:
         from agentsandbox.languages.awk.dialects import Arguments, SandboxedChannels
 
@@ -270,7 +288,7 @@ class _Run:
             if name == "inplace::suffix" or (name == "INPLACE_SUFFIX" and not rt.inplace_suffix):
                 rt.inplace_suffix = unescape(value)
             else:
-                rt.assign_operand(name, unescape(value, lambda message: _report(ctx, f"warning: {message}")))
+                rt.assign_operand(name, unescape(value))
 
     def _guarded(self) -> str:
         """Run; the message of a fatal error, "" when all went well."""

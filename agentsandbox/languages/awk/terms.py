@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from agentsandbox.languages.awk.lexer import COMMENT, OPERAND_ENDS, AwkSyntaxError, point_at, tokenize
+from agentsandbox.languages.awk.lexer import COMMENT, OPERAND_ENDS, AwkSyntaxError, doubtful_escapes, point_at, tokenize
 from agentsandbox.languages.awk.nodes import (
     Assign,
     Binary,
@@ -341,6 +341,8 @@ class Terms:
 
     def regex(self) -> Expression:
         token = self.advance()
+        for message in doubtful_escapes(token.value):
+            self.warn(message, token.line)
         return Regex(token.line, token.value, token.kind == "STRONG")
 
     def name(self) -> Expression:

@@ -8,11 +8,11 @@ from itertools import compress
 
 from agentsandbox.errors import CommandError
 from agentsandbox.fs.base import nanoseconds
+from agentsandbox.globs import glob_matcher
 from agentsandbox.languages.dates import DateError, parse_date
 from agentsandbox.languages.modes import compile_mode
 from agentsandbox.languages.names import quote
 from agentsandbox.languages.strftime import Moment
-from agentsandbox.patterns import glob_matcher
 from agentsandbox.regexps import RegexError, compile_posix
 
 TYPE_CHECKING = False

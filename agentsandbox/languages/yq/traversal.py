@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from agentsandbox.globs import compile_glob
 from agentsandbox.languages.yq.evaluation import Context, Machine, YqError, is_true, operator
 from agentsandbox.languages.yq.nodes import ALIAS, MAPPING, SCALAR, SEQUENCE, Node, null, sequence, string
 from agentsandbox.languages.yq.numbers import parse_index
 from agentsandbox.languages.yq.parser import Expression
-from agentsandbox.patterns import compile_glob
 
 __all__ = ["child_of", "children", "create_path", "descendants", "matches_key"]
 
