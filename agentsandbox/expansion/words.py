@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 
 from agentsandbox.expansion.errors import unbound
+from agentsandbox.expansion.regexes import join_regex, quote_regex
 from agentsandbox.expansion.splitting import FieldBuilder, split_fields
 from agentsandbox.expansion.tildes import Home, assigned_name, split_tildes
 from agentsandbox.limits import SLICE
@@ -44,7 +45,6 @@ _LONG = 65536
 """Characters from which on a text is weighed before it is split."""
 _MAGIC = re.compile(r"[*?\[]|[?*+@!]\(")
 _PLAIN = re.compile(r"[A-Za-z0-9_/.,:%^=@+-]+")
-_REGEX_SPECIAL = re.compile(r"[.\[\]{}()\\*+?^$|]")
 
 
 class WordCompiler:
@@ -397,9 +397,20 @@ class WordCompiler:
         parts = self.tildes(word.parts, False)
         return self._joined_patterns([self._pattern_part(part, quote_glob) for part in parts])
 
+    def traced_pattern(self, word: Word) -> Text:
+        """The same pattern with each quoted character behind a backslash, as `set -x` shows it."""
+        return self._joined_patterns([self._pattern_part(part, _quote_all) for part in self.tildes(word.parts, False)])
+
     def regular_expression(self, word: Word) -> Text:
         """The word as an extended regular expression: what is quoted matches itself."""
-        return self._joined_patterns([self._pattern_part(part, _quote_regex) for part in self.tildes(word.parts, False)])
+        parts = self.tildes(word.parts, False)
+        if len(parts) == 1:
+            return self._pattern_part(parts[0], quote_regex)
+        if all(isinstance(part, (Literal, Quoted)) for part in parts):
+            known = join_regex([(part.text, isinstance(part, Quoted)) for part in parts])  # type: ignore[attr-defined]  # both have one
+            return lambda host: known
+        pieces = [(self.text(part), isinstance(part, (Quoted, DoubleQuoted, Home))) for part in parts]
+        return lambda host: join_regex([(text(host), quoted) for text, quoted in pieces])
 
     def replacement(self, word: Word) -> Text:
         """The word as the replacement of ${x/y/z}: a quoted & or backslash is itself."""
@@ -559,8 +570,8 @@ def _has_list(node: DoubleQuoted) -> bool:
     return any(_part_has_list(part) for part in node.parts)
 
 
-def _quote_regex(text: str) -> str:
-    return _REGEX_SPECIAL.sub(r"\\\g<0>", text)
+def _quote_all(text: str) -> str:
+    return "".join(["\\" + character for character in text])
 
 
 def _quote_ampersand(text: str) -> str:

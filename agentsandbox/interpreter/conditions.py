@@ -27,7 +27,6 @@ from agentsandbox.syntax.nodes import (
     CondWord,
     DoubleQuoted,
     Literal,
-    Parameter,
     Part,
     Quoted,
     Word,
@@ -293,33 +292,17 @@ def _evaluate(shell: Shell, value: str) -> int:
     return shell.arithmetic(value) if value else 0
 
 
-def _shown_pattern(word: Word) -> Callable[[Shell], str]:
-    """A pattern as `set -x` shows it: each quoted character behind a backslash."""
-    pieces = [(WORDS.text(part), isinstance(part, (Quoted, DoubleQuoted))) for part in word.parts]
-
-    def show(shell: Shell) -> str:
-        shown = [(text(shell), quoted) for text, quoted in pieces]
-        return "".join(["".join(["\\" + char for char in text]) if quoted else text for text, quoted in shown])
-
-    return show
-
-
-def _shows_alike(part: Part) -> bool:
-    """Whether a part may be expanded twice."""
-    if isinstance(part, DoubleQuoted):
-        return all(map(_shows_alike, part.parts))
-    return isinstance(part, (Literal, Quoted)) or (isinstance(part, Parameter) and not part.operator and part.subscript is None)
-
-
 def _matches(node: CondBinary, left: Callable[[Shell], str], sign: Sign) -> Test:
     wanted = node.operator != "!="
     pattern = WORDS.pattern(node.right)
-    shown = _shown_pattern(node.right) if all(map(_shows_alike, node.right.parts)) else None
 
     def matches(shell: Shell) -> bool:
-        text, source = left(shell), pattern(shell)
+        text = left(shell)
         if shell.xtrace:
-            _traced(shell, *sign, _shown(text), node.operator, _shown(source if shown is None else shown(shell)))
+            source = WORDS.traced_pattern(node.right)(shell)
+            _traced(shell, *sign, _shown(text), node.operator, _shown(source))
+        else:
+            source = pattern(shell)
         if shell.bytewise:
             text, source = bytewise(text), bytewise(source)
         return compile_shell_pattern(source, shell.shopt["nocasematch"]).match(text, shell.budget.step) is wanted

@@ -257,7 +257,7 @@ class _Printer:
     def subshell(self, node: Subshell) -> None:
         self.write("( ")
         self.sequence(node.body, last="")
-        self.write(" )")
+        self.write("\n)" if self.exact and self.after_document else " )")
 
     def group(self, node: Group) -> None:
         self.write("{ ")
