@@ -33,6 +33,7 @@ _NAMED = {
 }
 _SPECIAL = re.compile(r"([\s!\"$&'()*,;<>?\[\\\]^`{|}])|(?<![^:=])~", re.ASCII)
 _METACHARACTER = re.compile(r"""[ \t\n'"\\|&;()<>!{}*\[?\]^$`]|^\#|(?<![^:=])~""")
+_UNPRINTABLE = re.compile("[\0-\x1f\x7f-\x9f\ud800-\udfff]")
 _PATTERN = re.compile(r"[*?\[\]\\()|!+@^-]")
 _DOUBLE = re.compile(r'(["$`\\])')
 
@@ -50,7 +51,9 @@ def _is_printable(character: str) -> bool:
 
 def needs_ansi(text: str) -> bool:
     """Whether only `$'…'` can show the text: it holds control characters or bytes that are not UTF-8."""
-    return not (text.isprintable() or all(map(_is_printable, set(text))))
+    if text.isprintable():
+        return False
+    return _UNPRINTABLE.search(text) is not None or not all(map(_is_printable, set(text)))
 
 
 def _ansi_character(character: str) -> str:
@@ -62,9 +65,17 @@ def _ansi_character(character: str) -> str:
     return "".join([f"\\{byte:03o}" for byte in encode(character)])
 
 
+class _AnsiTable(dict[int, str]):
+    """What stands for each character in `$'…'`, as far as it was asked."""
+
+    def __missing__(self, code: int) -> str:
+        shown = self[code] = _ansi_character(chr(code))
+        return shown
+
+
 def ansi_quote(text: str) -> str:
     """The `$'…'` form."""
-    return f"$'{text.translate({ord(character): _ansi_character(character) for character in set(text)})}'"
+    return f"$'{text.translate(_AnsiTable())}'"
 
 
 def backslash_quote(text: str) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
 
 from agentsandbox.errors import LimitReached, ShellSyntaxError
 from agentsandbox.quoting import ansi_quote, needs_ansi
@@ -45,18 +44,27 @@ class Lexer:
         """Where $(…) begin and end in the text, if somebody asks: `set -v` does not show the lines that begin in them."""
         self.scanned = 0
         """Characters looked at more than once, in search of a closing ))."""
-        self._newlines: list[int] | None = None
-        self._newlines_text = ""
+        self._counted = 0, 0
+        """A place in `_counted_text`, and how many newlines stand before it."""
+        self._counted_text = text
 
     # places
 
     def line_at(self, position: int) -> int:
         """The number of the line that `position` is on."""
-        if self._newlines is None or self._newlines_text is not self.text:
-            found = (match.start() for match in re.finditer("\n", self.text))
-            self._newlines = [at for at in found if not any(start <= at < end for start, end in self.alias_texts)]
-            self._newlines_text = self.text
-        return bisect_left(self._newlines, position) + self.first_line
+        text = self.text
+        if self._counted_text is not text:
+            self._counted_text, self._counted = text, (0, 0)
+        known, newlines = self._counted
+        newlines += text.count("\n", known, position) if position >= known else -text.count("\n", position, known)
+        self._counted = position, newlines
+        done = 0
+        for start, end in sorted(self.alias_texts):  # they may stand in one another
+            start, end = max(start, done), min(end, position)
+            if start < end:
+                newlines -= text.count("\n", start, end)
+                done = end
+        return newlines + self.first_line
 
     def line_text(self, position: int) -> str:
         """The whole line that `position` is on, as it was written: aliases replace their names in `text`."""

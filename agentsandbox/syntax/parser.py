@@ -69,6 +69,8 @@ class Parser(WordReader):
         self.extglob = extglob
         self.aliases = aliases
         self._alias_ends: list[tuple[int, str]] = []  # (where the text of an alias ends, its name)
+        self._searched, self._opening = "", 0
+        """A text, and where the next opening parenthesis in it is."""
 
     def skip_line(self) -> None:
         """Go on with the next line, whatever was open, as after an error in the list of an array."""
@@ -263,11 +265,18 @@ class Parser(WordReader):
             raise self.unexpected("]]")
         elif self._expand_alias():
             return self.command()
-        if char not in "<>&|;\n)" and "(" in text:
+        if char not in "<>&|;\n)" and self._parenthesis_ahead():
             match = _FUNCTION.match(text, position)
             if match is not None:
                 return self.function_definition(match[1], match.end(), position)
         return self._simple_command()
+
+    def _parenthesis_ahead(self) -> bool:
+        """Whether an opening parenthesis is still to come: without one there is no function to be defined."""
+        text, position = self.text, self.position
+        if self._searched is not text or 0 <= self._opening < position:
+            self._searched, self._opening = text, text.find("(", position)
+        return self._opening >= 0
 
     def _redirected(self, command: Command) -> Command:
         """A compound command with the redirections behind it."""
