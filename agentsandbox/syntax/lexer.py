@@ -115,7 +115,12 @@ class Lexer:
 
     def skip_blanks(self) -> None:
         """Pass over blanks, joined lines and a comment."""
-        self._skip_blanks()
+        text, position = self.text, self.position
+        if text[position : position + 1] in _SKIPPED:
+            if text[position] == " " and text[position + 1 : position + 2] not in _SKIPPED:
+                self.position = position + 1
+            else:
+                self._skip_more()
         if self.joins:
             self._join_operator()
 
@@ -125,15 +130,9 @@ class Lexer:
             self.text = self.text[: self.position] + match[2] + match[1] + self.text[match.end() :]
             self.position += len(match[2])
 
-    def _skip_blanks(self) -> None:
+    def _skip_more(self) -> None:
         text = self.text
-        position = self.position
-        if text[position : position + 1] not in _SKIPPED:
-            return
-        if text[position] == " " and text[position + 1 : position + 2] not in _SKIPPED:
-            self.position = position + 1
-            return
-        position = _BLANKS.match(text, position).end()  # type: ignore[union-attr]
+        position = _BLANKS.match(text, self.position).end()  # type: ignore[union-attr]
         if text[position : position + 1] == "#" and (position == 0 or text[position - 1] in " \t\n;&|()<>"):
             end = text.find("\n", position)
             position = end if end >= 0 else len(text)
