@@ -25,7 +25,7 @@ Run an awk program over each FILE, or over standard input.
   -c, --traditional           for programs without the additions of gawk; others are refused
   -e, --source=TEXT           program text, also beside -f
   -E, --exec=FILE             as -f, and no options after it
-  -i, --include=FILE          program text to include first; "inplace" edits each FILE in place
+  -i, --include=FILE          program text to include, once; "inplace" edits each FILE in place
   -N, --use-lc-numeric        take the decimal point of the locale, which is a point here
   -O, --optimize              (the default)
   -P, --posix                 for programs without anything that POSIX lacks; others are refused
@@ -44,6 +44,7 @@ _LETTER = re.compile(r"option (?:'--(?P<long>[a-z-]+)' requires an argument|requ
 
 _REFUSED = frozenset("CDILMYdgklnopt")
 _REFUSED_WORDS = "bignum copyright debug dump-variables gen-pot lint load non-decimal-data pretty-print profile trace".split()
+_UNKNOWN = re.compile(r"(?:invalid option -- '(?P<letter>.)'|unrecognized option '--(?P<long>[a-z-]+)(?:=.*)?')$", re.DOTALL)
 
 
 def _read_options(words: Sequence[str]) -> Arguments:
@@ -69,8 +70,13 @@ def _is_unknown(word: str) -> bool:
     """Whether the word is an option that gawk does not have."""
     if word.startswith("--"):
         name = word[2:].partition("=")[0]
-        return bool(name) and f"--{name}" not in _USAGE and not any(known.startswith(name) for known in _REFUSED_WORDS)
-    return word[:1] == "-" and len(word) > 1 and word[1] not in _REFUSED and f"  -{word[1]}," not in _USAGE
+        return bool(name) and f"--{name}" not in _USAGE and not _is_refused(None, name)
+    return word[:1] == "-" and len(word) > 1 and not _is_refused(word[1], None) and f"  -{word[1]}," not in _USAGE
+
+
+def _is_refused(letter: str | None, name: str | None) -> bool:
+    """Whether gawk has an option that is not available here."""
+    return letter in _REFUSED if letter else any(known.startswith(name or "\n") for known in _REFUSED_WORDS)
 
 
 def _run(ctx: CommandContext, args: Arguments) -> int:
@@ -78,6 +84,9 @@ def _run(ctx: CommandContext, args: Arguments) -> int:
         return _run_words(ctx, _read_options(args.operands))
     except UsageError as error:
         message = error.message
+        if (unknown := _UNKNOWN.match(message)) is not None and _is_refused(unknown["letter"], unknown["long"]):
+            shown = f"-{unknown['letter']}" if unknown["letter"] else f"--{unknown['long']}"
+            raise CommandError(f"gawk's option {shown} is not available here", 1) from None
         found = _LETTER.match(message)
         if found is not None:
             letter = found["letter"] or next((known for known, name in _LETTERS.items() if name == found["long"]), "")
@@ -97,6 +106,7 @@ def _run_words(ctx: CommandContext, args: Arguments) -> int:
         return 0
     sources: list[tuple[bool, str]] = []
     variables: list[str] = []
+    included: set[str] = set()
     inplace = False
     for key, value in args.given:
         text = value or ""
@@ -106,8 +116,9 @@ def _run_words(ctx: CommandContext, args: Arguments) -> int:
             sources.append((False, text))
         elif key == "include" and text in ("inplace", "inplace.awk"):
             inplace = True
-        elif key == "include":
-            sources.insert(0, (True, text))
+        elif key == "include" and text.removesuffix(".awk") not in included:
+            included.add(text.removesuffix(".awk"))
+            sources.append((True, text))
         elif key == "assign":
             if "=" not in text:
                 raise UsageError(f"`{text}' argument to `-v' not in `var=value' form\n")
