@@ -396,6 +396,9 @@ class Parser(WordReader):
                     continue
             if not words or declaring:
                 assignment = self._assignment(first=not words)
+                if isinstance(assignment, Word):
+                    words.append(assignment)
+                    continue
                 if assignment is not None:
                     (words or assignments).append(assignment)
                     continue
@@ -424,7 +427,8 @@ class Parser(WordReader):
         line = self.line_at(self.position if second < 0 else second)
         return SimpleCommand(tuple(assignments), tuple(words), tuple(redirections), line, True)
 
-    def _assignment(self, *, first: bool) -> Assignment | None:
+    def _assignment(self, *, first: bool) -> Assignment | Word | None:
+        """The assignment that begins here; a word where only its brackets keep blanks together, as in `test[ -f x ]`."""
         text, start = self.text, self.position
         match = _ASSIGNMENT.match(text, start)
         if match is None:
@@ -442,6 +446,9 @@ class Parser(WordReader):
                 self.position = start
                 return None
             assigned = _ASSIGNED.match(self.text, self.position)
+            if assigned is None and first and _has_blanks(subscript):
+                rest = self.read_word() or Word((), "")
+                return Word((Literal(f"{name}["), *subscript.parts, Literal("]"), *rest.parts), self.text[start : self.position])
             if assigned is None or (not first and _has_blanks(subscript)):
                 self.position = start
                 return None
@@ -459,7 +466,7 @@ class Parser(WordReader):
         """A word like `x=(1 + 2)*3`, or None (and nothing read)."""
         start = self.position
         assignment = self._assignment(first=False)
-        if assignment is not None and assignment.value.source.startswith("("):
+        if isinstance(assignment, Assignment) and assignment.value.source.startswith("("):
             end = self.position
             parts = self.scan_alone(assignment.written, start, BRACE)
             self.position = end
