@@ -43,7 +43,7 @@ _LETTER = re.compile(r"option (?:'--(?P<long>[a-z-]+)' requires an argument|requ
 
 
 _REFUSED = frozenset("CDILMYdgklnopt")
-_REFUSED_WORDS = "bignum copyright debug dump-variables gen-pot lint load non-decimal-data pretty-print profile trace".split()
+_REFUSED_WORDS = "bignum copyright debug dump-variables gen-pot lint lint-old load non-decimal-data pretty-print profile trace".split()
 _UNKNOWN = re.compile(r"(?:invalid option -- '(?P<letter>.)'|unrecognized option '--(?P<long>[a-z-]+)(?:=.*)?')$", re.DOTALL)
 
 

@@ -69,8 +69,8 @@ class Parser(WordReader):
         self.extglob = extglob
         self.aliases = aliases
         self._alias_ends: list[tuple[int, str]] = []  # (where the text of an alias ends, its name)
-        self._searched, self._opening = "", 0
-        """A text, and where the next opening parenthesis in it is."""
+        self._searched, self._searched_from, self._opening = "", 0, 0
+        """A text, a place in it, and where the first opening parenthesis from there on is."""
 
     def skip_line(self) -> None:
         """Go on with the next line, whatever was open, as after an error in the list of an array."""
@@ -274,8 +274,8 @@ class Parser(WordReader):
     def _parenthesis_ahead(self) -> bool:
         """Whether an opening parenthesis is still to come: without one there is no function to be defined."""
         text, position = self.text, self.position
-        if self._searched is not text or 0 <= self._opening < position:
-            self._searched, self._opening = text, text.find("(", position)
+        if self._searched is not text or position < self._searched_from or 0 <= self._opening < position:
+            self._searched, self._searched_from, self._opening = text, position, text.find("(", position)
         return self._opening >= 0
 
     def _redirected(self, command: Command) -> Command:
