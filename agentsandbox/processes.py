@@ -31,7 +31,7 @@ if TYPE_CHECKING:
         def ignores(self, signal: int) -> bool: ...
 
 
-__all__ = ["IGNORED_BY_DEFAULT", "SIGNALS", "SIGNAL_NUMBERS", "Deferred", "Process", "Scheduler"]
+__all__ = ["EVENT_LOOP_SECONDS", "IGNORED_BY_DEFAULT", "SIGNALS", "SIGNAL_NUMBERS", "Deferred", "Process", "Scheduler"]
 
 SIGNALS: dict[int, str] = dict(
     enumerate(

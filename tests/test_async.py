@@ -69,6 +69,40 @@ async def test_the_loop_gets_its_turns(script: str, gap: float, anyio_backend: s
     assert worst <= gap
 
 
+async def test_a_crowd_of_busy_scripts_leaves_the_loop_its_turns(anyio_backend: str) -> None:
+    sleep = asyncio.sleep if anyio_backend == "asyncio" else trio.sleep
+    crowd = [Sandbox() for _ in range(40)]
+    for sandbox in crowd:
+        sandbox.execute("x=$(echo y)")  # everything it needs is loaded
+    gaps: list[float] = []
+    async with anyio.create_task_group() as group:
+        for sandbox in crowd:
+            group.start_soon(sandbox.aexecute, "while :; do x=$(echo y); done")
+        last = thread_time()
+        with anyio.move_on_after(1):
+            while True:
+                await sleep(0)
+                now = thread_time()
+                gaps.append(now - last)
+                last = now
+        group.cancel_scope.cancel()
+    assert sorted(gaps)[len(gaps) // 2] <= GAP  # not forty slices
+    assert all(sandbox.history[-1].limit == "cancelled" for sandbox in crowd)
+
+
+async def test_an_execution_that_is_cancelled_while_it_waits_for_its_turn_leaves_it_to_the_next() -> None:
+    first, second, third = Sandbox(), Sandbox(), Sandbox()
+    async with anyio.create_task_group() as group:
+        group.start_soon(first.aexecute, "for i in {1..3000}; do x=$(echo y); done; echo done")
+        for _ in range(20):
+            with anyio.move_on_after(0.004):
+                await second.aexecute("while :; do :; done")
+        result = await third.aexecute("echo third")
+    assert result.stdout == "third\n"
+    assert first.history[-1].stdout == "done\n"
+    assert (await second.aexecute("echo second")).stdout == "second\n"
+
+
 async def test_cancelling_ends_the_script_and_keeps_the_output() -> None:
     sandbox = Sandbox()
     began = monotonic()
