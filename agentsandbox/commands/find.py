@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import re
 
 from agentsandbox.command import Arguments, CommandContext, command
@@ -10,7 +12,7 @@ from agentsandbox.errors import CommandError
 from agentsandbox.languages.find.parser import parse_expression, starts_expression
 from agentsandbox.languages.find.search import Search
 from agentsandbox.languages.names import quote
-from agentsandbox.streams import encode
+from agentsandbox.streams import InputError, decode, encode
 
 USAGE = """
 Usage: find [-H] [-L] [-P] [-Olevel] [PATH]... [EXPRESSION]
@@ -50,14 +52,31 @@ def find(ctx: CommandContext, args: Arguments) -> int:
         ctx.print("find (agentsandbox), in the manner of GNU findutils 4.9.0")
         return 0
     tops = list(words[start:position])
-    test, listed = parse_expression(search, words[position:])
-    if listed is not None:
+    test, file = parse_expression(search, words[position:])
+    if file is not None:
         if tops:
-            raise CommandError(f"extra operand ‘{tops[0]}’\n{ctx.name}: file operands cannot be combined with -files0-from")
-        tops = listed
+            raise CommandError(f"extra operand {quote(tops[0])}\n{ctx.name}: file operands cannot be combined with -files0-from")
+        tops = _read_tops(ctx, file)
     elif not tops:
         tops = ["."]
     return search.run(tops, test)
+
+
+def _read_tops(ctx: CommandContext, file: str) -> list[str]:
+    """The starting points that `file` lists, each ended by a NUL."""
+    shown = quote("(standard input)" if file == "-" else file)
+    try:
+        names = decode(ctx.open_input(file).read()).split("\0")
+    except (InputError, IsADirectoryError) as error:
+        raise CommandError(f"{shown}: read error: {error.strerror}") from None
+    except OSError as error:
+        raise CommandError(f"cannot open {shown} for reading: {os.strerror(error.errno or errno.EIO)}") from None
+    if not names[-1]:
+        names.pop()
+    for number, name in enumerate(names, 1):
+        if not name:
+            ctx.warn(f"{shown}:{number}: invalid zero-length file name")
+    return [name for name in names if name]
 
 
 def _read_options(search: Search, words: list[str]) -> int:

@@ -10,7 +10,7 @@ from agentsandbox.fs.base import nanoseconds
 from agentsandbox.languages.modes import format_mode, type_letter
 from agentsandbox.languages.names import quote, quote_as
 from agentsandbox.languages.strftime import format_date
-from agentsandbox.streams import decode
+from agentsandbox.streams import decode, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def _time(search: Search, seconds: float, letter: str) -> str:
         return format_date(ns, _FRACTION[letter], zone) + fraction
     if letter in _TIME_LETTERS:
         return format_date(ns, f"%{letter}", zone)
-    return f"%{letter}"
+    return "%" if letter == "%" else f"%{letter}"
 
 
 def _full_time(search: Search, seconds: float) -> str:
@@ -70,9 +70,10 @@ def _sparseness(visit: Visit) -> str:
 
 
 def _parent(visit: Visit) -> str:
-    """`%h`: what stands before the last slash, be it at the end."""
-    cut = visit.path.rfind("/")
-    return visit.path[:cut].rstrip("/") if cut >= 0 else "."
+    """`%h`: what stands before the last slash, at the end only if there is no other."""
+    bare = visit.path.rstrip("/")
+    above, slash, _ = bare.rpartition("/")
+    return above if slash else "." if bare == visit.path else bare
 
 
 def _below(visit: Visit) -> str:
@@ -250,6 +251,12 @@ def _directive(search: Search, values: dict[str, Callable[[Visit], str]], found:
     return _padded(value, flags, width, precision, letter)
 
 
+def _listed(name: str) -> str:
+    """The name as `-ls` shows it, in printing ASCII."""
+    shown = quote_as(name, "escape").replace('"', '\\"')
+    return re.sub(r"[^\0-\x7f]", lambda found: "".join([f"\\{byte:03o}" for byte in encode(found[0])]), shown)
+
+
 def long_lister(search: Search) -> Callable[[Visit], str]:
     """A function that makes the line of `-ls`; columns grow as they must, and stay so."""
     widths = {"inode": 9, "blocks": 6, "links": 3, "user": 8, "group": 8, "size": 8}
@@ -266,9 +273,9 @@ def long_lister(search: Search) -> Callable[[Visit], str]:
         size = str(info.size)
         if stat.S_ISCHR(info.mode) or stat.S_ISBLK(info.mode):
             size = f"{info.rdev >> 8:3d}, {info.rdev & 255:3d}"
-        name = quote_as(visit.path, "escape")
+        name = _listed(visit.path)
         if info.is_link:
-            name += f" -> {quote_as(visit.fs.readlink(visit.absolute), 'escape')}"
+            name += f" -> {_listed(visit.fs.readlink(visit.absolute))}"
         return (
             f"{fit('inode', str(info.ino))} {fit('blocks', str(-(-disk_blocks(info) // 2)))} {format_mode(info.mode)} "
             f"{fit('links', str(info.nlink))} {fit('user', search.owners.user(info.uid))} "

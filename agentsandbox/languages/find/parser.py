@@ -239,17 +239,11 @@ class _Parser:
         raise CommandError(message)
 
 
-def parse_expression(search: Search, words: Sequence[str]) -> tuple[Test, list[str] | None]:
-    """(the compiled expression, the starting points that -files0-from gives)."""
+def parse_expression(search: Search, words: Sequence[str]) -> tuple[Test, str | None]:
+    """(the compiled expression, the file of -files0-from)."""
     parser = _Parser(search, words)
     test = parser.parse()
     predicates = parser.predicates
-    if predicates.tops is None:
-        return test, None
-    file = predicates.tops_file
-    if predicates.asks and file == "-":
+    if predicates.asks and predicates.tops_file == "-":
         raise CommandError("option -files0-from reading from standard input cannot be combined with -ok, -okdir\n")
-    for number, name in enumerate(predicates.tops, 1):
-        if not name:
-            search.ctx.warn(f"{quote('(standard input)' if file == '-' else file)}:{number}: invalid zero-length file name")
-    return test, [name for name in predicates.tops if name]
+    return test, predicates.tops_file

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import errno
-import os
-
 from agentsandbox.errors import CommandError
 from agentsandbox.languages.find import actions, tests
 from agentsandbox.languages.find.tests import BadArgumentError
 from agentsandbox.languages.names import quote
-from agentsandbox.streams import InputError, decode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,8 +41,7 @@ class Predicates:
         """The predicate read last."""
         self.acts = False
         """Whether an action was read, so that -print is not implied."""
-        self.tops: list[str] | None = None
-        self.tops_file = ""
+        self.tops_file: str | None = None
         """The file that lists the starting points."""
         self.asks = False
         """Whether -ok or -okdir was read."""
@@ -133,17 +128,7 @@ class Predicates:
         return _true
 
     def _files0_from(self, name: str) -> Test:
-        file = self.argument(name)
-        try:
-            source = self.search.ctx.open_input(file)
-            names = decode(source.read()).split("\0")
-        except (InputError, IsADirectoryError) as error:
-            raise CommandError(f"{quote('(standard input)' if file == '-' else file)}: read error: {error.strerror}") from None
-        except OSError as error:
-            raise CommandError(f"cannot open {quote(file)} for reading: {os.strerror(error.errno or errno.EIO)}") from None
-        if not names[-1]:
-            names.pop()
-        self.tops, self.tops_file = names, file
+        self.tops_file = self.argument(name)
         return _true
 
     def _warn(self, name: str) -> Test:

@@ -47,13 +47,16 @@ class BadArgumentError(Exception):
     """The argument makes no sense to this test."""
 
 
-# numbers
+# numbers: after the sign that compares, as C's strtoumax and strtod read them
+
+_WHOLE = re.compile(r"[ \t-\r]*\+?[0-9]+", re.ASCII)
+_DECIMAL = re.compile(r"[ \t-\r]*([-+]?)(?:0[xX]([0-9a-fA-F]+)|((?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]{1,2})?))", re.ASCII)
 
 
 def compare(text: str) -> Callable[[int], bool]:
     """`N`, `+N` or `-N` as a test of a number."""
     sign, digits = (text[0], text[1:]) if text[:1] in ("+", "-") else ("", text)
-    if not (digits.isascii() and digits.isdecimal()) or len(digits) > 20:
+    if not _WHOLE.fullmatch(digits) or len(digits) > 20:
         raise BadArgumentError
     number = int(digits)
     if sign == "+":
@@ -63,22 +66,14 @@ def compare(text: str) -> Callable[[int], bool]:
     return lambda value: value == number
 
 
-_DECIMAL = re.compile(r"([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]{1,2})?")
-
-
 def _decimal(text: str) -> tuple[str, float]:
     """(sign, number) of `[+-]N` with a fraction."""
     sign, digits = (text[0], text[1:]) if text[:1] in ("+", "-") else ("", text)
-    if len(digits) > 30 or not digits.isascii():
+    found = _DECIMAL.fullmatch(digits)
+    if found is None or len(digits) > 30:
         raise BadArgumentError
-    if digits[:2].lower() == "0x" and digits[2:].isalnum():
-        try:
-            return sign, float(int(digits, 16))
-        except ValueError:
-            raise BadArgumentError from None
-    if not _DECIMAL.fullmatch(digits):
-        raise BadArgumentError
-    return sign, float(digits)
+    number = float(int(found[2], 16)) if found[2] else float(found[3])
+    return sign, -number if found[1] == "-" else number
 
 
 def size(text: str) -> Test:
@@ -123,7 +118,7 @@ def newer(which: str, reference: int) -> Test:
 def age(search: Search, which: str, text: str, *, unit: int, midnight: bool) -> Test:
     """`-mtime` (days) and `-mmin` (minutes): how long ago, in whole units, from now or from the last midnight."""
     sign, number = _decimal(text)
-    if number > 10**12:
+    if abs(number) > 10**12:
         raise BadArgumentError
     now = nanoseconds(search.now)
     origin = now if unit != _DAY else now - _DAY * _BILLION
