@@ -473,7 +473,7 @@ def join(ctx: CommandContext, args: Arguments) -> int:
     if len(words) > 2:
         raise UsageError(f"extra operand {quote_always(words[2])}")
     if words == ["-", "-"]:
-        raise CommandError("both files cannot be standard input")
+        raise CommandError("both files cannot be standard input: No such file or directory")
     if _join_whole(ctx, words, options):
         return 0
     inputs = (_Input(ctx, words[0], 0, options), _Input(ctx, words[1], 1, options))

@@ -8,18 +8,16 @@ from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.commands._quoting import quote, quote_as
 from agentsandbox.errors import CommandError, UsageError
 from agentsandbox.languages.long_double import LongDouble, parse_long_double
-from agentsandbox.languages.printf import INT_MAX, Directive, Rendering, character_code, compile_format, pad, parse_integer
+from agentsandbox.languages.printf import INT_MAX, Directive, Rendering, character_code, compile_format, expand_escapes, pad, parse_integer
 from agentsandbox.streams import bytewise, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from agentsandbox.limits import Budget
 
-_ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{0,4}|U[0-9a-fA-F]{0,8}|.)", re.DOTALL)
-_UNIVERSAL = {"u": 4, "U": 8}
-"""Digits of the name of a character."""
+_ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{0,4}|U[0-9a-fA-F]{0,8}|x[0-9a-fA-F]{0,2}|.)", re.DOTALL)
+_DIGITS = {"u": 4, "U": 8, "x": 1}
+"""How many digits an escape must have."""
 _STOP = re.compile(r"(?:[^\\]+|\\[^c])*+\\c", re.DOTALL)
 _DIRECTIVE = re.compile(r"%(?:[bq%]|([-+ '#0I]*)(?:\*|[0-9]*)(\.(?:\*|-?[0-9]*))?[hjlLtz]*(.?))", re.DOTALL)
 _WITHOUT = {"'": "aAceEosxX", "I": "aAceEosxX", "#": "cdisu", "0": "cs"}
@@ -88,6 +86,17 @@ class _Rendering(Rendering):
         self._check(text, end, out_of_range)
         return number
 
+    def escaped(self, directive: Directive) -> bytes:
+        text = self.next_argument() or ""
+        if stop := _STOP.match(text):
+            text = stop[0]
+        text, bad = _before_bad_escape(text, self.budget, in_format=False)
+        found, self.stopped = expand_escapes(text, self.warn)
+        if bad:
+            self.output.append(found)
+            raise CommandError(bad)
+        return found
+
     def quoted(self, directive: Directive) -> bytes:
         flags, width, precision = self.measures(directive)
         text = self.next_argument()
@@ -99,31 +108,20 @@ class _Rendering(Rendering):
         return pad(encode(quote_as(text, "shell-escape"))[:precision], flags, width)
 
 
-def _complain(ctx: CommandContext) -> Callable[[str], None]:
-    """The reporter of complaints; a bad escape ends the command."""
-
-    def warn(message: str) -> None:
-        if message.startswith("missing hex digit"):
-            raise CommandError("missing hexadecimal number in escape")
-        ctx.warn(message, ctx.status)
-
-    return warn
-
-
-def _before_bad_character(text: str, budget: Budget) -> tuple[str, str]:
-    """The format up to the first character that no universal name can stand for, and what to say of it."""
+def _before_bad_escape(text: str, budget: Budget, *, in_format: bool) -> tuple[str, str]:
+    """The text up to the first escape that stands for no character, and what to say of it."""
     parts: list[str] = []
     start = 0
     for found in _ESCAPE.finditer(text):
         budget.step()
         letter, digits = found[1][:1], found[1][1:]
-        if letter == "%":  # no escape: both characters are plain
+        if letter == "%" and in_format:  # no escape: both characters are plain
             parts += [text[start : found.start()], "\\\\%%"]
             start = found.end()
-        if letter not in ("u", "U"):
+        if letter not in _DIGITS or (letter == "x" and digits):
             continue
         parts.append(text[start : found.start()])
-        if len(digits) < _UNIVERSAL[letter]:
+        if len(digits) < _DIGITS[letter]:
             return "".join(parts), "missing hexadecimal number in escape"
         code = int(digits, 16)
         if (code < 0xA0 and code not in (0x24, 0x40, 0x60)) or 0xD800 <= code <= 0xDFFF:
@@ -184,16 +182,15 @@ def printf(ctx: CommandContext, args: Arguments) -> int:
     stop = _STOP.match(text)
     if stop is not None:
         text = text[: stop.end() - 2]
-    text, bad = _before_bad_character(text, ctx.budget)
+    text, bad = _before_bad_escape(text, ctx.budget, in_format=True)
     text, wrong = _usable(text, ctx.budget, "\\" if bad else "")
     compiled = compile_format(text, ctx.budget)
     usable = arguments[: compiled.directives] if stop is not None else arguments if compiled.directives else ()
-    complain = _complain(ctx)
 
     def warn(message: str) -> None:
         ctx.stdout.write(b"".join(rendering.output))  # what was printed comes before the message
         rendering.output.clear()
-        complain(message)
+        ctx.warn(message, ctx.status)
 
     rendering = _Rendering(compiled, usable, warn, ctx.budget, zone=ctx.env.get("TZ", ""))
     rendering.wrong = wrong or bad

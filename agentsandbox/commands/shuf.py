@@ -43,18 +43,23 @@ def _range(text: str) -> tuple[int, int]:
         if int(part) >= 2**64:
             raise CommandError(f"invalid input range: {quote(part)}: Value too large for defined data type")
     low, high = int(low_text), int(high_text)
-    if low > high + 1:
+    if low > high + 1 or high - low == 2**64 - 1:
         raise CommandError(f"invalid input range: {quote(text)}")
     return low, high
 
 
+def _size(items: Sequence[bytes] | range) -> int:
+    """How many there are; `len` refuses to count so many numbers as a range may have."""
+    return items.stop - items.start if isinstance(items, range) else len(items)
+
+
 def _repeated(ctx: CommandContext, chance: Chance, items: Sequence[bytes] | range, count: int | None) -> Iterator[list[bytes]]:
     """`-r`: any item at any time, `count` times or for ever."""
-    size, made = 16, 0
+    size, made, total = 16, 0, _size(items)
     while count is None or made < count:
         here = size if count is None else min(size, count - made)
         ctx.budget.step(here)
-        picked = [items[chance.choose(len(items))] for _ in range(here)]
+        picked = [items[chance.choose(total)] for _ in range(here)]
         yield [b"%d" % item if isinstance(item, int) else item for item in picked]
         made += here
         size = min(_CHUNK, size * 2)
@@ -62,13 +67,14 @@ def _repeated(ctx: CommandContext, chance: Chance, items: Sequence[bytes] | rang
 
 def _shuffled(ctx: CommandContext, chance: Chance, items: Sequence[bytes] | range, count: int | None) -> Iterator[list[bytes]]:
     """Each item once, the first `count` of them: a shuffle that moves only what is needed."""
-    wanted = len(items) if count is None else min(count, len(items))
+    total = _size(items)
+    wanted = total if count is None else min(count, total)
     moved: dict[int, int] = {}
     for start in range(0, wanted, _CHUNK):
         picked = []
         for at in range(start, min(start + _CHUNK, wanted)):
             ctx.budget.step()
-            other = at + chance.choose(len(items) - at)
+            other = at + chance.choose(total - at)
             picked.append(moved.get(other, other))
             moved[other] = moved.pop(at, at)
         ctx.budget.charge(len(moved) * 8)
@@ -137,7 +143,7 @@ def shuf(ctx: CommandContext, args: Arguments) -> int:
     count = _count(args)
     unread = count == 0 and len(args.operands) == 1 and args.last("echo", "input-range") is None
     items = [] if unread else _items(ctx, args, end)
-    if args.flag("repeat") and not len(items) and count != 0:
+    if args.flag("repeat") and not _size(items) and count != 0:
         raise CommandError("no lines to repeat")
     outputs = args.values("output")
     if len(set(outputs)) > 1:
