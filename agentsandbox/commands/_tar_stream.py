@@ -33,6 +33,8 @@ FORMAT_OF_SUFFIX = {
     ".taZ": "program:compress", ".lzo": "program:lzop",
 }  # fmt: skip
 _BLOCK = 512
+_PORTION = 1 << 15
+"""Bytes that are compressed at once: xz needs some 10 ms for them."""
 _FATAL = "Error is not recoverable: exiting now"
 _ENDED_EARLY = (
     "\nbzip2: Compressed file ends unexpectedly;\n\tperhaps it is corrupted?  *Possible* reason follows.\n"
@@ -260,11 +262,17 @@ class ArchiveWriter:
             self._flush()
 
     def _flush(self) -> None:
-        self._ctx.budget.step()
         data = b"".join(self._held)
         self._held = []
         self._waiting = 0
-        self._target.write(self._compressor.compress(data) if self._compressor is not None else data)
+        if self._compressor is None:
+            self._ctx.budget.step()
+            self._target.write(data)
+            return
+        for at in range(0, len(data), _PORTION):
+            self._ctx.budget.step(100)
+            self._target.write(self._compressor.compress(data[at : at + _PORTION]))
+            self._ctx.budget.breathe()
 
     def begin_content(self, member: Member) -> None:
         """The member's content follows."""

@@ -82,7 +82,11 @@ class _Comparison:
 
 def _compare(ctx: CommandContext, first: _Input, second: _Input, result: _Comparison) -> None:
     seen = False
+    budget = ctx.budget
     while first.line is not None or second.line is not None:
+        budget.left -= 1
+        if budget.left < 0:
+            budget.tick()
         if first.line == second.line and first.line is not None:
             result.add(2, first.line)
             steps = [first, second]

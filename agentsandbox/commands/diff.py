@@ -357,6 +357,7 @@ def _diff(ctx: CommandContext, args: Arguments, words: list[str]) -> int:
     held = _Held(ctx)
     style = formats.Style(
         held.write,
+        ctx.budget,
         context=context,
         expand=tab_size if args.flag("expand-tabs") else 0,
         initial_tab=args.flag("initial-tab"),

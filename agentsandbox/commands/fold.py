@@ -12,6 +12,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from agentsandbox.limits import Budget
+
 _OBSOLETE = re.compile(r"-([bs]*)([0-9].*)", re.DOTALL)
 
 
@@ -47,17 +49,20 @@ def _fold_block(block: bytes, width: int) -> bytes:
     return b"\n".join(parts)
 
 
-def _fold_plain(line: bytes, width: int, spaces: bool) -> list[bytes]:
+def _fold_plain(line: bytes, width: int, spaces: bool, budget: Budget) -> list[bytes]:
     """A line in which every byte is one column wide."""
+    parts = []
     if not spaces:
         step = width * _PIECES  # a long line is joined in pieces, so that they are never all there at once
-        return [
-            b"\n".join([line[at : at + width] for at in range(start, min(start + step, len(line)), width)])
-            for start in range(0, len(line), step)
-        ]
-    parts = []
+        for start in range(0, len(line), step):
+            parts.append(b"\n".join([line[at : at + width] for at in range(start, min(start + step, len(line)), width)]))
+            budget.breathe()
+        return parts
     start = 0
     while len(line) - start > width:
+        budget.left -= 1
+        if budget.left < 0:
+            budget.tick()
         blank = line.rfind(b" ", start, start + width)
         end = blank + 1 if blank >= 0 else start + width
         parts.append(line[start:end])
@@ -139,20 +144,20 @@ def fold(ctx: CommandContext, args: Arguments) -> int:
                 elif len(line) <= width:
                     folded = [line]
                 elif by_bytes and spaces and b"\t" in line:
-                    folded = _fold_at_blanks(line, width)
+                    folded = _fold_at_blanks(line, width, ctx.budget)
                 else:
-                    folded = _fold_plain(line, width, spaces)
+                    folded = _fold_plain(line, width, spaces, ctx.budget)
                 parts.append(b"\n".join(folded))
             ctx.stdout.write(b"\n".join(parts))
     return ctx.status
 
 
-def _fold_at_blanks(line: bytes, width: int) -> list[bytes]:
+def _fold_at_blanks(line: bytes, width: int, budget: Budget) -> list[bytes]:
     """`-bs`: a tab is one column wide, and a place to break."""
     marked = line.replace(b"\t", b" ")
     parts = []
     at = 0
-    for part in _fold_plain(marked, width, spaces=True):
+    for part in _fold_plain(marked, width, spaces=True, budget=budget):
         parts.append(line[at : at + len(part)])
         at += len(part)
     return parts

@@ -114,7 +114,7 @@ def _merge(ctx: CommandContext, args: Arguments, operands: tuple[str, str], outp
     tab_size = parse_number(args.value("tabsize") or "8", "tabsize", 1)
     shown: list[bytes] = []
     columns = Columns(
-        Style(shown.append, expand=tab_size if args.flag("expand-tabs") else 0),
+        Style(shown.append, ctx.budget, expand=tab_size if args.flag("expand-tabs") else 0),
         ctx.budget,
         width=parse_number(args.value("width") or "130", "width", 1),
         tab_size=tab_size,

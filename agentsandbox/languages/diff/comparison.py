@@ -211,6 +211,7 @@ class _Analysis:
             end -= 1
             marks[end] = 0
         length = end - start
+        self.budget.step(length)
         doubtful = marks[start:end].count(_PROVISIONAL)
         if doubtful * 4 > length:
             for at in range(start, end):
@@ -231,7 +232,11 @@ class _Analysis:
         least += 1
         row = 0
         at = 0
+        budget = self.budget
         while at < length:
+            budget.left -= 1
+            if budget.left < 0:
+                budget.tick()
             if marks[start + at] != _PROVISIONAL:
                 row = 0
             else:

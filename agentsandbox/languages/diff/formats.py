@@ -37,6 +37,7 @@ class Style:
     def __init__(
         self,
         write: Callable[[bytes], None],
+        budget: Budget,
         *,
         context: int = 3,
         expand: int = 0,
@@ -46,6 +47,7 @@ class Style:
         function: Callable[[bytes], bool] | None = None,
     ) -> None:
         self.write = write
+        self.budget = budget
         self.context = context
         self.expand = expand
         """Tab stops for expanded tabs, 0 to leave tabs alone."""
@@ -57,6 +59,9 @@ class Style:
 
     def line(self, mark: bytes, line: bytes, color: str = "") -> None:
         """One line of a file after its mark ("<", "+", "! " …) and a blank."""
+        self.budget.left -= 1
+        if self.budget.left < 0:
+            self.budget.tick()
         if self.initial_tab:
             start = mark[:1] + b"\t"
         elif self.blank_empty and line == b"\n":
