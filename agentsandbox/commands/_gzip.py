@@ -220,14 +220,15 @@ class Gzip:
         """Decompress; whether all went well. With -f what is not compressed is copied as it is. `told`: -v names the file."""
         source = reader if isinstance(reader, Source) else Source(reader)
         self.members = None
-        if self.options.force and self.options.stdout | (name == "stdin") and source.peek(2) not in _KNOWN:
+        copies = self.options.force and (self.options.stdout or name == "stdin")
+        if copies and source.peek(2) not in _KNOWN:
             while block := source.block():
                 self.ctx.budget.step()
                 if target is not None:
                     target.write(block)
             return False
         try:
-            self.members = Members(source, self.ctx.budget, verbose=bool(self.options.verbose))
+            self.members = Members(source, self.ctx.budget, verbose=bool(self.options.verbose), copies=copies)
             blocks = self.members.start()
             if told:
                 self.begin(name)

@@ -45,10 +45,14 @@ _PROBLEMS = {
 
 
 class Members:
-    """Expands a source and knows afterwards what `gzip -l` tells. What it tells of several members is of the last one."""
+    """Expands a source and knows afterwards what `gzip -l` tells. What it tells of several members is of the last one.
 
-    def __init__(self, source: Source, budget: Budget, *, keeps_input: bool = True, verbose: bool = False) -> None:
+    With `copies` what follows the members is given out as it is.
+    """
+
+    def __init__(self, source: Source, budget: Budget, *, keeps_input: bool = True, verbose: bool = False, copies: bool = False) -> None:
         self._source = source
+        self._copies = copies
         self._budget = budget
         self._keeps_input = keeps_input
         self._verbose = verbose
@@ -114,7 +118,7 @@ class Members:
                 return
             self.overhead = 0
             if following != b"\x1f\x8b":
-                self._skip_rest()
+                yield from self._rest()
                 return
             self._check_header()
             read_gzip_header(source)
@@ -135,14 +139,16 @@ class Members:
         if flags & 0xC0:
             raise MemberError(f"gzip: NAME has flags 0x{flags:x} -- not supported\n")
 
-    def _skip_rest(self) -> None:
+    def _rest(self) -> Iterator[bytes]:
         """What stands behind the last member: zeros do no harm."""
         self.trailed = True
         while block := self._source.block():
             self._budget.step()
-            if block.strip(b"\0"):
+            if self._copies:
+                yield block
+            elif block.strip(b"\0"):
                 raise MemberError("\ngzip: NAME: decompression OK, trailing garbage ignored\n", warns=True)
-        if self._verbose:
+        if self._verbose and not self._copies:
             raise MemberError("\ngzip: NAME: decompression OK, trailing zero bytes ignored\n", warns=True)
 
     def _zip_header(self) -> bytes:

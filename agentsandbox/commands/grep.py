@@ -155,7 +155,10 @@ class _Grep:
     def _read_color(self) -> None:
         when = next((value for name, value in reversed(self.args.given) if name == "color"), None)
         if when in ("always", "yes", "force"):
-            self.report.colors = Colors(self.ctx.env.get("GREP_COLORS", ""), inverted=self.report.invert)
+            env = self.ctx.env
+            colors = self.report.colors = Colors(env.get("GREP_COLORS", ""), env.get("GREP_COLOR", ""), inverted=self.report.invert)
+            if old := colors.obsolete:
+                self.ctx.stderr.write(encode(f"{self.ctx.name}: warning: GREP_COLOR='{old}' is deprecated; use GREP_COLORS='mt={old}'\n"))
         elif when not in (None, "auto", "tty", "if-tty", "never", "no", "none"):
             raise _HelpWanted
 
@@ -213,7 +216,6 @@ class _Grep:
                 whole_words=args.flag("word-regexp"),
                 whole_lines=args.flag("line-regexp"),
                 null_lines=args.flag("null-data"),
-                ascii_negations=not self.bytewise,
                 bytewise=self.bytewise,
             )
         except RegexError as error:

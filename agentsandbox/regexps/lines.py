@@ -33,12 +33,11 @@ def compile_search(
     whole_words: bool = False,
     whole_lines: bool = False,
     null_lines: bool = False,
-    ascii_negations: bool = False,
     bytewise: bool = False,
 ) -> LineSearch:
     """Make a search for lines that match any of the patterns; `matcher` is G, E, F or P. Raises `RegexError`.
 
-    `ascii_negations` is `compile_perl`'s, `bytewise` is `compile_posix`'s.
+    `bytewise` is `compile_posix`'s.
     """
     if matcher != "P":
         regexes = compile_lines(
@@ -60,7 +59,7 @@ def compile_search(
         source = f"^(?:{source})$"
     elif whole_words:
         source = f"(?<![0-9A-Za-z_])(?:{source})(?![0-9A-Za-z_])"
-    regex = compile_perl(source, ignore_case=ignore_case, newline_safe=not null_lines, ascii_negations=ascii_negations)
+    regex = compile_perl(source, ignore_case=ignore_case, newline_safe=not null_lines, utf8=not bytewise, bytewise=bytewise)
     return LineSearch([regex], [], budget, null_lines=null_lines)
 
 

@@ -48,6 +48,8 @@ _PLAIN = {
     "b": _BOUNDARY, "B": _NO_BOUNDARY,
 }  # fmt: skip
 _NEWLINE = "\\U0000000a"
+_INVALID = "\\udc80-\\udcff"
+"""The bytes that are no UTF-8, as `decode` leaves them."""
 _NO_CASE = "PCRE2 does not support \\F, \\L, \\l, \\N{name}, \\U, or \\u"
 _REFUSED = {"F": _NO_CASE, "L": _NO_CASE, "l": _NO_CASE, "U": _NO_CASE, "u": _NO_CASE, "c": "\\c at end of pattern"}
 _COUNTS = re.compile(r"\{(\d+)(?:,(\d*))?\}")
@@ -60,6 +62,7 @@ _MAX_COUNT = 65_535
 _MAX_NESTING = 200
 _CODE = re.compile(r"x\{([0-9A-Fa-f]+)\}|x([0-9A-Fa-f]{0,2})|o\{([0-7]+)\}|(0[0-7]{0,2})|c([ -~])")
 _CODE_IN_BRACES = re.compile(r"x\{[0-9A-Fa-f]+\}|o\{[0-7]+\}")
+_OCTAL = re.compile(r"[1-7][0-7]{0,2}")
 _REFERENCE = re.compile(r"(\d+)|g\{?(-?\d+)\}?|g\{(\w+)\}|k(?:\{(\w+)\}|<(\w+)>|'(\w+)')")
 _PROPERTY = re.compile(r"[pP](?:\{\^?\w+\}|\w)")
 _VERB = re.compile(r"\(\*(?:UTF8?|UCP|LIMIT_\w+=\d+|NO_\w+|CRLF|LF|ANYCRLF|ANY|CR|BSR_\w+)\)")
@@ -67,12 +70,19 @@ _VERB = re.compile(r"\(\*(?:UTF8?|UCP|LIMIT_\w+=\d+|NO_\w+|CRLF|LF|ANYCRLF|ANY|C
 
 @cache_short(256)
 def compile_perl(
-    pattern: str, *, ignore_case: bool = False, newline_safe: bool = False, line_anchors: bool = False, ascii_negations: bool = False
+    pattern: str,
+    *,
+    ignore_case: bool = False,
+    newline_safe: bool = False,
+    line_anchors: bool = False,
+    utf8: bool = False,
+    bytewise: bool = False,
 ) -> PerlRegex:
     """Compile a pattern of Perl's kind; raises `RegexError`.
 
-    `newline_safe` and `line_anchors` are `newline_safe` and `newline_anchors` of `compile_posix`. With `ascii_negations`
-    \\D, \\S and \\W outside brackets match ASCII only, as with the PCRE2 10.42 that grep -P runs on.
+    `newline_safe`, `line_anchors` and `bytewise` are `newline_safe`, `newline_anchors` and `bytewise` of `compile_posix`.
+    With `utf8` \\D, \\S and \\W outside brackets match ASCII only, and nothing matches what is no UTF-8, as with the PCRE2 10.42
+    that grep -P runs on.
 
     A pattern that names a newline cannot be made safe for blocks: its `safe_length` is 0.
     """
@@ -80,7 +90,7 @@ def compile_perl(
 
     if len(pattern) > _MAX_LENGTH:
         raise RegexError("regular expression is too large")
-    translator = _Translator(pattern, newline_safe=newline_safe, line_anchors=line_anchors, ascii_negations=ascii_negations)
+    translator = _Translator(pattern, newline_safe=newline_safe, line_anchors=line_anchors, utf8=utf8, bytewise=bytewise)
     source = translator.translate()
     flags = regex.V1 | (regex.I if ignore_case else 0) | (regex.M if newline_safe or line_anchors else 0)
     try:
@@ -195,8 +205,11 @@ class _Meter:
 class _Translator:
     """Rewrites what the two syntaxes spell differently, and leaves the rest."""
 
-    def __init__(self, pattern: str, *, newline_safe: bool, line_anchors: bool, ascii_negations: bool) -> None:
-        self.ascii_negations = ascii_negations
+    def __init__(self, pattern: str, *, newline_safe: bool, line_anchors: bool, utf8: bool, bytewise: bool) -> None:
+        self.utf8 = utf8
+        self.bytewise = bytewise
+        self.never = ("\\n" if newline_safe else "") + (_INVALID if utf8 else "")
+        """What no negated class matches."""
         self.line_anchors = line_anchors
         self.pattern = pattern
         self.newline_safe = newline_safe
@@ -232,10 +245,10 @@ class _Translator:
                 self.meter.repeat(count)
                 self.position = counts.end()
                 self.out.append(counts[0])
-            elif character == "." and self.newline_safe:
+            elif character == "." and self.never:
                 self.position += 1
                 self.meter.atom(consumes=not self._is_optional(self.position))
-                self.out.append("[^\\n]")
+                self.out.append(f"[^{self.never}]" if self.newline_safe else self._valid("."))
             elif character == "$" and not (self.newline_safe or self.line_anchors):
                 self.position += 1
                 self.out.append("(?=\\n?\\Z)")
@@ -333,7 +346,7 @@ class _Translator:
             raise RegexError("\\K is not allowed in lookarounds (but see PCRE2_EXTRA_ALLOW_LOOKAROUND_BSK)")
         elif character in _PLAIN:
             self.names_newline |= character in "RX"
-            self.out.append(_PLAIN[character])
+            self.out.append(self._valid(_PLAIN[character]) if character in "NX" else _PLAIN[character])
         elif character.lower() in _SHORTHANDS:
             self.out.append(self._shorthand(character))
         else:
@@ -342,20 +355,28 @@ class _Translator:
     def _shorthand(self, character: str) -> str:
         inside = _SHORTHANDS[character.lower()]
         if character.isupper():
-            beyond = "\\x80-\\U0010ffff" if self.ascii_negations and character in "DSW" else ""
-            return f"[^{beyond}\\n{inside}]" if self.newline_safe else f"[^{beyond}{inside}]"
+            beyond = "\\x80-\\U0010ffff" if self.utf8 and character in "DSW" else ""
+            return f"[^{beyond}{self.never}{inside}]"
         return f"[{_WITHOUT_NEWLINE.get(character, inside) if self.newline_safe else inside}]"
+
+    def _valid(self, source: str) -> str:
+        """What matches one character, but for those that are no UTF-8."""
+        return f"(?:(?![{_INVALID}]){source})" if self.utf8 else source
 
     def _other_escape(self, start: int) -> None:
         pattern = self.pattern
         character = pattern[start]
         if found := _PROPERTY.match(pattern, start):
             self.names_newline |= character == "P"
-            self.out.append("\\" + found[0])
+            self.out.append(self._valid("\\" + found[0]))
         elif pattern.startswith(("x{", "o{"), start) and not _CODE_IN_BRACES.match(pattern, start):
             raise RegexError(f"non-{'hex' if character == 'x' else 'octal'} character in \\{character}{{}} (closing brace missing?)")
         elif found := _CODE.match(pattern, start):
-            piece = _coded(found)
+            piece = _coded(found, bytewise=self.bytewise)
+            self.names_newline |= piece == _NEWLINE
+            self.out.append(piece)
+        elif (found := _OCTAL.match(pattern, start)) and not self._is_group(pattern, start):
+            piece = _character(int(found[0], 8), bytewise=self.bytewise)
             self.names_newline |= piece == _NEWLINE
             self.out.append(piece)
         elif found := _REFERENCE.match(pattern, start):
@@ -368,6 +389,11 @@ class _Translator:
             self.out.append(_CONTROLS.get(character) or re.escape(character))
         if found is not None:
             self.position = found.end()
+
+    def _is_group(self, pattern: str, start: int) -> bool:
+        """Whether the number here refers to a group, and is not the code of a character."""
+        digits = re.compile(r"\d+").match(pattern, start)
+        return digits is not None and int(digits[0][:9]) <= max(9, len(_GROUP.findall(pattern)))
 
     def _reference(self, found: re.Match[str]) -> str:
         number, relative, *names = found.groups()
@@ -385,7 +411,7 @@ class _Translator:
         position = self.position + 1
         pieces = ["["]
         if pattern.startswith("^", position):
-            pieces.append("^\\n" if self.newline_safe else "^")
+            pieces.append("^" + self.never)
             position += 1
         first = True
         while True:
@@ -404,7 +430,7 @@ class _Translator:
                 shorthand = pattern[position + 1].lower() in _SHORTHANDS
                 if shorthand and pieces[-1] == "-" and len(pieces) > 2:
                     raise RegexError("invalid range in character class")
-                piece, position = _set_escape(pattern, position + 1)
+                piece, position = _set_escape(pattern, position + 1, bytewise=self.bytewise)
                 pieces.append(piece)
                 if shorthand and pattern.startswith("-", position) and not pattern.startswith("-]", position):
                     raise RegexError("invalid range in character class")
@@ -412,8 +438,8 @@ class _Translator:
                 pieces.append("\\" + character if character in "[]&|~^\\" else character)
                 position += 1
         source = "".join(pieces) + "]"
-        if self.newline_safe and source[1] != "^" and "\\" in source:
-            source = f"(?:(?!\\n){source})"
+        if self.never and source[1] != "^" and ("\\" in source or "[^" in source):
+            source = f"(?:(?![{self.never}]){source})"
         self.out.append(source)
         self.position = position + 1
 
@@ -434,7 +460,7 @@ def _posix_class(found: re.Match[str]) -> str:
     return f"[^{inside}]" if found[1] else inside
 
 
-def _set_escape(pattern: str, start: int) -> tuple[str, int]:
+def _set_escape(pattern: str, start: int, *, bytewise: bool) -> tuple[str, int]:
     """An escape inside a class, and the position after it."""
     character = pattern[start]
     if character == "b":
@@ -447,13 +473,13 @@ def _set_escape(pattern: str, start: int) -> tuple[str, int]:
     if found := _PROPERTY.match(pattern, start):
         return "\\" + found[0], found.end()
     if found := _CODE.match(pattern, start):
-        return _coded(found), found.end()
+        return _coded(found, bytewise=bytewise), found.end()
     if found := re.compile(r"[0-7]{1,3}").match(pattern, start):
-        return f"\\U{int(found[0], 8):08x}", found.end()
+        return _character(int(found[0], 8), bytewise=bytewise), found.end()
     return "\\" + character if not character.isalnum() else character, start + 1
 
 
-def _coded(found: re.Match[str]) -> str:
+def _coded(found: re.Match[str], *, bytewise: bool) -> str:
     """A character given by its code."""
     wide, narrow, octal, zero, control = found.groups()
     if control is not None:
@@ -462,6 +488,10 @@ def _coded(found: re.Match[str]) -> str:
         code = int((octal or zero)[:12], 8)
     else:
         code = int((wide if wide is not None else narrow or "0")[:12], 16)
-    if code > 0x10FFFF:
+    return _character(code, bytewise=bytewise)
+
+
+def _character(code: int, *, bytewise: bool) -> str:
+    if code > (0xFF if bytewise else 0x10FFFF):
         raise RegexError("character code point value in \\x{} or \\o{} is too large")
-    return f"\\U{code:08x}"
+    return f"\\U{code + 0xDC00 if bytewise and code > 127 else code:08x}"

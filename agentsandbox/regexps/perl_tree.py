@@ -69,9 +69,9 @@ def read_perl(pattern: str, *, ignore_case: bool) -> PerlTree | None:
         return None
     if reader.position < len(pattern) or not root.low:
         return None
-    if reader.keep is not None:
-        source = f"{source[: reader.keep]}({source[reader.keep :]})"
-    return PerlTree(root, source, _text_behind(root, source), ignore_case=ignore_case)
+    if reader.keep is None:
+        return PerlTree(root, source, _text_behind(root, source), ignore_case=ignore_case)
+    return PerlTree(root, f"{source[: reader.keep]}({source[reader.keep :]})", "", ignore_case=ignore_case)
 
 
 def _text_behind(root: Node, source: str) -> str:
@@ -118,18 +118,21 @@ class _Reader:
     def _sequence(self, depth: int) -> tuple[Node, str]:
         pattern = self.pattern
         nodes: list[Node] = []
+        kept = 0
         source = ""
         while self.position < len(pattern) and pattern[self.position] not in "|)":
             if pattern.startswith("\\K", self.position):
                 if depth or self.keep is not None:
                     raise _Unknown
                 self.position += 2
-                self.keep = len(source)
+                self.keep, kept = len(source), len(nodes)
                 continue
             node, piece = self._atom(depth)
             node, piece = self._repeated(node, piece)
             nodes.append(node)
             source += piece
+        if self.keep is not None and not depth and not any(node.low for node in nodes[kept:]):
+            raise _Unknown  # what is kept may be empty
         return (nodes[0] if len(nodes) == 1 else Concatenation(nodes)), source
 
     def _repeated(self, node: Node, source: str) -> tuple[Node, str]:
