@@ -123,6 +123,14 @@ def _xz(data: bytes, _local: LocalTime) -> tuple[str, str]:
     return f"XZ compressed data, checksum {check}", "application/x-xz"
 
 
+def _lzma(data: bytes) -> tuple[str, str] | None:
+    """The format has no mark: some bytes of the sizes of its dictionary and of its data tell, and the first packed one."""
+    if len(data) < 14 or not data.startswith(b"]\0\0") or data[12] not in (0, 255) or data[13]:
+        return None
+    size = int.from_bytes(data[5:13], "little", signed=True)
+    return f"LZMA compressed data, {'streamed' if size == -1 else f'non-streamed, size {size}'}", "application/x-lzma"
+
+
 def _zip(data: bytes, _local: LocalTime) -> tuple[str, str]:
     if len(data) < 30:
         return "Zip archive data", "application/zip"
@@ -262,9 +270,9 @@ def identify_binary(data: bytes, local: LocalTime) -> tuple[str, str] | None:
     for magic, least, describe in _DETAILED:
         if data.startswith(magic) and len(data) >= least:
             return describe(data, local)
-    tar = identify_tar(data)
-    if tar is not None:
-        return tar
+    found = identify_tar(data) or _lzma(data)
+    if found is not None:
+        return found
     if data[4:8] == b"ftyp":
         return _iso_media(data, local)
     for magic, words, mime in _SIMPLE:

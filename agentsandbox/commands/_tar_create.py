@@ -35,8 +35,8 @@ class CreationOptions:
 
     __slots__ = (
         "absolute", "clamp", "confirm", "dereference", "exclusions", "forgiving", "group", "groups", "hard_links", "ignores",
-        "mode", "mtime", "newer", "newer_status", "owner", "recursive", "remove", "sorted", "style", "tags", "told", "transformation",
-        "users", "verbose", "warn",
+        "mode", "mtime", "newer", "newer_status", "numeric", "owner", "recursive", "remove", "sorted", "style", "tags", "told",
+        "transformation", "users", "verbose", "warn",
     )  # fmt: skip
 
     def __init__(self, exclusions: Exclusions, transformation: Transformation) -> None:
@@ -49,6 +49,7 @@ class CreationOptions:
         self.sorted = True
         self.owner: tuple[str, int] | None = None
         self.group: tuple[str, int] | None = None
+        self.numeric = False
         self.mode: Callable[[int, bool], int] | None = None
         self.mtime: int | None = None
         self.verbose: Callable[[Member, str], None] = lambda member, name: None
@@ -249,6 +250,8 @@ class Creation:
         member.group, member.gid = options.group or (self.owners.group(info.gid) if self.owners.has_group(info.gid) else "", info.gid)
         member.user, member.uid = options.users.get(f"+{info.uid}") or options.users.get(member.user) or (member.user, member.uid)
         member.group, member.gid = options.groups.get(f"+{info.gid}") or options.groups.get(member.group) or (member.group, member.gid)
+        if options.numeric:
+            member.user = member.group = ""
 
     def tell_missing_links(self) -> None:
         """`--check-links`: files of which not every name was archived."""

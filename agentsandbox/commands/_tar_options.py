@@ -19,12 +19,13 @@ from agentsandbox.commands._tar_names import Choice, Exclusions, Transformation
 from agentsandbox.commands._tar_stream import FORMAT_OF_SUFFIX, PROGRAM, ArchiveReader, open_archive
 from agentsandbox.errors import CommandError, UsageError
 from agentsandbox.globs import compile_glob
+from agentsandbox.languages.owners import Owners
 from agentsandbox.languages.strftime import format_date
 from agentsandbox.streams import decode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from agentsandbox.command import Arguments, CommandContext
     from agentsandbox.commands._tar_checkpoints import Checkpoints
@@ -457,8 +458,10 @@ class TarOptions:
         made.absolute = args.flag("absolute-names")
         made.dereference = args.flag("dereference")
         made.remove = args.flag("remove-files")
-        made.owner = self._owner(args.value("owner"))
-        made.group = self._owner(args.value("group"))
+        owners = Owners(ctx)
+        made.owner = self._as_owner(args.value("owner"), owners.users)
+        made.group = self._as_owner(args.value("group"), owners.groups)
+        made.numeric = args.flag("numeric-owner")
         mode = args.value("mode")
         if mode is not None:
             from agentsandbox.languages.modes import compile_mode  # only --mode needs them
@@ -483,13 +486,13 @@ class TarOptions:
         made.hard_links = not args.flag("hard-dereference")
         made.newer, made.newer_status = self.newer, self.newer_status
         made.forgiving = args.flag("ignore-failed-read")
-        made.users = self._map(args.value("owner-map"))
-        made.groups = self._map(args.value("group-map"))
+        made.users = self._map(args.value("owner-map"), owners.users)
+        made.groups = self._map(args.value("group-map"), owners.groups)
         made.warn = self.warn
         made.told = self.verbose > 0
         return made
 
-    def _map(self, name: str | None) -> dict[str, tuple[str, int]]:
+    def _map(self, name: str | None, known: Mapping[int, str]) -> dict[str, tuple[str, int]]:
         """--owner-map and --group-map: lines of an old name (or +ID) and what it becomes."""
         found: dict[str, tuple[str, int]] = {}
         if name is None:
@@ -497,23 +500,21 @@ class TarOptions:
         for line in self._lines(name, b"\n"):
             words = line.partition("#")[0].split()
             if len(words) == 2:
-                text = words[1].lstrip("+") if words[1].startswith("+") else words[1]
-                owner = self._owner(text)
+                owner = self._as_owner(words[1].lstrip("+"), known)
                 if owner is not None:
                     found[words[0]] = owner
             elif words:
                 raise CommandError(f"{name}: cannot read {quote(line)}\ntar: {_FATAL}", 2)
         return found
 
-    def _owner(self, text: str | None) -> tuple[str, int] | None:
+    def _as_owner(self, text: str | None, known: Mapping[int, str]) -> tuple[str, int] | None:
+        """(name, number) of `NAME`, `NAME:NUMBER`, `NUMBER` or `:NUMBER`: what is not given is looked up."""
         if text is None:
             return None
-        name, colon, number = text.partition(":")
-        if colon and number.isdecimal() and len(number) < 10:
-            return name, int(number)
-        if text.isdecimal() and len(text) < 10:
-            return "", int(text)
-        return name, 0 if name == "root" else 1000
+        name, _, number = (":" + text if text.isdecimal() else text).partition(":")
+        if number.isdecimal() and len(number) < 10:
+            return name or known.get(int(number), ""), int(number)
+        return name, next((each for each, other in known.items() if other == name), 1000)
 
     def _date(self, text: str, option: str) -> int:
         when = self._moment(text)

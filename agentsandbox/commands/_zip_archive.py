@@ -72,9 +72,13 @@ def _is_text(data: bytes) -> bool:
 class Archive:
     """One archive: its members by name, in order, old and new."""
 
-    def __init__(self, ctx: CommandContext, args: Arguments, archive: str, include: Sequence[str], exclude: Sequence[str]) -> None:
+    def __init__(
+        self, ctx: CommandContext, args: Arguments, archive: str, include: Sequence[str], exclude: Sequence[str], words: Sequence[str]
+    ) -> None:
         self.ctx = ctx
         self.args = args
+        self.words = words
+        """The command line as it was given, without the lists of -x and -i."""
         self.archive = archive
         self.zone = ctx.env.get("TZ", "")
         stop = args.flag("wild-stop-dirs")
@@ -497,6 +501,8 @@ class Archive:
 
     def run(self, names: Sequence[str]) -> int:
         self.read_old()
+        if self.args.flag("recurse-paths") and self.args.flag("recurse-patterns"):
+            raise FailureError("Invalid command arguments (do not specify both -r and -R)", 16)
         if self.args.flag("encrypt"):
             raise FailureError("Invalid command arguments (stderr is not a tty)", 16)
         if self.args.flag("copy-entries"):
@@ -540,10 +546,7 @@ class Archive:
         if not self.changed:
             if (self.args.flag("freshen") or self.args.flag("update")) and self.old:
                 return 12
-            hint = self.archive
-            if self.args.flag("recurse-paths") and names:
-                hint = f"try: zip -r {self.args.operands[0]} . -i {' '.join(names)}"
-            raise FailureError(f"Nothing to do! ({hint})", 12)
+            self.check_nothing(names)
         self.write()
         if self.args.flag("verbose"):
             size = sum(entry.size for entry in self.entries.values())
@@ -554,6 +557,17 @@ class Archive:
         if self.args.flag("move"):
             self.remove_added()
         return 0
+
+    def check_nothing(self, names: Sequence[str]) -> None:
+        """Nothing was added: an error, unless -i says which names there may be and there is no archive yet."""
+        if self.include and not self.old:
+            return
+        hint = self.archive
+        if self.args.flag("recurse-paths") and names and not self.exclude and not self.include:
+            operands = list(self.args.operands)
+            asked = [word for word in self.words if not (operands and word == operands[0] and operands.pop(0))]
+            hint = f"try: zip {' '.join(asked)} {self.args.operands[0]} . -i {' '.join(names)}"
+        raise FailureError(f"Nothing to do! ({hint})", 12)
 
 
 def _any(patterns: Sequence[re.Pattern[str] | ExtendedGlob], name: str) -> bool:

@@ -160,7 +160,7 @@ def zip(ctx: CommandContext, args: Arguments) -> int:
     if archive != "-" and "." not in posixpath.basename(archive):
         archive += ".zip"
     try:
-        return Archive(ctx, options, archive, include, exclude).run(names)
+        return Archive(ctx, options, archive, include, exclude, words).run(names)
     except FailureError as failure:
         target = ctx.stderr if archive == "-" else ctx.stdout
         target.write(encode(f"\nzip error: {failure.message}\n"))

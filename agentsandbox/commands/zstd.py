@@ -375,7 +375,7 @@ class _Zstd:
                     target.write(block)
                 return source.taken, size
             if error.problem == "format":
-                self.warn(f"zstd: {name}: unknown header ")
+                self.warn(f"zstd: {name}: {'unknown header' if len(source.peek(4)) < 4 else 'unsupported format'} ")
             elif start:
                 self.warn(f"{name} : {_PROBLEMS.get(error.problem, _PROBLEMS['data'])} ")
             else:

@@ -18,12 +18,13 @@ _LARGEST_ID = 2**32 - 1
 class Owners:
     """Looks names up once per command."""
 
-    __slots__ = ("_groups", "_users")
+    __slots__ = ("groups", "users")
 
     def __init__(self, ctx: CommandContext) -> None:
-        self._users = self._read(ctx, "/etc/passwd")
-        self._groups = self._read(ctx, "/etc/group")
-        for table in (self._users, self._groups):
+        self.users = self._read(ctx, "/etc/passwd")
+        """Names by number, as are `groups`."""
+        self.groups = self._read(ctx, "/etc/group")
+        for table in (self.users, self.groups):
             table.setdefault(_SANDBOX_ID, ctx.host.user)
             table.setdefault(0, "root")
 
@@ -43,27 +44,27 @@ class Owners:
 
     def user(self, number: int) -> str:
         """The user's name, or the number in digits."""
-        return self._users.get(number) or str(number)
+        return self.users.get(number) or str(number)
 
     def group(self, number: int) -> str:
         """The group's name, or the number in digits."""
-        return self._groups.get(number) or str(number)
+        return self.groups.get(number) or str(number)
 
     def has_user(self, number: int) -> bool:
         """Whether the user has a name."""
-        return number in self._users
+        return number in self.users
 
     def has_group(self, number: int) -> bool:
         """Whether the group has a name."""
-        return number in self._groups
+        return number in self.groups
 
     def user_number(self, text: str) -> int | None:
         """The number of a user given by name or in digits."""
-        return self._number(self._users, text)
+        return self._number(self.users, text)
 
     def group_number(self, text: str) -> int | None:
         """The number of a group given by name or in digits."""
-        return self._number(self._groups, text)
+        return self._number(self.groups, text)
 
     @staticmethod
     def _number(table: dict[int, str], text: str) -> int | None:
