@@ -352,7 +352,7 @@ class _Job(PatchTalk):
 
     def _finish(self, name: str, target: str, original: bytes, application: Application, exists: bool) -> int:
         options = self.options
-        result = application.result()
+        result = b"" if self.skipping and options.output else application.result()
         reject = options.reject or target + ".rej"
         status = int(self.conflicts)
         whole = len(self.failed) == len(self.patch.hunks)
