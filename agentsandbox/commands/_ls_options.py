@@ -8,7 +8,7 @@ from operator import attrgetter
 from agentsandbox.commands._block_sizes import SizeFormat, block_size_from, parse_block_size
 from agentsandbox.commands._choices import choice_of, choose
 from agentsandbox.commands._listing import Colors, knows_colors
-from agentsandbox.commands._quoting import STYLES, quote
+from agentsandbox.commands._quoting import STYLES, quote, style_of_environment
 from agentsandbox.errors import CommandError, UsageError
 from agentsandbox.globs import compile_glob
 
@@ -195,15 +195,13 @@ class Options:
 
     def _choose_quoting(self, ctx: CommandContext, args: Arguments, style: str) -> str:
         letters = {"escape": "escape", "literal": "literal", "quote-name": "c", "zero": "literal"}
-        from_env = ctx.env.get("QUOTING_STYLE", "")
-        if from_env in STYLES:
-            style = from_env
+        chosen = None
         for key, value in args.given:
             if key in letters:
-                style = letters[key]
+                chosen = letters[key]
             elif key == "quoting-style":
-                style = choose(value or "", "--quoting-style", _QUOTING)
-        return style
+                chosen = choose(value or "", "--quoting-style", _QUOTING)
+        return chosen or style_of_environment(ctx) or style
 
     def _choose_indicators(self, args: Arguments) -> str:
         style = "none"
@@ -266,7 +264,7 @@ class Options:
         if args.last("time-style", "full-time") == "full-time":
             style = "full-iso"
         if style is None:
-            style = ctx.env.get("TIME_STYLE") or "locale"
+            style = ctx.env.get("TIME_STYLE", "locale")
         style = style.removeprefix("posix-")  # which is for the locale POSIX, not for this one
         if style.startswith("+"):
             old, newline, recent = style[1:].partition("\n")
@@ -288,7 +286,13 @@ class Options:
                 colors = value is None or choose(value, "--color", _WHEN) == "always"
             elif key in ("f", "zero"):
                 colors = False
-        return Colors(ctx.env) if colors and knows_colors(ctx.env) else None
+        if not colors or not knows_colors(ctx.env):
+            return None
+        try:
+            return Colors(ctx.env)
+        except CommandError as error:
+            ctx.warn(error.message, ctx.status)
+            return None
 
     def _choose_width(self, ctx: CommandContext, args: Arguments) -> int:
         given = args.value("width")

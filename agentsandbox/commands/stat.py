@@ -9,7 +9,7 @@ from agentsandbox.command import Arguments, CommandContext, command, describe_os
 from agentsandbox.commands._block_sizes import BLOCK_SIZE, disk_usage
 from agentsandbox.commands._choices import choice_of
 from agentsandbox.commands._paths import canonicalize
-from agentsandbox.commands._quoting import STYLES, quote, quote_always, quote_as
+from agentsandbox.commands._quoting import quote, quote_always, quote_as, style_of_environment
 from agentsandbox.commands._space import Space
 from agentsandbox.commands._times import LocalTime, nanoseconds
 from agentsandbox.errors import CommandError, UsageError
@@ -100,10 +100,7 @@ class _Printer:
             self.format = _TERSE_FILESYSTEM if terse else _FILESYSTEM
         else:
             self.format = _TERSE if terse else _DEFAULT
-        style = ctx.env.get("QUOTING_STYLE", "")
-        if style and style not in STYLES:
-            ctx.warn(f"ignoring invalid value of environment variable QUOTING_STYLE: {quote(style)}", ctx.status)
-        self.quoting = style if style in STYLES else "literal" if self.default else "shell-escape-always"
+        self.quoting = "literal" if self.default else ""
         self.local = LocalTime(ctx)
         self._owners: Owners | None = None
 
@@ -128,6 +125,8 @@ class _Printer:
         ctx.stdout.write(encode(self._expand(format, name, path, info)) + (b"\n" if self.newline else b""))
 
     def _quoted(self, name: str) -> str:
+        if not self.quoting:
+            self.quoting = style_of_environment(self.ctx) or "shell-escape-always"
         return quote_as(bytewise(name) if self.ctx.is_bytewise() else name, self.quoting)
 
     def _expand(self, format: str, name: str, path: str, info: Stat) -> str:
