@@ -410,9 +410,14 @@ class FileSearch:
         while self.pending and position < limit:
             stop = text.find(self.end, position)
             stop = len(text) if stop < 0 else stop
-            self._line(out, number, self._offset(text, position), text[position:stop], "-")
+            line = text[position:stop]
+            self._line(out, number, self._offset(text, position), line, self._mark(line))
             self.pending -= 1
             position, number = stop + 1, number + 1
+
+    def _mark(self, line: str) -> str:
+        """What stands behind the number of a line of trailing context."""
+        return "-"
 
     def _leading(self, text: str, start: int, at: int, out: list[str]) -> None:
         """The separator and the leading context of the line at `start`, number `at`."""

@@ -78,7 +78,7 @@ class JsonPrinter:
             whole = line + "\n" if number < len(lines) or text.endswith("\n") else line
             hit = ((position, position + len(line)) in selected) is not report.invert
             full = report.max_count is not None and counts["matched_lines"] >= report.max_count
-            if hit and not full:
+            if hit and (after or not full):
                 out += [self._entry("context", path, *entry) for entry in waiting]
                 waiting = []
                 spans = [] if report.invert else list(self.search.spans(line))
@@ -87,7 +87,7 @@ class JsonPrinter:
                 counts["matched_lines"] += 1
                 counts["matches"] += len(spans)
                 out.append(self._entry("match", path, number, offset, whole, spans))
-                after = report.after
+                after = after - 1 if full else report.after
             elif after:
                 after -= 1
                 out.append(self._entry("context", path, number, offset, whole))

@@ -6,7 +6,7 @@ import re
 
 from agentsandbox.command import describe_os_error
 from agentsandbox.commands._rg_multiline import WholeSearch, spans_lines
-from agentsandbox.commands._rg_syntax import PatternError, translate, with_unicode
+from agentsandbox.commands._rg_syntax import LineEndError, PatternError, refuse_line_ends, translate, with_unicode
 from agentsandbox.errors import CommandError, UsageError
 from agentsandbox.regexps import RegexError, compile_perl
 from agentsandbox.regexps.lines import LineSearch, compile_search
@@ -68,12 +68,15 @@ def _compile(ctx: CommandContext, args: Arguments, report: RgReport, patterns: l
     words, lines = args.flag("word-regexp"), args.flag("line-regexp")
     fixed, null_lines = args.flag("fixed-strings"), report.null_lines
     plain = fixed or not any(_META.search(pattern) for pattern in patterns)
+    line_ends = "" if report.multiline else "\0" if null_lines else "\n\r" if args.flag("crlf") else "\n"
+    if plain and _engine(args) == "default":
+        refuse_line_ends("".join(patterns), line_ends)
     if report.multiline and plain:
         report.multiline = lines or any("\n" in pattern for pattern in patterns) or _engine(args) == "pcre2"
     if plain and report.replacement is None and not report.multiline:
         found = compile_search(patterns, "F", ctx.budget, ignore_case=fold, whole_words=words, whole_lines=lines, null_lines=null_lines)
         return found if all(patterns) else _with_empty_matches(found)
-    whole = "|".join([re.escape(pattern) for pattern in patterns]) if plain else _translated(args, patterns)
+    whole = "|".join([re.escape(pattern) for pattern in patterns]) if plain else _translated(args, patterns, line_ends)
     if args.flag("crlf") and not plain:
         whole = _END_OF_LINE.sub(lambda found: r"(?:\r??$)" if found[0] == "$" else found[0], whole)
     if report.multiline:
@@ -110,15 +113,15 @@ def _engine(args: Arguments) -> str:
     return engine
 
 
-def _translated(args: Arguments, patterns: list[str]) -> str:
+def _translated(args: Arguments, patterns: list[str], line_ends: str) -> str:
     """The patterns as Perl writes them: those of PCRE2 are that already."""
     whole = "|".join(patterns)
     engine = _engine(args)
     if engine == "pcre2":
         return "|".join([f"(?:{pattern})" for pattern in patterns]) if len(patterns) > 1 else whole
     try:
-        return translate(whole)
-    except PatternError:
+        return translate(whole, line_ends)
+    except (PatternError, LineEndError):
         if engine == "auto":
             return whole
         raise

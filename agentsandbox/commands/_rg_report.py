@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["CountedWriter", "RgReport", "RgSearch", "read_whole"]
 
+_BLANKS = " \t\r\n\f\v"
 _ESCAPES = re.compile(r"\x1b\[[0-9;]*m")
 _GROUP = re.compile(r"\$(?:\$|(\w+)|\{(\w+)\})")
 
@@ -159,6 +160,10 @@ class RgSearch(FileSearch):
         name = f"{self.name}: " if self.report.with_filename else ""
         self.ctx.stdout.write(encode(f'{name}binary file matches (found "\\0" byte around offset {self._null_at})\n'))
 
+    def _mark(self, line: str) -> str:
+        """As in ripgrep 13, lines that match are shown as such also behind the last one that counts."""
+        return ":" if self.stopped and self.search.test(line) is not self.report.invert else "-"
+
     def _detailed(self, text: str, clean: bool) -> None:
         if self.report.passthru:
             self._pass_through(text)
@@ -175,6 +180,9 @@ class RgSearch(FileSearch):
             self.selected += hit
             self._line(out, number, self._offset(text, position), line, ":" if hit else "-")
             position += len(line) + 1
+            if self.selected == self.report.max_count:
+                self.stopped = True
+                break
         self._write(out)
 
     def _line(self, out: list[str], number: int, offset: int, line: str, separator: str) -> None:
@@ -207,6 +215,7 @@ class RgSearch(FileSearch):
             column = (start if ascii_line else len(encode(line[:start]))) + longer
             if report.only_matching:
                 shown = self._part(line, start, stop)
+                shown = shown.lstrip(_BLANKS) if report.trim else shown
             elif report.each_match and report.palette is not None and report.replacement is None:
                 shown = self._shaped(line[:start] + report.paint("match", line[start:stop]) + line[stop:])
             else:
@@ -221,7 +230,7 @@ class RgSearch(FileSearch):
     def _shaped(self, line: str) -> str:
         report = self.report
         if report.trim:
-            line = line.lstrip(" \t\r\n\f\v")
+            line = line.lstrip(_BLANKS)
         plain = line if report.palette is None else _ESCAPES.sub("", line)
         if report.max_columns is not None and len(encode(plain)) > report.max_columns:
             if report.preview:
@@ -268,7 +277,7 @@ class RgSearch(FileSearch):
     def _painted(self, line: str) -> str:
         """The line with its matches in color, those side by side as one."""
         if self.report.trim:
-            line = line.lstrip(" \t\r\n\f\v")
+            line = line.lstrip(_BLANKS)
         if self.report.max_columns is not None and len(encode(line)) > self.report.max_columns:
             return line
         out: list[str] = []

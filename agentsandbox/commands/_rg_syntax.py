@@ -6,7 +6,7 @@ import re
 
 from agentsandbox.errors import CommandError
 
-__all__ = ["PatternError", "translate", "with_unicode"]
+__all__ = ["LineEndError", "PatternError", "refuse_line_ends", "translate", "with_unicode"]
 
 _MISSING = "repetition operator missing expression"
 _UNFINISHED = "incomplete escape sequence, reached end of pattern prematurely"
@@ -15,6 +15,7 @@ _META = frozenset("\\.+*?()|[]{}^$#&-~")
 _LETTERS = frozenset("aftnrvAzbBdDsSwWpPxuU")
 _CLASSES = frozenset("dDsSwWpP")
 _HEX_DIGITS = {"x": 2, "u": 4, "U": 8}
+_CONTROLS = {"a": "\a", "f": "\f", "t": "\t", "n": "\n", "r": "\r", "v": "\v"}
 _FLAGS = frozenset("imsUux")
 _LAST = 0x10FFFF
 _MOST = 2**32 - 1
@@ -29,9 +30,33 @@ class PatternError(CommandError):
         super().__init__(f"regex parse error:\n    {pattern}\n    {marks}\nerror: {message}", 2)
 
 
-def translate(pattern: str) -> str:
-    """The pattern as Perl writes it; PatternError if `rg` would refuse it."""
-    return _Reader(pattern).read()
+class LineEndError(CommandError):
+    """A pattern with a character that only the end of a line can be."""
+
+    def __init__(self, character: str) -> None:
+        shown = {"\n": "\\n", "\r": "\\r", "\0": "\\0"}[character]
+        super().__init__(
+            f"the literal '\"{shown}\"' is not allowed in a regex\n\n"
+            "Consider enabling multiline mode with the --multiline flag (or -U for short).\n"
+            "When multiline mode is enabled, new line characters can be matched.",
+            2,
+        )
+
+
+def refuse_line_ends(text: str, ends: str) -> None:
+    """LineEndError if the literal text has one of `ends`."""
+    for character in text if any(end in text for end in ends) else ():
+        if character in ends:
+            raise LineEndError(character)
+
+
+def translate(pattern: str, line_ends: str = "") -> str:
+    """The pattern as Perl writes it; PatternError if `rg` would refuse it, LineEndError if it asks for one of `line_ends`."""
+    reader = _Reader(pattern)
+    translated = reader.read()
+    if not reader.verbose:
+        refuse_line_ends("".join(reader.literals), line_ends)
+    return translated
 
 
 _WORD = r"\p{Word}"
@@ -74,6 +99,9 @@ class _Reader:
         self.groups: list[tuple[int, int]] = []
         """Where each open group begins, in the pattern and in `out`."""
         self.names: dict[str, int] = {}
+        self.literals: list[str] = []
+        self.verbose = False
+        """Whether the flag x is used: then some characters are comments."""
 
     def read(self) -> str:
         readers = {"\\": self._escape, "[": self._class, "(": self._open, ")": self._close, "|": self._branch}
@@ -84,6 +112,7 @@ class _Reader:
             elif character in readers:
                 readers[character]()
             else:
+                self.literals.append(character)
                 self._add(character, 1)
         if self.groups:
             raise self._error("unclosed group", self.groups[-1][0])
@@ -207,6 +236,7 @@ class _Reader:
             at += 1
         if self.pattern[at - 1] == "-":
             raise self._error("dangling flag negation operator", at - 1)
+        self.verbose |= "x" in seen
         if "U" in seen:
             raise CommandError("the flag U in patterns is not available here", 2)
         flags = self.pattern[start + 2 : at].replace("u", "").removesuffix("-")
@@ -230,6 +260,8 @@ class _Reader:
     def _escape(self) -> None:
         start = self.position
         text, end = self._read_escape(start)
+        if self.pattern[start + 1] not in _CLASSES:
+            self.literals.append(_character_of(text))
         self._add(text, end - start)
 
     def _read_escape(self, start: int) -> tuple[str, int]:
@@ -295,6 +327,7 @@ class _Reader:
         negated = pattern.startswith("^", at)
         at += negated
         items: list[str] = []
+        values: set[str | None] = set()
         while True:
             if at >= len(pattern):
                 raise self._error("unclosed character class", start, at if items in ([], ["]"], ["\\]"]) else None)
@@ -312,8 +345,12 @@ class _Reader:
                 if upper < literal:
                     raise self._error("invalid character class range, the start must be <= the end", at, stop)
                 item, end = f"{item}-{other}", stop
+                values.add(upper)
             items.append(item)
+            values.add(literal)
             at = end
+        if len(values) == 1 and not negated:
+            self.literals += [value for value in values if value is not None]
         self._add(f"[{'^' if negated else ''}{''.join(items)}]", at + 1 - start)
 
     def _class_item(self, at: int) -> tuple[str, int, str | None]:
@@ -333,8 +370,12 @@ class _Reader:
         text, end = self._read_escape(at)
         if letter in _CLASSES:
             return text, end, None
-        value = text[-1] if letter not in "aftnrv" else {"a": "\a", "f": "\f", "t": "\t", "n": "\n", "r": "\r", "v": "\v"}[letter]
-        return text, end, value
+        return text, end, _character_of(text)
+
+
+def _character_of(text: str) -> str:
+    """What an escape for one character stands for."""
+    return _CONTROLS.get(text[-1], text[-1]) if text[0] == "\\" else text[-1]
 
 
 def _is_named_class(text: str) -> bool:

@@ -9,6 +9,7 @@ import re
 from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
 from agentsandbox.commands._file_types import FILE_TYPES
 from agentsandbox.commands._rg_colors import RgColors
+from agentsandbox.commands._rg_encodings import Encoding
 from agentsandbox.commands._rg_json import JsonPrinter
 from agentsandbox.commands._rg_multiline import MultilineSearch
 from agentsandbox.commands._rg_patterns import compile_patterns
@@ -32,12 +33,6 @@ _ORDERS = {"accessed": "atime", "created": "mtime", "modified": "mtime", "none":
 """What --sort takes, and which time that is."""
 _WHEN = ("always", "ansi", "auto", "never")
 _FORMATS = {".gz": "gzip", ".tgz": "gzip", ".bz2": "bzip2", ".tbz2": "bzip2", ".xz": "xz", ".txz": "xz", ".lzma": "lzma", ".zst": "zstd"}
-_ENCODINGS = {
-    **dict.fromkeys(("latin1", "iso-8859-1", "ascii", "us-ascii", "windows-1252", "cp1252"), "latin-1"),
-    **dict.fromkeys(("utf-8", "utf8"), "utf-8"),
-    **dict.fromkeys(("utf-16", "utf-16le"), "utf-16-le"),
-    "utf-16be": "utf-16-be",
-}
 
 
 def _check_names(words: Sequence[str]) -> Sequence[str]:
@@ -92,7 +87,8 @@ def _check_names(words: Sequence[str]) -> Sequence[str]:
       --no-pre                    do not
       --pre-glob=GLOB             --pre is for files that match GLOB, or that do not match !GLOB
       -z, --search-zip            search what compressed files hold: gzip, bzip2, xz, lzma and zstd, by their names
-      -E, --encoding=NAME         files are in utf-8, utf-16, utf-16le, utf-16be or latin1
+      -E, --encoding=NAME         files are in utf-16le, latin1, shift_jis …; auto (the default): as their first bytes say; none
+          --no-encoding           the same as --encoding=auto
       --crlf                      a carriage return before a newline ends a line too
       --null-data                 lines end in a 0 byte
       -., --hidden                search hidden files too
@@ -268,15 +264,6 @@ class _Rg:
 
     # options
 
-    def _encoding(self) -> str | None:
-        """The encoding of the files, None for that of the sandbox."""
-        label = (self.args.value("encoding", "auto") or "").lower()
-        if label in ("auto", "none"):
-            return None
-        if label not in _ENCODINGS:
-            raise CommandError(f"grep config error: unknown encoding: {self.args.value('encoding')}", 2)
-        return _ENCODINGS[label]
-
     def _read_types(self) -> None:
         args = self.args
         self.types = dict(FILE_TYPES)
@@ -392,7 +379,7 @@ class _Rg:
         report.null_lines = args.flag("null-data")
         report.match_separator = _unescaped(args.value("field-match-separator", ":") or "")
         report.context_separator = _unescaped(args.value("field-context-separator", "-") or "")
-        self.encoding = self._encoding()
+        self.encoding = Encoding("auto" if args.last("encoding", "no-encoding") != "encoding" else args.value("encoding") or "")
         if args.flag("stats"):
             report.counts = dict.fromkeys(("matches", "lines", "matched", "searched", "bytes"), 0)
             self.written = CountedWriter(self.ctx.stdout)
@@ -407,6 +394,8 @@ class _Rg:
         report.before = self._number("before-context") if args.flag("before-context") else both
         report.after = self._number("after-context") if args.flag("after-context") else both
         report.context = bool(report.before or report.after)
+        if report.summarizes:
+            report.before = report.after = 0
         if args.flag("max-count"):
             report.max_count = self._number("max-count")
         if args.flag("max-columns"):
@@ -457,12 +446,8 @@ class _Rg:
             if ctx.stdin.unreadable == errno.EISDIR:
                 self._complain(ctx.stdin.input_error(), "<stdin>")
             return False
-        if operand == "-" and self.report.counts is not None:
-            data = read_whole(ctx.stdin, ctx.budget)
-            self.report.counts["bytes"] += len(data)
-            return self._stream(BytesReader(data), "<stdin>", search, explicit=True)
         if operand == "-":
-            return self._stream(ctx.stdin, "<stdin>", search, explicit=True)
+            return self._stream(self._counted(self.encoding.read(ctx.stdin, ctx.budget)), "<stdin>", search, explicit=True)
         if not self._is_directory(operand):
             return self._file(operand, ctx.path(operand), search, explicit=True)
         shown = "" if not operand else operand if operand.endswith("/") else f"{operand}/"
@@ -491,35 +476,34 @@ class _Rg:
             source.release()
 
     def _plain(self, source: ByteReader, name: str) -> ByteReader | None:
-        """What is searched of a file: -z expands it, -E converts it. None after telling that it cannot be."""
+        """What is searched of a file: -z expands it, the encoding is UTF-8. None after telling that it cannot be."""
         if self.preprocessor.wants(name):
             made, problem = self.preprocessor.run(source, name)
             self.failed = self.failed or bool(problem)
             self.ctx.stderr.write(encode(problem))
-            if self.report.counts is not None:
-                self.report.counts["bytes"] += len(made or b"")
-            return None if made is None else BytesReader(made)
+            return None if made is None else self._counted(self.encoding.read(BytesReader(made), self.ctx.budget))
         format = _FORMATS.get(posixpath.splitext(name)[1]) if self.args.flag("search-zip") else None
-        if format is None and self.encoding is None and self.report.counts is None:
+        if format is None:
+            return self._counted(self.encoding.read(source, self.ctx.budget))
+        from agentsandbox.commands._compression import CompressionError, Source, decompress
+
+        pieces: list[bytes] = []
+        try:
+            for block in decompress(Source(source), format, self.ctx.budget):
+                pieces.append(block)
+                self.ctx.budget.charge(sum(map(len, pieces)) if len(pieces) % 16 == 0 else len(block))
+        except CompressionError as error:
+            self.failed = True
+            self.ctx.stderr.write(encode(f"{name}: {format}: {error.problem}\n"))
+            return None
+        return self._counted(self.encoding.read(BytesReader(b"".join(pieces)), self.ctx.budget))
+
+    def _counted(self, source: ByteReader) -> ByteReader:
+        """The source; with --stats its bytes are counted."""
+        if self.report.counts is None:
             return source
         data = read_whole(source, self.ctx.budget)
-        if format is not None:
-            from agentsandbox.commands._compression import CompressionError, Source, decompress
-
-            pieces: list[bytes] = []
-            try:
-                for block in decompress(Source(BytesReader(data)), format, self.ctx.budget):
-                    pieces.append(block)
-                    self.ctx.budget.charge(sum(map(len, pieces)) if len(pieces) % 16 == 0 else len(block))
-            except CompressionError as error:
-                self.failed = True
-                self.ctx.stderr.write(encode(f"{name}: {format}: {error.problem}\n"))
-                return None
-            data = b"".join(pieces)
-        if self.encoding is not None:
-            data = encode(str(data, self.encoding, "replace"))
-        if self.report.counts is not None:
-            self.report.counts["bytes"] += len(data)
+        self.report.counts["bytes"] += len(data)
         return BytesReader(data)
 
     def _stream(self, source: ByteReader, name: str, search: LineSearch, *, explicit: bool) -> bool:
