@@ -9,7 +9,8 @@ import time
 import zlib
 
 from agentsandbox.command import normalize
-from agentsandbox.commands._sqlite_database import Database, OpenError
+from agentsandbox.commands._sqlite_database import Database
+from agentsandbox.commands._sqlite_files import OpenError
 from agentsandbox.languages.modes import format_mode
 from agentsandbox.streams import decode, encode
 

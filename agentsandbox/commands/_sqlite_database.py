@@ -6,6 +6,8 @@ import re
 import sqlite3
 
 from agentsandbox.command import CommandContext
+from agentsandbox.commands._sqlite_files import DatabaseFile, OpenError, parse_attach, parse_detach
+from agentsandbox.commands._sqlite_output import sql_literal
 from agentsandbox.errors import LimitReached, Unwind
 from agentsandbox.streams import decode, encode
 
@@ -15,7 +17,7 @@ if TYPE_CHECKING:
 
     Parameter = None | int | float | str | bytes
 
-__all__ = ["Database", "OpenError", "SqlError", "statements"]
+__all__ = ["Database", "SqlError", "statements"]
 
 _STEPS = 1000
 """Virtual machine instructions between two looks at the budget."""
@@ -52,13 +54,6 @@ class SqlError(Exception):
         super().__init__(message)
 
 
-class OpenError(Exception):
-    """The database cannot be opened."""
-
-    def __init__(self, name: str) -> None:
-        super().__init__(f'unable to open database "{name}": unable to open database file')
-
-
 class _Parameters(dict[str, "Parameter"]):
     """Values of named parameters, looked up without the sign before the name; NULL for one that has none."""
 
@@ -70,49 +65,38 @@ class _Parameters(dict[str, "Parameter"]):
 
 
 class Database:
-    """One open database file. `name` may be ":memory:" or "" for one that is never stored."""
+    """One open database file, and those that are attached to it. Raises `OpenError`."""
 
     def __init__(self, ctx: CommandContext, name: str, *, read_only: bool = False) -> None:
         self.ctx = ctx
-        self.name = name
-        self.read_only = read_only
         self.pending: BaseException | None = None
-        self.original = b""
-        self.path = "" if name in (":memory:", "") else ctx.path(name)
-        self.existed = bool(self.path) and ctx.fs.exists(self.path)
-        self.journal = "delete" if self.path else "memory"
+        self.files = {"main": DatabaseFile(ctx, name, read_only=read_only)}
+        """The files by the names of their databases."""
+        main = self.files["main"]
+        self.read_only = main.read_only
+        self.journal = "wal" if main.logged else "delete" if main.path else "memory"
         """What `PRAGMA journal_mode` says: the database itself is always in memory."""
         self.parameters: dict[str, Parameter] = {}
         self.complaint = ""
         """Why a function of ours failed: SQLite's message does not tell."""
-        if self.existed and ctx.fs.is_dir(self.path):
-            raise OpenError(name)
-        if self.existed:
-            self.original = ctx.fs.read_bytes(self.path)
-        elif self.path and not ctx.fs.is_dir(self.path.rpartition("/")[0] or "/"):
-            raise OpenError(name)
-        if self.path and read_only and not self.existed:
-            raise OpenError(name)
         self.connection = sqlite3.connect(":memory:", isolation_level=None, cached_statements=0)
         self._fence()
-        if self.original:
-            data = bytearray(self.original)
-            if data[18:20] == b"\2\2":
-                data[18:20] = b"\1\1"  # a database with a write-ahead log cannot be opened in memory
-                self.journal = "wal"
+        if main.original:
             try:
-                self.connection.deserialize(bytes(data))
+                self.connection.deserialize(main.content())
             except BaseException:
                 self.connection.close()
                 raise
         connection = self.connection
-        pragmas = ["temp_store=MEMORY", f"max_page_count={max(ctx.budget.limits.file_bytes // _PAGE, 10)}"]
-        for pragma in pragmas + ["query_only=1"] * read_only:
+        for pragma in ["temp_store=MEMORY", f"max_page_count={self._most_pages()}"] + ["query_only=1"] * self.read_only:
             try:
                 connection.execute(f"PRAGMA {pragma}")
             except sqlite3.DatabaseError:
                 break  # no database: the first statement will say so
         connection.set_authorizer(self._authorize)
+
+    def _most_pages(self) -> int:
+        return max(self.ctx.budget.limits.file_bytes // _PAGE, 10)
 
     def _fence(self) -> None:
         connection, most = self.connection, self.ctx.budget.value_bytes
@@ -196,6 +180,53 @@ class Database:
 
     def execute(self, statement: str) -> sqlite3.Cursor:
         """Run one statement. Raises `SqlError`."""
+        attached = parse_attach(statement)
+        if attached is not None and attached[0] not in (":memory:", ""):
+            return self._attach(*attached)
+        detached = parse_detach(statement)
+        if detached is not None and detached.lower() in self.files and detached.lower() != "main":
+            return self._detach(detached, statement)
+        return self._execute(statement)
+
+    def _attach(self, name: str, schema: str) -> sqlite3.Cursor:
+        """`ATTACH name AS schema`: the content of the file, in memory until it is detached or all is closed."""
+        try:
+            file = DatabaseFile(self.ctx, name, read_only=self.read_only)
+        except OpenError:
+            raise SqlError(f"unable to open database: {name}", 14, running=True) from None
+        if file.path and any(file.path == other.path for other in self.files.values()):
+            raise SqlError("database is locked", 5, running=True)
+        if file.read_only and not self.read_only:
+            raise SqlError(f"an attached database cannot be read-only here: {name}", 1, running=True)
+        cursor = self._execute(f"ATTACH ':memory:' AS {sql_literal(schema)}")
+        quoted = '"' + schema.replace('"', '""') + '"'
+        connection = self.connection
+        connection.set_authorizer(None)  # it attaches what it reads
+        try:
+            if file.original:
+                connection.deserialize(file.content(), name=schema)
+            connection.execute(f"PRAGMA {quoted}.max_page_count={self._most_pages()}")
+            connection.execute(f"SELECT 1 FROM {quoted}.sqlite_schema").close()
+        except sqlite3.DatabaseError as error:
+            connection.execute(f"DETACH {quoted}")
+            raise self.explain(error, "", running=True) from None
+        finally:
+            connection.set_authorizer(self._authorize)
+        self.files[schema.lower()] = file
+        return cursor
+
+    def _detach(self, schema: str, statement: str) -> sqlite3.Cursor:
+        data = self.content(schema)
+        cursor = self._execute(statement)
+        self.files.pop(schema.lower()).store(data)
+        return cursor
+
+    def databases(self) -> list[tuple[int, str, str]]:
+        """(number, name, path) of each database, as `PRAGMA database_list` tells."""
+        rows = self.connection.execute("PRAGMA database_list").fetchall()
+        return [(number, name, self.files[name.lower()].path if name.lower() in self.files else "") for number, name, _ in rows]
+
+    def _execute(self, statement: str) -> sqlite3.Cursor:
         try:
             try:
                 return self.connection.execute(statement)
@@ -243,20 +274,25 @@ class Database:
     def journal_mode(self, wanted: str) -> str:
         """What `PRAGMA journal_mode` answers, with or without a new mode."""
         mode = wanted.lower()
-        known = ("delete", "truncate", "persist", "memory", "wal", "off") if self.path else ("memory", "off")
+        main = self.files["main"]
+        known = ("delete", "truncate", "persist", "memory", "wal", "off") if main.path else ("memory", "off")
         if mode in known and not self.read_only:
             self.journal = mode
+            main.logged = mode == "wal"
         return self.journal
 
-    def content(self) -> bytes:
-        """The database as the bytes of a file."""
-        return self._serialized()
+    def content(self, schema: str = "main") -> bytes:
+        """A database as the bytes of its file; none as long as it is empty."""
+        try:
+            return self.connection.serialize(name=schema)
+        except sqlite3.OperationalError:
+            return b""
 
-    def replace(self, data: bytes) -> None:
+    def replace(self, data: bytes, schema: str = "main") -> None:
         """Take other content."""
         self.connection.set_authorizer(None)  # it attaches what it reads
         try:
-            self.connection.deserialize(data)
+            self.connection.deserialize(data, name=schema)
         except sqlite3.DatabaseError as error:
             raise self.explain(error, "", running=True) from None
         finally:
@@ -333,25 +369,15 @@ class Database:
             at = code.find(token, at + 1)
         return last
 
-    def _serialized(self) -> bytes:
-        """The database as the bytes of its file; none as long as it is empty."""
-        try:
-            return self.connection.serialize()
-        except sqlite3.OperationalError:
-            return b""
-
     def close(self) -> None:
-        """Store the database if it changed."""
+        """Store the databases that changed."""
         connection = self.connection
         try:
             if connection.in_transaction:
                 connection.rollback()
-            if self.path and not self.read_only and self.pending is None:
-                data = self._serialized()
-                if self.journal == "wal" and data:
-                    data = data[:18] + b"\2\2" + data[20:]
-                if (data and data != self.original) or not self.existed:
-                    self.ctx.fs.write_bytes(self.path, data, permissions=0o666 & ~self.ctx.umask)
+            if self.pending is None:
+                for schema, file in self.files.items():
+                    file.store(self.content(schema))
         finally:
             connection.set_progress_handler(None, 0)
             connection.close()

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import sqlite3
 
+from agentsandbox.commands._sqlite_database import SqlError
 from agentsandbox.commands._sqlite_output import sql_literal
+from agentsandbox.commands._sqlite_targets import read_source
 from agentsandbox.commands._sqlite_words import DotError
 from agentsandbox.streams import decode, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from agentsandbox.commands._sqlite_shell import Shell
     from agentsandbox.limits import Budget
@@ -23,12 +25,15 @@ _HELP = """\
      --ascii               Use \\037 and \\036 as column and row separators
      --csv                 Use , and \\n as column and row separators
      --skip N              Skip the first N rows of input
+     --schema S            Target table to be S.TABLE
      -v                    "Verbose" - increase auxiliary output
    Notes:
      *  If TABLE does not exist, it is created.  The first row of input
         determines the column names.
      *  If neither --csv or --ascii are used, the input mode is derived
         from the ".mode" output mode
+     *  If FILE begins with "|" then it is a command that generates the
+        input text.
 """
 
 
@@ -38,32 +43,42 @@ class _Options:
     def __init__(self, shell: Shell, words: list[str]) -> None:
         printer = shell.printer
         self.separators = (printer.column_separator, printer.row_separator)
-        self.is_csv = printer.mode == "csv"
-        if self.is_csv and self.separators[1] == "\r\n":
+        self.quotes = printer.mode != "ascii"
+        if printer.mode == "csv" and self.separators[1] == "\r\n":
+            self.separators = (self.separators[0], "\n")
             printer.row_separator = "\n"  # the shell reads and writes with one setting
         self.skip = 0
+        self.schema = ""
         self.verbose = False
         self.names: list[str] = []
-        rest = iter(words)
-        for word in rest:
+        rest = list(reversed(words))
+        while rest:
+            word = rest.pop()
             option = word.removeprefix("-") if word.startswith("--") else word
             if option == "-csv":
-                self.is_csv, self.separators = True, (",", "\n")
+                self.quotes, self.separators = True, (",", "\n")
             elif option == "-ascii":
-                self.is_csv, self.separators = False, ("\x1f", "\x1e")
-            elif option == "-skip":
-                digits = next(rest, "0")[:9]
+                self.quotes, self.separators = False, ("\x1f", "\x1e")
+            elif option == "-skip" and rest:
+                digits = rest.pop()[:9]
                 self.skip = int(digits) if digits.isdecimal() else 0
+            elif option == "-schema" and rest:
+                self.schema = rest.pop()
             elif option == "-v":
                 self.verbose = True
             elif word.startswith("-"):
-                _refuse(shell, f'unknown option: "{word}". ')
+                _refuse(shell, f'unknown option: "{option}". ')
             else:
                 self.names.append(word)
         if len(self.names) < 2:
             _refuse(shell, "missing FILE argument." if not self.names else "missing TABLE argument.")
         if len(self.names) > 2:
             _refuse(shell, f'extra argument: "{self.names[2]}". ')
+
+    def target(self) -> str:
+        """The table as SQL names it."""
+        table = _quoted_name(self.names[1])
+        return f"{_quoted_name(self.schema)}.{table}" if self.schema else table
 
 
 def _refuse(shell: Shell, what: str) -> None:
@@ -75,28 +90,40 @@ def import_file(shell: Shell, words: list[str]) -> None:
     """Run `.import` with these words. Raises `DotError` and `SqlError`."""
     options = _Options(shell, words)
     file, table = options.names
-    try:
-        text = decode(shell.ctx.fs.read_bytes(shell.ctx.path(file)))
-    except OSError:
-        raise DotError(f'Error: cannot open "{file}"') from None
-    if not text and not shell.query(f"SELECT 1 FROM pragma_table_info({sql_literal(table)})"):
+    text = decode(read_source(shell, file))
+    if file.startswith("|"):
+        file = options.names[0] = "<pipe>"
+    columns = _count_columns(shell, table, options.schema)
+    if not text and not columns:
         raise DotError(f"{file}: empty file")
-    rows = read_rows(text, *options.separators, options.is_csv, shell.ctx.budget)
+
+    def complain(message: str) -> None:
+        shell.flush()
+        shell.ctx.stderr.write(encode(f"{file}:{message}\n"))
+
+    rows = read_rows(text, *options.separators, complain, shell.ctx.budget, quotes=options.quotes)
     for _ in range(options.skip):
         next(rows, None)
-    columns = len(shell.query(f"SELECT 1 FROM pragma_table_info({sql_literal(table)})"))
     if not columns:
         columns = _create_table(shell, options, rows)
-    _Import(shell, file, table, columns).run(rows, verbose=options.verbose)
+    _Import(shell, file, options.target(), columns).run(rows, verbose=options.verbose)
+
+
+def _count_columns(shell: Shell, table: str, schema: str) -> int:
+    named = ", ".join([sql_literal(name) for name in (table, schema) if name])
+    try:
+        return len(shell.query(f"SELECT 1 FROM pragma_table_info({named})"))
+    except SqlError:
+        return 0  # there is no such schema
 
 
 def _create_table(shell: Shell, options: _Options, rows: Iterator[tuple[int, list[str]]]) -> int:
     """Create the table with the columns that the first row names; how many there are."""
-    file, table = options.names
+    file = options.names[0]
     _line, header = next(rows, (0, []))
     if not header:
         raise DotError(f"{file}: empty file")
-    header = [name or "?" for name in header]
+    header = [name.partition("\0")[0] or "?" for name in header]
     seen: dict[str, int] = {}
     for name in header:
         seen[name.lower()] = seen.get(name.lower(), 0) + 1
@@ -110,10 +137,13 @@ def _create_table(shell: Shell, options: _Options, rows: Iterator[tuple[int, lis
     spelled = ""
     for at, name in enumerate(names):
         spelled += (",\n " if at % 4 == 0 else ", ") * bool(at) + _quoted_name(name) + " TEXT"
-    sql = f"CREATE TABLE {_quoted_name(table)}(\n{spelled})"
+    sql = f"CREATE TABLE {options.target()}(\n{spelled})"
     if options.verbose:
         shell.write(f"{sql}\n\n")
-    shell.database.execute(sql)
+    try:
+        shell.database.execute(sql)
+    except SqlError as error:
+        raise DotError(f"{sql}\n failed:\n{error.message}") from None
     return len(names)
 
 
@@ -128,7 +158,7 @@ class _Import:
         self.shell = shell
         self.file = file
         self.columns = columns
-        self.sql = f"INSERT INTO {_quoted_name(table)} VALUES({','.join('?' * columns)})"
+        self.sql, self.bytes_sql = (f"INSERT INTO {table} VALUES({','.join([mark] * columns)})" for mark in ("?", "CAST(? AS TEXT)"))
         self.added = 0
         self.failed = 0
 
@@ -152,84 +182,99 @@ class _Import:
         self.shell.flush()
         self.shell.ctx.stderr.write(encode(f"{self.file}:{text}\n"))
 
-    def _fitted(self, line: int, row: list[str]) -> list[str | None]:
+    def _fitted(self, line: int, row: list[str]) -> Sequence[str | None]:
+        row = [field.partition("\0")[0] for field in row]
         columns, found = self.columns, len(row)
         if found < columns:
             self._warn(f"{line}: expected {columns} columns but found {found} - filling the rest with NULL")
             return [*row, *[None] * (columns - found)]
         if found > columns:
             self._warn(f"{line}: expected {columns} columns but found {found} - extras ignored")
-        return list(row[:columns])
+        return row[:columns]
 
-    def _insert(self, line: int, row: list[str | None]) -> None:
+    def _insert(self, line: int, row: Sequence[str | None]) -> None:
         database = self.shell.database
         try:
-            database.connection.execute(self.sql, row)
+            try:
+                database.connection.execute(self.sql, row)
+            except UnicodeEncodeError:
+                database.connection.execute(self.bytes_sql, [None if field is None else encode(field) for field in row])
             self.added += 1
             return
         except (sqlite3.Error, sqlite3.Warning) as error:
             message = database.explain(error, self.sql, running=True).message
-        except UnicodeEncodeError:
-            message = "text is not UTF-8"
         self.failed += 1
         self._warn(f"{line}: INSERT failed: {message}")
 
 
-def read_rows(text: str, column: str, row: str, is_csv: bool, budget: Budget) -> Iterator[tuple[int, list[str]]]:
-    """(line number, fields) of each row; quotes mean something in CSV only."""
-    if not is_csv or '"' not in text:
-        separator = "\n" if is_csv or row in ("\n", "\r\n") else row
-        for number, line in enumerate(text.split(separator), 1):
-            budget.step()
-            line = line.removesuffix("\r") if separator == "\n" else line
-            if line or number == 1:
-                yield number, line.split(column)
+def read_rows(
+    text: str, column: str, row: str, complain: Callable[[str], None], budget: Budget, *, quotes: bool
+) -> Iterator[tuple[int, list[str]]]:
+    """(line number, fields) of each row; `quotes` tells whether they mean something."""
+    if quotes and '"' in text:
+        yield from _Rows(text, column, row, complain, budget)
         return
-    yield from _quoted_rows(text, column, budget)
+    lines = text.split(row)
+    if not lines[-1]:
+        lines.pop()
+    for number, line in enumerate(lines, 1):
+        budget.step()
+        yield number, (line.removesuffix("\r") if row == "\n" else line).split(column)
 
 
-def _quoted_rows(text: str, column: str, budget: Budget) -> Iterator[tuple[int, list[str]]]:
-    at, size, line = 0, len(text), 1
-    while at < size:
-        fields: list[str] = []
-        first = line
-        while True:
-            budget.step()
-            field, at = _quoted(text, at) if text.startswith('"', at) else _bare(text, at, column)
-            line += field.count("\n")
-            fields.append(field)
-            if text.startswith(column, at):
-                at += len(column)
-                continue
-            break
-        if text.startswith("\r\n", at):
-            at += 2
-        elif at < size:
-            at += 1
-        line += 1
-        yield first, fields
+class _Rows:
+    """Rows of a text with quotes; what does not stand where it should is kept, and told."""
 
+    def __init__(self, text: str, column: str, row: str, complain: Callable[[str], None], budget: Budget) -> None:
+        self.text = text
+        self.column = column
+        self.row = row
+        self.complain = complain
+        self.budget = budget
+        self.ends = (column, row, "\r" + row)
+        self.at = 0
+        self.line = 1
 
-def _quoted(text: str, at: int) -> tuple[str, int]:
-    parts: list[str] = []
-    at += 1
-    while True:
-        end = text.find('"', at)
-        if end < 0:
-            parts.append(text[at:])
-            return "".join(parts), len(text)
-        parts.append(text[at:end])
-        if text.startswith('""', end):
+    def __iter__(self) -> Iterator[tuple[int, list[str]]]:
+        text = self.text
+        while self.at < len(text):
+            first, fields = self.line, [self._field()]
+            while text.startswith(self.column, self.at):
+                self.at += len(self.column)
+                fields.append(self._field())
+            self.at += len(self.row) + text.startswith("\r" + self.row, self.at)
+            self.line += 1
+            yield first, fields
+
+    def _field(self) -> str:
+        self.budget.step()
+        return self._quoted() if self.text.startswith('"', self.at) else self._bare()
+
+    def _bare(self) -> str:
+        text, start = self.text, self.at
+        stop = text.find(self.row, start)
+        stop = len(text) if stop < 0 else stop
+        end = text.find(self.column, start, stop)
+        self.at = stop if end < 0 else end
+        found = text[start : self.at]
+        return found.removesuffix("\r") if end < 0 and self.row == "\n" else found
+
+    def _quoted(self) -> str:
+        text, first, start = self.text, self.line, self.at + 1
+        parts: list[str] = []
+        while (end := text.find('"', start)) >= 0:
+            self.budget.step()
+            parts.append(text[start:end])
+            self.line += parts[-1].count(self.row)
+            start = end + 1
+            if start == len(text) or text.startswith(self.ends, start):
+                self.at = start
+                return "".join(parts)
             parts.append('"')
-            at = end + 2
-            continue
-        return "".join(parts), end + 1
-
-
-def _bare(text: str, at: int, column: str) -> tuple[str, int]:
-    newline = text.find("\n", at)
-    newline = len(text) if newline < 0 else newline
-    end = text.find(column, at, newline)
-    if end < 0:
-        end = newline - 1 if text[newline - 1 : newline] == "\r" and newline > at else newline
-    return text[at:end], end
+            if text.startswith('"', start):
+                start += 1
+            elif not text.startswith("\r", start):
+                self.complain(f'{self.line}: unescaped " character')
+        self.at = len(text)
+        self.complain(f'{first}: unterminated "-quoted field')
+        return "".join([*parts, text[start:]])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from agentsandbox.commands._sqlite_output import insert_literal, quote_name, sql_literal
 from agentsandbox.commands._sqlite_words import DotError
 from agentsandbox.streams import encode
@@ -14,6 +16,7 @@ __all__ = ["clone", "dump", "list_databases", "list_indexes", "list_tables", "pr
 
 _OWN = "name NOT LIKE 'sqlite__%' ESCAPE '_'"
 """What leaves out SQLite's own tables."""
+_CREATED = re.compile("CREATE (?:TABLE|INDEX|UNIQUE INDEX|VIEW|TRIGGER|VIRTUAL TABLE) ")
 
 
 def _create(sql: str) -> str:
@@ -33,15 +36,31 @@ def clone(shell: Shell, words: list[str]) -> None:
         shell.flush()
         shell.ctx.stderr.write(encode(f'File "{words[0]}" already exists.\n'))
         return
-    order = "type<>'table', type='view', rowid"
+    order = "type<>'table', rowid"
     for row in shell.query(f"SELECT name FROM sqlite_schema WHERE {_OWN} ORDER BY {order}"):
         shell.write(f"{row[0]}... done\n")
     shell.ctx.fs.write_bytes(path, shell.database.content(), permissions=0o666 & ~shell.ctx.umask)
 
 
 def list_databases(shell: Shell, words: list[str]) -> None:
-    path = shell.database.path or '""'
-    shell.write(f"main: {path} {'r/o' if shell.read_only else 'r/w'}\n")
+    for _, name, path in shell.database.databases():
+        shown = path or '""'
+        shell.write(f"{name}: {shown} {'r/o' if shell.database.read_only else 'r/w'}\n")
+
+
+def _schemas(shell: Shell) -> list[tuple[str, str]]:
+    """(the name of each database, what stands before the names in it)."""
+    names = [name for _, name, _ in shell.database.databases()]
+    return [(name, "" if name == "main" else "temp." if name == "temp" else f"{quote_name(name)}.") for name in names]
+
+
+def _list_names(shell: Shell, condition: str) -> None:
+    """The names that satisfy the condition, in all databases, in columns."""
+    listed = []
+    for _, name, _ in shell.database.databases():
+        before = sql_literal("" if name == "main" else f"{name}.")
+        listed.append(f"SELECT {before} || name FROM {quote_name(name)}.sqlite_schema WHERE {condition}")
+    _columns(shell, [str(row[0]) for row in shell.query(f"{' UNION ALL '.join(listed)} ORDER BY 1")])
 
 
 def _columns(shell: Shell, names: list[str]) -> None:
@@ -57,26 +76,31 @@ def _columns(shell: Shell, names: list[str]) -> None:
 
 def list_tables(shell: Shell, words: list[str]) -> None:
     condition = f" AND name LIKE {sql_literal(words[0])}" if words else ""
-    kinds = "type IN ('table','view')"
-    sql = f"SELECT name FROM sqlite_schema WHERE {kinds} AND {_OWN}{condition} ORDER BY 1"
-    _columns(shell, [str(row[0]) for row in shell.query(sql)])
+    _list_names(shell, f"type IN ('table','view') AND {_OWN}{condition}")
 
 
 def list_indexes(shell: Shell, words: list[str]) -> None:
     condition = f" AND tbl_name LIKE {sql_literal(words[0])}" if words else ""
-    _columns(shell, [str(row[0]) for row in shell.query(f"SELECT name FROM sqlite_schema WHERE type='index'{condition} ORDER BY 1")])
+    _list_names(shell, f"type='index'{condition}")
 
 
 def print_schema(shell: Shell, words: list[str]) -> None:
     words = [word for word in words if not word.startswith("-")]
-    condition = f" AND lower(tbl_name) LIKE {sql_literal(words[0].lower())}" if words else ""
-    sql = f"SELECT sql, type, name FROM sqlite_schema WHERE sql IS NOT NULL AND {_OWN}{condition} ORDER BY rowid"
-    for text, kind, name in shell.query(sql):
-        shell.write(_create(str(text)))
-        if kind == "view":
-            columns = shell.query(f"SELECT name FROM pragma_table_info({sql_literal(str(name))})")
-            shell.write(f"\n/* {quote_name(str(name))}({','.join(quote_name(str(column[0])) for column in columns)}) */")
-        shell.write(";\n")
+    for schema, before in _schemas(shell):
+        condition = ""
+        if words:
+            subject = f"lower({sql_literal(schema)} || '.' || tbl_name)" if "." in words[0] else "lower(tbl_name)"
+            matches = "GLOB" if re.search(r"[*?\[]", words[0]) else "LIKE"
+            condition = f" AND {subject} {matches} {sql_literal(words[0].lower())}"
+        sql = f"SELECT sql, type, name FROM {quote_name(schema)}.sqlite_schema WHERE sql IS NOT NULL AND {_OWN}{condition} ORDER BY rowid"
+        for text, kind, name in shell.query(sql):
+            found = _CREATED.match(str(text))
+            created = f"{found[0]}{before}{str(text)[found.end() :]}" if found else str(text)
+            shell.write(_create(created))
+            if kind == "view" or created.startswith("CREATE VIRTUAL"):
+                columns = shell.query(f"PRAGMA {quote_name(schema)}.table_info({sql_literal(str(name))})")
+                shell.write(f"\n/* {before}{quote_name(str(name))}({','.join(quote_name(str(column[1])) for column in columns)}) */")
+            shell.write(";\n")
 
 
 def print_full_schema(shell: Shell, words: list[str]) -> None:

@@ -17,6 +17,7 @@ from agentsandbox.commands._sqlite_schema import (
     print_schema,
 )
 from agentsandbox.commands._sqlite_settings import set_binary, set_limit, set_nothing, show_connection
+from agentsandbox.commands._sqlite_targets import PipeOutput, read_source, set_once, set_output
 from agentsandbox.commands._sqlite_words import DotError, split_words
 from agentsandbox.streams import decode, encode
 
@@ -44,19 +45,19 @@ _HELP = """\
 .fullschema              The schema, and statistics
 .headers on|off          Show column names
 .help                    This list
-.import FILE TABLE       Read rows from a file
+.import FILE TABLE       Read rows from a file or a command, "|CMD"
 .indexes ?TABLE?         Names of indexes
 .limit ?NAME? ?VALUE?    Limits of SQLite, which can be lowered
 .mode ?MODE?             The form of the output
 .nullvalue STRING        What stands for NULL
-.once FILE               Send the next output to a file
+.once FILE               Send the next output to a file or a command, "|CMD"
 .open FILE               Close this database and open another
-.output ?FILE?           Send output to a file
+.output ?FILE?           Send output to a file or a command, "|CMD"
 .parameter CMD ...       Values of parameters: clear, init, list, set, unset
 .print STRING...         Write a text
 .prompt MAIN CONTINUE    Accepted: nobody is prompted
 .quit                    Leave
-.read FILE               Run the commands of a file
+.read FILE               Run the commands of a file or those that a command prints, "|CMD"
 .restore ?DB? FILE       Take the content of a file instead of the database
 .save FILE               As .backup
 .schema ?PATTERN?        The CREATE statements
@@ -73,6 +74,7 @@ _READ_DEPTH = 20
 
 
 _JOURNAL = re.compile(r"pragma\s+(?:main\.)?journal_mode\s*(?:=\s*|\(\s*)?['\"]?(\w*)['\"]?\s*\)?\s*;?", re.IGNORECASE)
+_DATABASE_LIST = re.compile(r"pragma\s+database_list\s*;?", re.IGNORECASE)
 _KNOWN_MODES = frozenset((*MODES.split(), "off"))
 _PARAMETER_HELP = """\
 .parameter CMD ...       Manage SQL parameter bindings
@@ -103,7 +105,7 @@ class Shell:
         self._database: Database | None = None
         self.held: list[str] = []
         self.printer = Printer(self.write, ctx.budget.charge, ctx.budget.step)
-        self.output: File | None = None
+        self.output: File | PipeOutput | None = None
         self.output_name = "stdout"
         self.once = False
         self.bail = False
@@ -130,7 +132,7 @@ class Shell:
         """Write what is held back and store the database."""
         try:
             self.flush()
-            self._end_output()
+            self.end_output()
         finally:
             if self._database is not None:
                 self._database.close()
@@ -157,12 +159,12 @@ class Shell:
         self.ctx.stderr.write(encode(text + "\n"))
         self.errors += 1
 
-    def _end_output(self) -> None:
+    def end_output(self) -> None:
+        """Output goes to stdout again."""
         self.flush()
-        if self.output is not None:
-            self.output.release()
-            self.output = None
-            self.output_name = "stdout"
+        output, self.output, self.output_name = self.output, None, "stdout"
+        if output is not None:
+            output.release()
 
     # running
 
@@ -237,7 +239,7 @@ class Shell:
                 self.write("changes: {}   total_changes: {}\n".format(*self.query("SELECT changes(), total_changes()")[0]))
             if self.once:
                 self.once = False
-                self._end_output()
+                self.end_output()
         except SqlError as error:
             kind = "Runtime" if error.running else "Parse"
             code = f" ({error.code})" if error.code > 1 else ""
@@ -256,6 +258,9 @@ class Shell:
         journal = _JOURNAL.fullmatch(statement)
         if journal is not None:
             self.printer.print(["journal_mode"], iter([(database.journal_mode(journal[1]),)]))
+            return
+        if _DATABASE_LIST.fullmatch(statement):
+            self.printer.print(["seq", "name", "file"], iter(database.databases()))
             return
         if self.plans and not statement.lower().startswith("explain"):
             self._print_plan(self.query("EXPLAIN QUERY PLAN " + statement))
@@ -425,24 +430,9 @@ class Shell:
             self._database = None
         self.database_name = names[-1] if names else ":memory:"
 
-    def set_output(self, words: list[str]) -> None:
-        self._end_output()
-        if words and words[0] not in ("stdout", "off"):
-            if words[0].startswith("|"):
-                raise DotError("Error: pipes are not supported by this sandbox")
-            self.output = self.ctx.fs.open(self.ctx.path(words[0]), "w", permissions=0o666 & ~self.ctx.umask)
-            self.output_name = words[0]
-
-    def set_once(self, words: list[str]) -> None:
-        self.set_output(words)
-        self.once = self.output is not None
-
     def read_file(self, words: list[str]) -> None:
         name = _one(words, "read FILE")
-        try:
-            text = decode(self.ctx.fs.read_bytes(self.ctx.path(name)))
-        except OSError:
-            raise DotError(f'Error: cannot open "{name}"') from None
+        text = decode(read_source(self, name))
         self.depth += 1
         if self.depth > _READ_DEPTH:
             raise DotError("Input nesting limit reached at line 1. Check recursion.")
@@ -470,7 +460,15 @@ class Shell:
             raise DotError("missing FILENAME argument on .backup")
         if len(names) > 2:
             raise DotError("Usage: .backup ?DB? ?OPTIONS? FILENAME")
-        self.ctx.fs.write_bytes(self.ctx.path(names[-1]), self.database.content(), permissions=0o666 & ~self.ctx.umask)
+        schema = self._schema(names[:-1])
+        self.ctx.fs.write_bytes(self.ctx.path(names[-1]), self.database.content(schema), permissions=0o666 & ~self.ctx.umask)
+
+    def _schema(self, words: list[str]) -> str:
+        """The database that a dot command names, "main" if none."""
+        name = words[0] if words else "main"
+        if all(name.lower() != known.lower() for _, known, _ in self.database.databases()):
+            raise DotError(f"Error: unknown database {name}")
+        return name
 
     def restore(self, words: list[str]) -> None:
         if not 1 <= len(words) <= 2:
@@ -479,7 +477,7 @@ class Shell:
             data = self.ctx.fs.read_bytes(self.ctx.path(words[-1]))
         except OSError:
             raise DotError(f'Error: cannot open "{words[-1]}"') from None
-        self.database.replace(data)
+        self.database.replace(data, self._schema(words[:-1]))
 
     def run_shell(self, words: list[str]) -> None:
         if not words:
@@ -565,9 +563,9 @@ _COMMANDS: dict[str, Callable[[Shell, list[str]], None]] = {
     "limit": set_limit,
     "mode": Shell.set_mode,
     "nullvalue": Shell.set_null,
-    "once": Shell.set_once,
+    "once": set_once,
     "open": Shell.open_database,
-    "output": Shell.set_output,
+    "output": set_output,
     "parameter": Shell.set_parameter,
     "print": Shell.print_text,
     "prompt": set_nothing,

@@ -125,7 +125,7 @@ def _run(shell: Shell, ctx: CommandContext, options: _Options) -> int:
     Run SQL and dot commands on a database, from the operands or from standard input.
 
     FILENAME is a file of the sandbox, created when something is stored; without one the
-    database is kept in memory. ATTACH and loadable extensions are not available. Options begin with one or two dashes.
+    database is kept in memory. Loadable extensions are not available. Options begin with one or two dashes.
 
       -A ...                 files in a database: -Ac FILE... a new archive, -At list, -Ax extract; see `.archive`
       -ascii, -box, -column, -csv, -html, -json, -line, -list, -markdown, -quote, -table, -tabs
@@ -158,7 +158,7 @@ def sqlite3(ctx: CommandContext, args: Arguments) -> int:
     if options.mixed:
         ctx.stderr.write(encode(f'Error: cannot mix regular SQL or dot-commands with "{options.mixed}"\n'))
         return 1
-    from agentsandbox.commands._sqlite_database import OpenError
+    from agentsandbox.commands._sqlite_files import OpenError
     from agentsandbox.commands._sqlite_shell import Shell
 
     shell = Shell(ctx, options.operands[0] if options.operands else ":memory:", read_only=options.has("readonly"))

@@ -1,0 +1,101 @@
+"""Where the output of `sqlite3` goes and where it reads from: files, and commands behind a "|"."""
+
+from __future__ import annotations
+
+from agentsandbox.commands._sqlite_words import DotError
+from agentsandbox.streams import Buffer, BytesReader
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from agentsandbox.command import CommandContext
+    from agentsandbox.commands._sqlite_shell import Shell
+
+__all__ = ["PipeOutput", "read_source", "set_once", "set_output"]
+
+_OUTPUT_HELP = """\
+.output ?FILE?           Send output to FILE or stdout if FILE is omitted
+   If FILE begins with '|' then open it as a pipe.
+   Options:
+     --bom                 Prefix output with a UTF8 byte-order mark
+     -e                    Send output to the system text editor
+     -x                    Send output as CSV to a spreadsheet
+"""
+_ONCE_HELP = """\
+.once ?OPTIONS? ?FILE?   Output for the next SQL command only to FILE
+     If FILE begins with '|' then open as a pipe
+       --bom  Put a UTF8 byte-order mark at the beginning
+       -e     Send output to the system text editor
+       -x     Send output as CSV to a spreadsheet (same as ".excel")
+"""
+
+
+class PipeOutput(Buffer):
+    """What a command is to read, which runs when all is there."""
+
+    __slots__ = ("command", "ctx")
+
+    def __init__(self, ctx: CommandContext, command: str) -> None:
+        super().__init__(ctx.budget.value_bytes)
+        self.ctx = ctx
+        self.command = command
+
+    def release(self) -> None:
+        self.ctx.run(["sh", "-c", self.command], stdin=BytesReader(self.getvalue()))
+
+
+def _refuse(shell: Shell, what: str, usage: str) -> DotError:
+    shell.write(f"ERROR: {what}.  Usage:\n{usage}")
+    return DotError("")
+
+
+def _redirect(shell: Shell, words: list[str], usage: str) -> None:
+    """Send output to the file or command that the words name, to stdout if they name none."""
+    name, mark = "", b""
+    for at, word in enumerate(words):
+        option = word[1:] if word.startswith("--") else word
+        if option == "-bom":
+            mark = b"\xef\xbb\xbf"
+        elif option in ("-e", "-x"):
+            raise DotError(f"Error: {word} is not available: there are no other programs to show output in")
+        elif option.startswith("-"):
+            raise _refuse(shell, f'unknown option: "{option}"', usage)
+        elif name:
+            raise _refuse(shell, f'extra parameter: "{word}"', usage)
+        elif word.startswith("|"):
+            name = " ".join(words[at:])
+            break
+        else:
+            name = word
+    shell.end_output()
+    if name in ("", "stdout", "off"):
+        return
+    if name.startswith("|"):
+        shell.output = PipeOutput(shell.ctx, name[1:])
+    else:
+        shell.output = shell.ctx.fs.open(shell.ctx.path(name), "w", permissions=0o666 & ~shell.ctx.umask)
+    shell.output.write(mark)
+    shell.output_name = name
+
+
+def set_output(shell: Shell, words: list[str]) -> None:
+    """`.output`"""
+    _redirect(shell, words, _OUTPUT_HELP)
+
+
+def set_once(shell: Shell, words: list[str]) -> None:
+    """`.once`"""
+    _redirect(shell, words, _ONCE_HELP)
+    shell.once = shell.output is not None
+
+
+def read_source(shell: Shell, name: str) -> bytes:
+    """What a file holds, or what a command behind a "|" prints, without a byte-order mark."""
+    if name.startswith("|"):
+        shell.flush()
+        printed = Buffer(shell.ctx.budget.value_bytes)
+        shell.ctx.run(["sh", "-c", name[1:]], stdout=printed)
+        return printed.getvalue().removeprefix(b"\xef\xbb\xbf")
+    try:
+        return shell.ctx.fs.read_bytes(shell.ctx.path(name)).removeprefix(b"\xef\xbb\xbf")
+    except OSError:
+        raise DotError(f'Error: cannot open "{name}"') from None
