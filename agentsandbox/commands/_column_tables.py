@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 from agentsandbox.commands._widths import text_width
 from agentsandbox.errors import CommandError
@@ -21,6 +22,14 @@ __all__ = ["Table", "print_json", "print_table"]
 
 
 _PIECE = 4096
+_LOWER = {code: code + 32 for code in range(ord("A"), ord("Z") + 1)}
+"""Names in JSON are in lower case, other letters than ASCII's aside."""
+_COLORS = re.compile(r"\x1b\[[0-9;:]*m")
+
+
+def _cell_width(text: str) -> int:
+    """The columns of a text, of which sequences for colours take none."""
+    return len(text) if text.isascii() and text.isprintable() else text_width(_COLORS.sub("", text))
 
 
 class _Tree:
@@ -154,7 +163,7 @@ def _rows_in_order(ctx: CommandContext, table: Table) -> list[Row]:
 
 def _widths(table: Table, columns: list[int], sizes: Sequence[tuple[int, ...]], longest: list[int], gap: int) -> dict[int, int]:
     """How wide each column is: flagged ones are made smaller, a character each in turn, until the table fits."""
-    least = {at: max(1, text_width(table.names[at])) for at in columns}
+    least = {at: _cell_width(table.names[at]) for at in columns}
     widths = {at: max(least[at], longest[at]) for at in columns}
     over = sum(widths.values()) + gap * (len(columns) - 1) - table.width
     if over <= 0:
@@ -171,8 +180,8 @@ def _widths(table: Table, columns: list[int], sizes: Sequence[tuple[int, ...]], 
             widths[at] += more
             over += more
     flagged = [at for at in columns if at in table.cut or at in table.wrapped]
-    while over > 0 and (able := [at for at in flagged if widths[at] > least[at]]):
-        each = max(1, min([over // len(able), *[widths[at] - least[at] for at in able]]))
+    while over > 0 and (able := [at for at in flagged if widths[at] > max(1, least[at])]):
+        each = max(1, min([over // len(able), *[widths[at] - max(1, least[at]) for at in able]]))
         for at in able:
             if over > 0:
                 taken = min(each, over)
@@ -199,7 +208,7 @@ def _pieces(text: str, width: int, budget: Budget) -> list[str]:
     for at, character in enumerate(text):
         if not at % 256:
             budget.step()
-        wide = text_width(character)
+        wide = _cell_width(character)
         if size + wide > width and at > start:
             pieces.append(text[start:at])
             start, size = at, 0
@@ -220,12 +229,12 @@ def print_table(ctx: CommandContext, table: Table, separator: str, *, headings: 
     longest = [0] * len(table.names)
     for row in rows:
         ctx.budget.step(len(row) + 1)
-        sizes = tuple([text_width(cell) for cell in row])
+        sizes = tuple([_cell_width(cell) for cell in row])
         measured.append(sizes)
         for at, size in enumerate(sizes):
             if size > longest[at]:
                 longest[at] = size
-    widths = _widths(table, columns, measured[1:] if headings else measured, longest, text_width(separator))
+    widths = _widths(table, columns, measured[1:] if headings else measured, longest, _cell_width(separator))
     wide = sum(widths.values()) + len(widths) * len(separator)
     ctx.budget.charge(wide)
     most = max(1, min(256, (1 << 20) // (wide + 1)))
@@ -271,7 +280,7 @@ def _long_lines(ctx: CommandContext, table: Table, columns: list[int], row: Row,
         parts = [cells[at][number] if number < len(cells[at]) else "" for at in columns]
         line = ""
         for place, at in enumerate(columns):
-            size = text_width(parts[place])
+            size = _cell_width(parts[place])
             padding = " " * (widths[at] - size)
             final = place == len(columns) - 1
             line += padding + parts[place] if at in table.right else parts[place] + ("" if final else padding)
@@ -291,7 +300,7 @@ def print_json(ctx: CommandContext, table: Table, name: str) -> None:
         if len(row) > unnamed:
             raise CommandError(f"line {number}: for JSON the name of the column {unnamed + 1} is required")
     tree = table.tree
-    ctx.print(f"{{\n   {json.dumps(name, ensure_ascii=False)}: [", end="")
+    ctx.print(f"{{\n   {json.dumps(name.translate(_LOWER), ensure_ascii=False)}: [", end="")
     roots = [at for at in range(len(table.rows)) if tree is None or at not in tree.parents]
     waiting: list[tuple[int, int, bool] | str] = [(at, 2, at == roots[0]) for at in reversed(roots)]
     while waiting:
@@ -306,7 +315,7 @@ def print_json(ctx: CommandContext, table: Table, name: str) -> None:
         fields = []
         for column in columns:
             cell = row[column] if column < len(row) else ""
-            key = json.dumps(table.names[column].lower(), ensure_ascii=False)
+            key = json.dumps(table.names[column].translate(_LOWER), ensure_ascii=False)
             fields.append(f"{indent}{key}: {json.dumps(cell, ensure_ascii=False) if cell else 'null'}")
         opening = ("\n" + "   " * depth if first else ",") + "{\n"
         ctx.print(opening + ",\n".join(fields), end="")

@@ -116,7 +116,7 @@ _FOR_TREES = ("tree", "tree-id", "tree-parent")
 
 
 def _table(ctx: CommandContext, args: Arguments, width: int) -> None:
-    names = (args.value("table-columns") or "").split(",") if args.flag("table-columns") else []
+    names = [name for name in (args.value("table-columns") or "").split(",") if name]
     as_json = args.flag("json")
     if as_json and not names:
         raise CommandError("option --table-columns required for --json")
@@ -144,7 +144,7 @@ def _table(ctx: CommandContext, args: Arguments, width: int) -> None:
         print_json(ctx, table, args.value("table-name", "table") or "")
         return
     separator = args.value("output-separator", "  ") or ""
-    print_table(ctx, table, separator, headings=bool(names) and not args.flag("table-noheadings"))
+    print_table(ctx, table, separator, headings=args.flag("table-columns") and not args.flag("table-noheadings"))
 
 
 _OF_TABLES = (
