@@ -273,14 +273,17 @@ class _ElementReader:
         elements: list[Element] = []
         reader = self.translator
         pattern = self.pattern
+        nested = 0  # parentheses that are text
         while reader.position < len(pattern):
             char = pattern[reader.position]
-            if char in stop:
+            if char in stop and not nested:
                 break
             if char in "?*+@!" and pattern[reader.position + 1 : reader.position + 2] == "(" and self.closes(reader.position + 1):
                 reader.position += 2
                 elements.append((char, self._simple_run(char, self._alternatives())))
                 continue
+            if stop:
+                nested += (char == "(") - (char == ")")
             reader.position += 1
             if char == "*":
                 elements.append(None)
@@ -382,16 +385,19 @@ class _Translator:
         pieces: list[list[str]] = []
         fixed: list[str] = []
         simple = True
+        nested = 0  # parentheses that are text
         pattern, size = self.pattern, len(self.pattern)
         while self.position < size:
             char = pattern[self.position]
-            if char in stop:
+            if char in stop and not nested:
                 break
             following = pattern[self.position + 1 : self.position + 2]
             if self.extglob and following == "(" and char in "?*+@!" and self._closes(self.position + 1):
                 fixed.append(self._extended(char))
                 simple = False
                 continue
+            if stop:
+                nested += (char == "(") - (char == ")")
             self.position += 1
             if char == "*":
                 pieces.append(fixed)

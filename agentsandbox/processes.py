@@ -40,7 +40,8 @@ SIGNALS: dict[int, str] = dict(
         1,
     )
 )
-"""Signal numbers of Linux on x86 and ARM, by name without SIG."""
+"""The signals of Linux on x86 and ARM, by number, without SIG; those for real time as well."""
+SIGNALS |= {34 + n: f"RTMIN+{n}" if n else "RTMIN" for n in range(16)} | {64 - n: f"RTMAX-{n}" if n else "RTMAX" for n in range(14, -1, -1)}
 SIGNAL_NUMBERS = {name: number for number, name in SIGNALS.items()}
 IGNORED_BY_DEFAULT = frozenset((SIGNAL_NUMBERS["CHLD"], SIGNAL_NUMBERS["CONT"], SIGNAL_NUMBERS["URG"], SIGNAL_NUMBERS["WINCH"]))
 

@@ -15,8 +15,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_NAMES = SIGNALS | {SIGNAL_NUMBERS["IO"]: "POLL"}
-_NUMBERS = SIGNAL_NUMBERS | {"POLL": SIGNAL_NUMBERS["IO"]}
+_NAMES = {number: "POLL" if name == "IO" else name for number, name in SIGNALS.items() if number < 32}
+"""Those for real time have no names for procps."""
+_NUMBERS = {name: number for number, name in _NAMES.items()} | {"IO": SIGNAL_NUMBERS["IO"]}
 _COLUMNS = 7
 _UNKNOWN = -1
 _LONG_NUMBER = 11

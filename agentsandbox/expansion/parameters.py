@@ -194,7 +194,7 @@ def compile_parameter(node: Parameter, words: Words) -> ParameterReader:
     if operator == "bad":
         return _bad(node)
     if operator.startswith("names"):
-        names: Texts = lambda host: host.variables.names(node.name)  # noqa: E731
+        names: Texts = lambda host: host.variables.names_with_value(node.name)  # noqa: E731
         star = operator.endswith("*")
         return ParameterReader(node.name, lambda host: join(host, names(host), star), names, star)
     if node.prefix == "!":

@@ -538,6 +538,10 @@ class Variables:
     def assign_element(self, name: str, subscript: str, value: str) -> None:
         """name[subscript]=value; the subscript is expanded, but not yet evaluated."""
         name = self.resolve(name) or name
+        if name not in self.values and name not in self.attributes:
+            index = self.index(name, IndexedArray(), subscript)  # a wrong one makes no array
+            self.array_for_writing(name).set(index, value)  # type: ignore[arg-type]  # an indexed one: nothing says otherwise
+            return
         array = self.array_for_writing(name)
         value = self.converted(name, value)
         if isinstance(array, AssociativeArray):
@@ -688,6 +692,15 @@ class Variables:
         """The names of all variables that begin with `prefix`, sorted; declared ones without a value too."""
         return sorted(name for name in {*self.values, *self.readers} if name.startswith(prefix) and name[0] != HIDDEN and name[-1] != "%")
 
+    def names_with_value(self, prefix: str = "") -> list[str]:
+        """As `names`, without those that are only declared."""
+        values = self.values
+        return [
+            name
+            for name in self.names(prefix)
+            if (value := values.get(name)) is not UNSET and not (isinstance(value, NameReference) and not value.target)
+        ]
+
     # scope
 
     def push(self) -> dict[str, tuple[object, int]]:
@@ -700,6 +713,10 @@ class Variables:
         """Leave a function: its locals become what they were."""
         for name, (value, flags) in self.scopes.pop().items():
             self._restore(name, value, flags)
+
+    def unmake_local(self, name: str) -> None:
+        """Forget that a name was made local in the current scope."""
+        self._restore(name, *self.scopes[-1].pop(name))
 
     def make_local(self, name: str) -> bool:
         """Remember the name's present state in the current scope; whether it was not local before."""

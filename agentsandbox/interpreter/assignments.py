@@ -160,7 +160,7 @@ def _assign_associative(shell: Shell, name: str, elements: list[Element], append
         array = AssociativeArray()
         variables.replace(name, array)
     assert isinstance(array, AssociativeArray)
-    if elements and elements[0][0] is None:  # (key value key value …)
+    if elements and elements[0][0] is None and not written[0].startswith("["):  # (key value key value …)
         texts = [text for _, _, text in elements]
         for position in range(0, len(texts), 2):
             if not texts[position]:
@@ -183,8 +183,9 @@ def _assign_associative(shell: Shell, name: str, elements: list[Element], append
             array.set(key, text)
 
 
-def _compile_elements(literal: ArrayLiteral) -> Callable[[Shell, bool], list[Element]]:
-    pairs = bool(literal.elements) and literal.elements[0].subscript is None
+def _compile_elements(literal: ArrayLiteral, *, argument: bool) -> Callable[[Shell, bool], list[Element]]:
+    first = literal.elements[0] if literal.elements else None
+    pairs = first is not None and first.subscript is None and (argument or not first.value.source.startswith("["))
     """Whether an associative array gets (key value key value …), where [key]=value is a text as any other."""
 
     def compile_one(element: ArrayElement) -> Callable[[Shell, bool, list[Element]], None]:
@@ -240,7 +241,7 @@ def bind_assignment(node: Assignment, *, argument: bool = False) -> Binder:
     if isinstance(node.value, ArrayLiteral):
         if node.subscript is not None:
             return _refuse_list(f"{name}[{node.subscript.source}]")
-        elements = _compile_elements(node.value)
+        elements = _compile_elements(node.value, argument=argument)
         source = written_literal(node)
         written = () if argument else [element.written for element in node.value.elements]
 

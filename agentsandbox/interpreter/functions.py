@@ -24,6 +24,12 @@ _SPECIAL_BUILTINS = frozenset("break : . continue eval exec exit export readonly
 
 @compiles(FunctionDefinition)
 def _define(node: FunctionDefinition) -> Run:
+    def refused(shell: Shell) -> int:
+        shell.status = 1
+        if shell.check:
+            command_failed(shell, 1, node.line)
+        return 1
+
     def define(shell: Shell) -> int:
         name = node.name
         if shell.posix and name in _SPECIAL_BUILTINS:
@@ -33,15 +39,11 @@ def _define(node: FunctionDefinition) -> Run:
         if "$" in name or "`" in name or "'" in name or '"' in name or "\\" in name:
             shell.line = node.line
             shell.complain(f"`{name}': not a valid identifier")
-            shell.status = 1
-            return 1
+            return refused(shell)
         if name in shell.readonly_functions:
             shell.line = node.line
             shell.fault(f"{name}: readonly function")
-            shell.status = 1
-            if shell.check:
-                command_failed(shell, 1, node.line)
-            return 1
+            return refused(shell)
         source = shell.frames[-1].source if shell.frames else shell.source
         shell.functions = {**shell.functions, name: Function(node, source)}
         if shell.allexport or name in shell.exported_functions:

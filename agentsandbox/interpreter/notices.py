@@ -14,11 +14,13 @@ _WORDS = (
     "Continued,Stopped (signal),Stopped,Stopped (tty input),Stopped (tty output),Urgent I/O condition,CPU time limit exceeded,"
     "File size limit exceeded,Virtual timer expired,Profiling timer expired,Window changed,I/O possible,Power failure,Bad system call"
 ).split(",")
-_SIGINT, _SIGPIPE, _SIGTERM = 2, 13, 15
+_SIGINT, _SIGPIPE, _SIGTERM, _RTMIN, _RTMAX = 2, 13, 15, 34, 64
 
 
 def signal_words(number: int) -> str:
     """What the system calls a signal."""
+    if _RTMIN <= number <= _RTMAX:
+        return f"Real-time signal {number - _RTMIN}"
     return _WORDS[number - 1] if 0 < number <= len(_WORDS) else f"Unknown signal {number}"
 
 

@@ -124,7 +124,7 @@ class _Run:
         shell = self.shell
         name = self.in_place[number]
         if name and not started and not shell.slow and not shell.check and not shell.traps and name not in shell.functions:
-            saved, hashed = shell.fds, shell.hashed
+            saved, hashed, last_argument = shell.fds, shell.hashed, shell.last_argument
             shell.fds, shell.hashed = fds, hashed.copy()
             try:
                 return self.stages[number](shell)
@@ -135,7 +135,7 @@ class _Run:
                 shell.report(error)
                 return error.status if shell.source == "environment" and not shell.level else 1
             finally:
-                shell.fds, shell.hashed = saved, hashed
+                shell.fds, shell.hashed, shell.last_argument = saved, hashed, last_argument
         try:
             return run_subshell(shell, self.children[number], fds)
         except Killed as end:
@@ -183,12 +183,10 @@ def _stages(node: Pipeline) -> Run:
         if shell.slow and "DEBUG" in shell.traps:
             _announce(shell, node)
         pipeline = _Run(shell, node, stages, children, in_place)
-        last_argument = shell.last_argument
         if shell.shopt["lastpipe"] and not shell.monitor:
             pipeline.run_last_here()
         else:
             pipeline.run(0, None, started=False)
-            shell.last_argument = last_argument
         statuses = pipeline.statuses
         code = statuses[-1]
         if shell.pipefail and not code:

@@ -32,6 +32,9 @@ __all__ = ["read_condition"]
 _UNARY = re.compile(r"-[a-hknoprstuvwxzGLNORS]")
 _BINARY = frozenset("== != = =~ -eq -ne -lt -le -gt -ge -nt -ot -ef".split())
 _CLOSE = re.compile(r"\]\](?=[ \t\n;&|)<>]|\Z)")
+_UNCLOSED = "unexpected EOF while looking for matching"
+_UNFINISHED = "unexpected token `\udcff' in conditional command"
+"""bash shows the end of its input as a byte."""
 _OPERATOR = re.compile(r"&&|\|\||;;&|;;|;&|\|&|&>>|&>|<<<|<<-|<<|>>|<&|>&|<>|>\||<(?!\()|>(?!\()|[|&;()]")
 
 
@@ -41,7 +44,9 @@ def read_condition(parser: Parser, start: int) -> Command:
     try:
         test = reader.whole()
     except ShellSyntaxError as error:
-        if error.source_line is None and reader.at < len(parser.text) and not error.is_quote:
+        if error.message.startswith(_UNCLOSED):
+            error.follow_up = error.follow_up or ShellSyntaxError(reader.wanted, parser.last_line())
+        elif error.source_line is None and reader.at < len(parser.text) and not error.is_quote:
             error.status = None
         error.at_end = reader.token == ""
         raise
@@ -51,13 +56,15 @@ def read_condition(parser: Parser, start: int) -> Command:
 class _Reader:
     """Looks one token ahead: an operator, `]]`, "newline", "" at the end, or "word" with the word itself."""
 
-    __slots__ = ("at", "parser", "start", "token", "word")
+    __slots__ = ("at", "parser", "start", "token", "wanted", "word")
 
     def __init__(self, parser: Parser, start: int) -> None:
         self.parser = parser
         self.start = start
         self.at = start
         self.token = ""
+        self.wanted = _UNFINISHED
+        """What bash says, beside what has no end, when the next word has none."""
         self.word = Word((), "")
 
     def whole(self) -> CondTest:
@@ -90,6 +97,7 @@ class _Reader:
             self.word = word
         else:
             raise parser.unexpected(parser.token())
+        self.wanted = _UNFINISHED
 
     def advance_line(self) -> None:
         """Read the next token that is no newline."""
@@ -131,6 +139,7 @@ class _Reader:
             return CondNot(inner)
         if self.token == "word" and _UNARY.fullmatch(self.word.source):
             operator = self.word.source
+            self.wanted = "unexpected argument to conditional unary operator"
             self.advance()
             if self.token != "word":
                 raise self.error(f"unexpected argument `{self.token or 'newline'}' to conditional unary operator")
@@ -148,6 +157,7 @@ class _Reader:
     def comparison(self) -> CondTest:
         """A word alone, or the left side of a binary operator."""
         parser, left = self.parser, self.word
+        self.wanted = "conditional binary operator expected"
         self.advance()
         if self.token in ("]]", "&&", "||", ")"):
             return CondWord(left)
@@ -155,6 +165,7 @@ class _Reader:
         if self.token not in ("word", "<", ">") or (self.token == "word" and operator not in _BINARY):
             about = "" if self.token == "word" else f"unexpected token `{self.token or 'newline'}', "
             raise self.error(f"{about}conditional binary operator expected")
+        self.wanted = "unexpected argument to conditional binary operator"
         if operator == "=~":
             right = self.regular_expression()
         else:
@@ -172,7 +183,7 @@ class _Reader:
         parser = self.parser
         parser.skip_blanks()
         text, start = parser.text, parser.position
-        depth = 0
+        depth = opened = 0
         parts: list[Part] = []
         saved, parser.extglob = parser.extglob, False  # `a*(b)` is no pattern list here
         if _CLOSE.match(text, start) is not None:
@@ -191,8 +202,12 @@ class _Reader:
             if char == ")" and not depth:
                 break
             depth += (char == "(") - (char == ")")
+            if char == "(" and depth == 1:
+                opened = parser.position
             parts.append(Literal(char))
             parser.position += 1
+        if depth and parser.position >= len(text):
+            raise parser.unclosed(")", opened)
         parser.extglob = saved
         if parser.position == start:
             return None

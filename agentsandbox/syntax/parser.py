@@ -55,6 +55,7 @@ _ASSIGNED = re.compile(r"(?:\\\n)*\+?(?:\\\n)*=")
 _CONTINUED_LIST = re.compile(r"(?:\\\n)*\(")
 _REDIRECTION = re.compile(r"(?:([0-9]+)|\{([A-Za-z_][A-Za-z0-9_]*(?:\[[^]{}\n]+\])?)\})?(<<<|<<-?|<>|<&|>>|>&|>\||&>>|&>|<(?!\()|>(?!\())")
 _REDIRECTION_STARTS = frozenset("0123456789{<>&")
+_OPEN_SUBSCRIPT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\[[^]]*\Z")
 _FUNCTION = re.compile(r"([^\s|&;()<>$`\\\"'=]+)[ \t]*\([ \t]*\)")
 _OPERATOR = re.compile(r"&&|\|\||;;&|;;|;&|\|&|&>>|&>|<<<|<<-|<<|>>|<&|>&|<>|>\||[|&;()<>\n]")
 _LAST = re.compile(r"[^ \t\n;|&]+")
@@ -267,7 +268,7 @@ class Parser(WordReader):
             return self.command()
         if char not in "<>&|;\n)" and self._parenthesis_ahead():
             match = _FUNCTION.match(text, position)
-            if match is not None:
+            if match is not None and not _OPEN_SUBSCRIPT.match(match[1]):
                 return self.function_definition(match[1], match.end(), position)
         return self._simple_command()
 

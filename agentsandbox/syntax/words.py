@@ -269,22 +269,15 @@ class WordReader(BracedReader):
         self.nesting -= 1
 
     def _pattern_list_parts(self) -> list[Part]:
-        """Parts up to `|`, `)` or the end; blanks and other metacharacters are text inside a pattern list."""
+        """Parts up to `|`, `)` or the end; blanks, other parentheses and what is between them are text inside a pattern list."""
         collected: list[Part] = []
+        depth = 0
         while self.position < len(self.text):
             collected.extend(self.scan(WORD, "|)"))
             char = self.text[self.position : self.position + 1]
-            if not char or char in "|)":
+            if not char or (not depth and char in "|)"):
                 break
-            if char == "(":
-                collected.append(Literal("("))
-                self.position += 1
-                collected.extend(self._pattern_list_parts())
-                if self.text[self.position : self.position + 1] == "|":
-                    continue
-                collected.append(Literal(")"))
-                self.position += 1
-                continue
+            depth += (char == "(") - (char == ")")
             collected.append(Literal(char))
             self.position += 1
         return collected
@@ -355,18 +348,21 @@ class WordReader(BracedReader):
         return body
 
     def _ansi_c(self, start: int) -> Quoted:
+        end = self._ansi_c_end(start)
+        self.position = end + 1
+        return Quoted(decode_ansi_c(self.text[start + 2 : end]))
+
+    def _ansi_c_end(self, start: int) -> int:
+        """Where the quote stands that closes the $'…' at `start`."""
         end = start + 2
-        text = self.text
         while True:
-            found = _QUOTE_OR_BACKSLASH.search(text, end)
+            found = _QUOTE_OR_BACKSLASH.search(self.text, end)
             if found is None:
                 raise self.unclosed("'", start)
             end = found.start()
-            if text[end] == "'":
-                break
+            if self.text[end] == "'":
+                return end
             end += 2
-        self.position = end + 1
-        return Quoted(decode_ansi_c(text[start + 2 : end]))
 
     def _backquoted(self, mode: int) -> CommandSubstitution:
         text = self.text
@@ -424,7 +420,6 @@ class WordReader(BracedReader):
         text = self.text
         depth = 0
         position = start
-        unpaired = ""
         if self.scanned > 4 * len(text) + 1_000_000:
             raise LimitReached("depth", "the script nests too deeply")
         while match := _ARITHMETIC_STOPS.search(text, position):
@@ -441,13 +436,37 @@ class WordReader(BracedReader):
                 depth -= 1
             elif char == "\\":
                 position += 1
-            elif char in "'\"`":
-                close = text.find(char, position)
-                if close < 0:
-                    unpaired = unpaired or char
-                    continue
-                position = close + 1
-        raise self.unclosed(unpaired or ")", start)
+            elif char == '"':
+                position = self._end_of(char, position)
+            elif char == "$'":
+                position = self._ansi_c_end(match.start()) + 1
+            else:
+                position = text.find(char, position) + 1
+                if not position:
+                    raise self.unclosed(char, match.start())
+        raise self.unclosed(")", start)
+
+    def _end_of(self, closer: str, start: int) -> int:
+        """Where what stands from `start` on is over: a text in double quotes or the rest of a ${…}."""
+        text, position = self.text, start
+        self.enter()
+        while match := _TEXT_STOPS.search(text, position):
+            found = match[0]
+            position = match.end()
+            if found == closer:
+                self.nesting -= 1
+                return position
+            if found == "\\":
+                position += 1
+            elif found == "$(":
+                position = self.parenthesis_end(position) + 1
+            elif found in ('"', "${"):
+                position = self._end_of('"' if found == '"' else "}", position)
+            elif found == "`":
+                position = text.find("`", position) + 1
+                if not position:
+                    raise self.unclosed("`", match.start())
+        raise self.unclosed(closer, start - 1)
 
     def arithmetic_word(self, start: int, end: int, after: int) -> Word:
         """The expression text[start:end] as a word; reading goes on at `after`."""
@@ -535,7 +554,8 @@ _BARE = re.compile(r"[^-:=?+#%/^,~@]*")
 _NEEDS_SCAN = re.compile(r"[$`\\\"]")
 _BRACKETS = re.compile(r"[\[\]]")
 MAX_PARENTHESES = 10_000
-_ARITHMETIC_STOPS = re.compile(r"[()\\'\"`]")
+_TEXT_STOPS = re.compile(r'["`\\}]|\$[({]')
+_ARITHMETIC_STOPS = re.compile(r"[()\\\"`]|\$?'")
 
 
 def _keep_as_written(part: Part) -> None:

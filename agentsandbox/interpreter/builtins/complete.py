@@ -64,12 +64,18 @@ _SOURCES: dict[str, Callable[[Shell], Iterable[str]]] = {
     "keyword": lambda shell: _KEYWORDS,
     "running": lambda shell: [job.text for job in shell.jobs.jobs if job.process.status is None],
     "service": lambda shell: [],
-    "signal": lambda shell: ["EXIT", *(f"SIG{name}" for name in SIGNALS.values()), "DEBUG", "ERR", "RETURN"],
+    "signal": lambda shell: [
+        "EXIT",
+        *(f"SIG{SIGNALS.get(number, f'JUNK({number})')}" for number in range(1, 65)),
+        "DEBUG",
+        "ERR",
+        "RETURN",
+    ],
     "stopped": lambda shell: [],
     "setopt": lambda shell: _option_names(),
     "shopt": lambda shell: sorted(shell.shopt, key=lambda name: (name != "autocd", name)),
     "user": lambda shell: ["root", shell.machine.user],
-    "variable": lambda shell: shell.variables.names(),
+    "variable": lambda shell: shell.variables.names_with_value(),
 }
 
 

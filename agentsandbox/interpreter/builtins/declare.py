@@ -226,11 +226,11 @@ def declare_one(
     if NAME.fullmatch(name) is None:
         raise CommandError(f"`{argument if isinstance(argument, str) else argument.source}': not a valid identifier")
     variables = shell.variables
+    is_new_local = local and name not in variables.scopes[-1]
     if assignment is not None and isinstance(assignment.value, str) and assignment.subscript is None:
         value = assignment.value
         if value.startswith("(") and value.endswith(")"):  # declare -a a="$text" reads an expanded text as an array literal too
-            fresh = local and name not in variables.scopes[-1]
-            assignment = array_from_text(shell, name, value, assignment.append, on, fresh) or assignment
+            assignment = array_from_text(shell, name, value, assignment.append, on, is_new_local) or assignment
     if local:
         if shell.attributes.get(name, 0) & NAMEREF and name in variables.scopes[-1] and not (on | off) & NAMEREF:
             name = variables.resolve(name) or name  # of this very function: what it names is meant
@@ -247,7 +247,12 @@ def declare_one(
         return
     flags = shell.attributes.get(name, 0)
     if on & NAMEREF or (off & NAMEREF and isinstance(shell.values.get(name), NameReference)):
-        _reference(shell, name, assignment, on, off, command)
+        try:
+            _reference(shell, name, assignment, on, off, command)
+        except CommandError:
+            if is_new_local:
+                variables.unmake_local(name)
+            raise
         return
     if not local and flags & NAMEREF and not on & NAMEREF:
         name = variables.resolve(name) or name

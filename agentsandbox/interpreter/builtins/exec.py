@@ -37,10 +37,12 @@ def _replace(shell: Shell, words: list[str]) -> int:
     environment = {} if "c" in options else _environment(shell)
     located = locate(shell, argv[0])
     if located is None:
-        shell.complain(f"exec: {argv[0]}: not found")
+        is_dir = bool(argv[0]) and shell.fs.is_dir(shell.path(argv[0]))
+        shell.complain(f"exec: {argv[0]}: {'cannot execute: Is a directory' if is_dir else 'not found'}")
+        status = 126 if is_dir else 127
         if not shell.shopt["execfail"] or shell.level:
-            raise Exit(127)
-        return 127
+            raise Exit(status)
+        return status
     if not located.startswith("/"):
         located = f"{shell.cwd.rstrip('/')}/{located.removeprefix('./')}"
     name = options.get("a", argv[0])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from agentsandbox.errors import Killed
 from agentsandbox.interpreter.builtins import define, is_number
-from agentsandbox.interpreter.builtins.trap import REAL_TIME, condition_name, signal_table
+from agentsandbox.interpreter.builtins.trap import condition_name, signal_table
 from agentsandbox.processes import SIGNAL_NUMBERS, SIGNALS
 
 TYPE_CHECKING = False
@@ -108,12 +108,10 @@ def _list(shell: Shell, operands: list[str]) -> int:
             number = int(operand) if len(operand) < 6 else -1
             if number > 128:
                 number -= 128
-            name = "EXIT" if number == 0 else SIGNALS.get(number) or REAL_TIME.get(number)
+            name = "EXIT" if number == 0 else SIGNALS.get(number)
         else:
             found = condition_name(operand)
-            short = operand.upper().removeprefix("SIG")
-            real_time = next((str(number) for number, name in REAL_TIME.items() if name == short), None)
-            name = str(SIGNAL_NUMBERS[found]) if found in SIGNAL_NUMBERS else ("0" if found == "EXIT" else real_time)
+            name = str(SIGNAL_NUMBERS[found]) if found in SIGNAL_NUMBERS else ("0" if found == "EXIT" else None)
         if name is None:
             shell.complain(f"kill: {operand}: invalid signal specification")
             status = 1

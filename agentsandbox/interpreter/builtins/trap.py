@@ -13,16 +13,9 @@ if TYPE_CHECKING:
 _CONDITIONS = ("EXIT", "ERR", "DEBUG", "RETURN")
 
 
-REAL_TIME = {
-    number: ("RTMIN" if number == 34 else f"RTMIN+{number - 34}") if number < 50 else "RTMAX" if number == 64 else f"RTMAX-{64 - number}"
-    for number in range(34, 65)
-}
-"""Linux's further signals, which have names here and nothing else."""
-
-
 def signal_table() -> str:
     """What `trap -l` and `kill -l` print."""
-    shown = [f"{number:2}) SIG{name}" for number, name in {**SIGNALS, **REAL_TIME}.items()]
+    shown = [f"{number:2}) SIG{name}" for number, name in SIGNALS.items()]
     return "".join(name + ("\n" if at % 5 == 0 else "\t") for at, name in enumerate(shown, 1)) + "\n"
 
 
