@@ -29,7 +29,7 @@ SPECS = Path(__file__).parent / "specs"
 UNKNOWN = (
     "[[", "((", "$((", "${", "$[", "coproc", "select", "time", "<(", ">(", "<<", "$'", '$"', "`", "function", "|&", "!", "case",
     "\\\n", "=(", "for ((", "declare", ";#", "}>", "}<",
-    "[()",
+    "[()", '"()',
 )  # fmt: skip
 """What bashlex does not know, or reads otherwise than bash: such scripts are not compared.
 
@@ -37,7 +37,7 @@ UNKNOWN = (
 of operands are not separate words; $' $": kept with their quotes; case: only the newest releases; line joins: positions shift; =( and
 declare: arrays are words with parentheses; function: the keyword's form without parentheses is refused
 ;#: a comment behind a semicolon is read as a word; }> }<: {fd}> is read as a word; [(): a name with an open bracket, which
-for bash begins an assignment.
+for bash begins an assignment; "(): the name of a function without its quotes.
 """
 
 
