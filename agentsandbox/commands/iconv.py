@@ -3,51 +3,40 @@
 from __future__ import annotations
 
 import codecs
+import contextlib
+import re
 
 from agentsandbox.command import Arguments, CommandContext, command
+from agentsandbox.commands._iconv_letters import replacements
+from agentsandbox.commands._iconv_names import find_encoding, list_names
+from agentsandbox.commands._lines import read_all
 from agentsandbox.errors import CommandError
-from agentsandbox.streams import InputError, encode
+from agentsandbox.streams import ByteWriter, InputError, encode
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from agentsandbox.streams import ByteWriter
+__all__ = ["iconv"]
 
-__all__ = ["find_encoding", "iconv"]
-
-_NAMES = (
-    "ascii utf-8 utf-16 utf-16le utf-16be utf-32 utf-32le utf-32be utf-7 latin-1 iso8859-2 iso8859-3 iso8859-4 iso8859-5 iso8859-6 "
-    "iso8859-7 iso8859-8 iso8859-9 iso8859-10 iso8859-11 iso8859-13 iso8859-14 iso8859-15 iso8859-16 cp037 cp437 cp500 cp775 cp850 "
-    "cp852 cp855 cp857 cp858 cp860 cp861 cp862 cp863 cp864 cp865 cp866 cp869 cp874 cp932 cp949 cp950 cp1250 cp1251 cp1252 cp1253 "
-    "cp1254 cp1255 cp1256 cp1257 cp1258 koi8-r koi8-u mac-roman mac-cyrillic big5 euc-jp euc-kr gb2312 gbk gb18030 shift_jis "
-    "iso2022-jp tis-620 hz johab"
-)
-_ENCODINGS = frozenset(_NAMES.split())
-_ALIASES = {
-    "ucs-2": "utf-16le", "ucs2": "utf-16le", "ucs-2le": "utf-16le", "ucs-2be": "utf-16be", "ucs-4": "utf-32be", "ucs4": "utf-32be",
-    "ucs-4le": "utf-32le", "ucs-4be": "utf-32be", "latin1": "latin-1",
-    "iso-8859-1": "latin-1", "iso8859-1": "latin-1", "iso_8859-1": "latin-1",
-    "l1": "latin-1", "utf8": "utf-8", "utf16": "utf-16", "utf32": "utf-32", "us-ascii": "ascii", "ansi_x3.4-1968": "ascii", "646": "ascii",
-    "sjis": "shift_jis", "shift-jis": "shift_jis", "eucjp": "euc-jp", "euckr": "euc-kr", "macintosh": "mac-roman", "win-1252": "cp1252",
-}  # fmt: skip
 _MARKS = {"utf-16": codecs.BOM_UTF16_LE, "utf-32": codecs.BOM_UTF32_LE}
-_PLAIN = {
-    "\u00a0": " ", "\u00a9": "(C)", "\u00ab": "<<", "\u00ae": "(R)", "\u00bb": ">>", "\u00d7": "x", "\u00df": "ss", "\u00c6": "AE",
-    "\u00e6": "ae", "\u0152": "OE", "\u0153": "oe", "\u00d8": "O", "\u00f8": "o", "\u0142": "l", "\u0141": "L", "\u2010": "-",
-    "\u2011": "-", "\u2012": "-", "\u2013": "-", "\u2014": "-", "\u2015": "-", "\u2018": "'", "\u2019": "'", "\u201a": ",",
-    "\u201c": '"', "\u201d": '"', "\u201e": ",,", "\u2022": "o", "\u2026": "...", "\u2039": "<", "\u203a": ">", "\u20ac": "EUR",
-    "\u2122": "(TM)", "\u2212": "-",
-}  # fmt: skip
+_NO_TARGET = "utf-7"
+"""Python writes it in another of the forms that are allowed."""
 
 
-def find_encoding(name: str) -> str | None:
-    """Our name of an encoding; only character encodings are known, none of Python's other codecs."""
-    plain = name.lower().replace("_", "-") if name else "utf-8"
-    plain = _ALIASES.get(plain, plain)
-    if plain.startswith(("iso-8859-", "windows-")):
-        plain = plain.replace("iso-8859-", "iso8859-").replace("windows-", "cp")
-    if plain.startswith("ibm"):
-        plain = f"cp{plain[3:]}"
-    return plain if plain in _ENCODINGS else plain.replace("-", "_") if plain.replace("-", "_") in _ENCODINGS else None
+class _Output(ByteWriter):
+    """The file of -o, which is made when something is written."""
+
+    def __init__(self, ctx: CommandContext, name: str) -> None:
+        self._ctx = ctx
+        self._name = name
+        self._file: ByteWriter | None = None
+
+    def write(self, data: bytes) -> None:
+        if not data:
+            return
+        if self._file is None:
+            try:
+                self._file = self._ctx.fs.open(self._ctx.path(self._name), "w", permissions=0o666 & ~self._ctx.umask)
+            except OSError as error:
+                raise CommandError(f"cannot open output file: {error.strerror}") from None
+        self._file.write(data)
 
 
 class _Conversion:
@@ -55,7 +44,7 @@ class _Conversion:
 
     def __init__(self, ctx: CommandContext, source: str, target: str, output: ByteWriter, *, omit: bool, transliterate: bool) -> None:
         self.ctx = ctx
-        self.decoder = codecs.getincrementaldecoder(source)("strict")
+        self.decoder = codecs.getincrementaldecoder(source.replace("ucs-2", "utf-16"))("strict")
         self.unmarked = source if source in _MARKS else None
         """The source, while it is not known in which order its bytes are."""
         self.start = b""
@@ -66,7 +55,14 @@ class _Conversion:
         self.transliterate = transliterate
         self.position = 0
         self.mark = _MARKS.get(target, b"")
-        self.encoding = {"utf-16": "utf-16le", "utf-32": "utf-32le"}.get(target, target)
+        self.narrow = target.startswith("ucs-2")
+        self.encoding = {"utf-16": "utf-16le", "utf-32": "utf-32le"}.get(target, target.replace("ucs-2", "utf-16"))
+
+    def encode(self, text: str) -> bytes:
+        """The text in the target; UnicodeEncodeError if that lacks a character."""
+        if self.narrow and max(text, default="") > "\uffff":
+            raise UnicodeEncodeError("ucs-2", text, 0, len(text), "no pairs")
+        return text.encode(self.encoding, "strict")
 
     def feed(self, data: bytes, *, final: bool = False) -> None:
         """Convert a block; positions in messages count bytes of the input."""
@@ -114,7 +110,7 @@ class _Conversion:
             return
         mark, self.mark = self.mark, b""
         try:
-            self.output.write(mark + text.encode(self.encoding, "strict"))
+            self.output.write(mark + self.encode(text))
             return
         except UnicodeEncodeError:
             pass
@@ -122,7 +118,7 @@ class _Conversion:
         for done, character in enumerate(text):
             self.ctx.budget.step()
             try:
-                parts.append(character.encode(self.encoding, "strict"))
+                parts.append(self.encode(character))
             except UnicodeEncodeError:
                 parts.append(self.instead(character, text, done, parts))
         self.output.write(b"".join(parts))
@@ -130,12 +126,9 @@ class _Conversion:
     def instead(self, character: str, text: str, done: int, parts: list[bytes]) -> bytes:
         """What stands for a character that the target lacks."""
         if self.transliterate:
-            from unicodedata import normalize  # only //TRANSLIT needs it
-
-            plain = _PLAIN.get(character)
-            if plain is None:
-                plain = "".join([piece for piece in normalize("NFKD", character) if piece.isascii()]) or "?"
-            return plain.encode(self.encoding, "replace")
+            for text_instead in (*replacements(character, in_unicode=not self.ctx.is_bytewise()), "?"):
+                with contextlib.suppress(UnicodeEncodeError):
+                    return self.encode(text_instead)
         if self.omit:
             self.omitted = True
             return b""
@@ -170,14 +163,18 @@ def iconv(ctx: CommandContext, args: Arguments) -> int:
         ctx.print(iconv.usage, end="")
         return 0
     if args.flag("list"):
-        ctx.print("".join([f"{name.upper()}//\n" for name in sorted(_ENCODINGS)]), end="")
+        ctx.print("".join([f"{name}//\n" for name in list_names()]), end="")
         return 0
-    target_name, *suffixes = (args.value("to-code", "") or "").split("//")
-    source, target = find_encoding((args.value("from-code", "") or "").split("//")[0]), find_encoding(target_name)
+    own = "ascii" if ctx.is_bytewise() else "utf-8"
+    target_name, *suffixes = re.split("//|,", (args.value("to-code", "") or "").upper())
+    source = find_encoding((args.value("from-code", "") or own).split("//")[0] or own)
+    target = find_encoding(target_name or own)
     if source is None or target is None:
         raise CommandError("failed to start conversion processing: No such file or directory")
+    if target == _NO_TARGET:
+        raise CommandError(f"conversion to {target_name} is not available here")
     name = args.value("output")
-    output: ByteWriter = ctx.stdout if name in (None, "-") else ctx.fs.open(ctx.path(name or ""), "w", permissions=0o666 & ~ctx.umask)
+    output = ctx.stdout if name in (None, "-") else _Output(ctx, name or "")
     omit = args.flag("c") or "IGNORE" in suffixes
     conversion = _Conversion(ctx, source, target, output, omit=omit, transliterate="TRANSLIT" in suffixes)
     for operand in args.operands or ["-"]:
@@ -194,7 +191,7 @@ def iconv(ctx: CommandContext, args: Arguments) -> int:
             ctx.warn(f"cannot open input file `{operand}': {error.strerror}")
             continue
         conversion.position = 0
-        for block in reader.blocks():
+        for block in reader.blocks() if output is ctx.stdout else [read_all(ctx.budget, reader)]:  # -o may name an input
             ctx.budget.step()
             conversion.feed(block)
     conversion.feed(b"", final=True)

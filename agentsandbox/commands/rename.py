@@ -6,10 +6,10 @@ import posixpath
 import re
 
 from agentsandbox.command import Arguments, CommandContext, command
+from agentsandbox.commands._iconv_names import find_encoding
 from agentsandbox.commands._lines import read_all
 from agentsandbox.commands._prompts import ask
 from agentsandbox.commands._rename_expressions import ExpressionError, compile_expression, looks_like_perl
-from agentsandbox.commands.iconv import find_encoding
 from agentsandbox.errors import CommandError, UsageError
 from agentsandbox.releases import release_of
 from agentsandbox.streams import bytewise, decode, encode
