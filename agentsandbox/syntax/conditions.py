@@ -44,11 +44,12 @@ def read_condition(parser: Parser, start: int) -> Command:
     try:
         test = reader.whole()
     except ShellSyntaxError as error:
+        ends_here = parser.text[reader.at : reader.at + 2] in ("", "\n")
         if error.message.startswith(_UNCLOSED):
             error.follow_up = error.follow_up or ShellSyntaxError(reader.wanted, parser.last_line())
-        elif error.source_line is None and reader.at < len(parser.text) and not error.is_quote:
+        elif error.source_line is None and not ends_here and not error.is_quote:
             error.status = None
-        error.at_end = reader.token == ""
+        error.at_end = ends_here
         raise
     return Conditional(test, (), parser.line_at(parser.position - 1))
 

@@ -51,8 +51,8 @@ _FLAGS = {
 _USAGE = "declare [-aAfFgiIlnrtux] [name[=value] ...] or declare -p [-aAfFilnrtux] [name ...]"
 
 
-def parse_argument(shell: Shell, argument: Argument, on: int = 0) -> tuple[str, BoundAssignment | None]:
-    """(name, assignment): an argument that was expanded from a word may be an assignment too.
+def parse_argument(shell: Shell, argument: Argument, on: int = 0, *, local: bool = False) -> tuple[str, BoundAssignment | None]:
+    """(name, assignment): an argument that was expanded from a word may be an assignment too, of a `local` name or another.
 
     Such a text is read again: its subscript is expanded, and for an array (…) is an array literal.
     """
@@ -68,7 +68,12 @@ def parse_argument(shell: Shell, argument: Argument, on: int = 0) -> tuple[str, 
     if subscript is not None:
         subscript = shell.key(name, subscript, associative=on & ASSOCIATIVE != 0)
     if value.startswith("(") and value.endswith(")"):
-        bound = array_from_text(shell, name, value, operator == "+=", on)
+        bound = None
+        fresh = local and name not in shell.variables.scopes[-1]
+        if subscript is None or on & (ARRAY | ASSOCIATIVE):
+            bound = array_from_text(shell, name, value, operator == "+=", on, fresh)
+        elif name not in shell.values and not fresh:
+            shell.complain(f"warning: {argument}: quoted compound array assignment deprecated")
         if bound is not None:
             return name, bound
     return name, BoundAssignment(name, value, subscript, operator == "+=", argument, raw)
@@ -213,7 +218,7 @@ def declare_one(
     """Give one name attributes and, if there is one, a value."""
     if on & NAMEREF and on & (ARRAY | ASSOCIATIVE):
         on &= ~NAMEREF
-    name, assignment = parse_argument(shell, argument, on)
+    name, assignment = parse_argument(shell, argument, on, local=local)
     if assignment is None and "[" in name:
         found = split_reference(name)
         if found is None:
