@@ -220,6 +220,10 @@ class _Reader:
         self.century: int | None = None
         self.yearday: int | None = None
         self.weekday: int | None = None
+        self.weeks: tuple[int, int] | None = None
+        """(the week of the year, the day it begins with: 0 is Sunday)"""
+        self.dated = False
+        """Whether a year was read."""
         self.afternoon: bool | None = None
         self.epoch: int | None = None
 
@@ -274,14 +278,17 @@ class _Reader:
 
     def two_digit_year(self) -> None:
         value = self.digits(0, 99, 2)
+        self.dated = True
         self.year = (1900 if value >= 69 else 2000) + value if self.century is None else self.century * 100 + value
 
     def set_century(self) -> None:
         self.century = self.digits(0, 99, 2)
+        self.dated = True
         self.year = self.century * 100
 
     def four_digit_year(self) -> None:
         self.year = self.digits(0, 9999, 4)
+        self.dated = True
 
     def half(self) -> None:
         which = self.text[self.at : self.at + 2].upper()
@@ -310,23 +317,37 @@ class _Reader:
         self.epoch = int(found[0])
 
     def result(self) -> list[Value]:
-        if self.at < len(self.text):
+        """The parts of the time, and what follows after a blank."""
+        rest = self.text[self.at :]
+        if rest and not rest[0].isspace():
             raise ValueError
-        if self.epoch is not None:
-            return _broken_down(self.epoch)
+        return [*(self._parts() if self.epoch is None else _broken_down(self.epoch)), *([rest] if rest else [])]
+
+    def _parts(self) -> list[Value]:
         if self.afternoon is not None:
             self.hour = self.hour % 12 + 12 * self.afternoon
-        month, day = self.month, self.day
-        if self.yearday is not None and month is None and day is None:
-            whole = _broken_down(_days_from_epoch(self.year, 0, self.yearday + 1) * 86400)
-            month, day = whole[1], whole[2]
-        month, day = month or 0, day or 0
-        days = _days_from_epoch(self.year, month, day)
-        yearday = days - _days_from_epoch(self.year, 0, 1)
-        weekday = (days + 4) % 7
-        if self.month is None and self.day is None and self.yearday is None:
-            weekday, yearday = 8 if self.weekday is None else self.weekday, 367
-        return [self.year, month, day, self.hour, self.minute, self.second, weekday, yearday]
+        january = _days_from_epoch(self.year, 0, 1)
+        yearday, weekday = self.yearday, self.weekday
+        dated = self.dated or self.month is not None or self.day is not None
+        if dated and weekday is None and yearday is not None:
+            self._find_day(yearday)
+        days = _days_from_epoch(self.year, self.month or 0, self.day or 0)
+        if dated:
+            weekday = (days + 4) % 7 if weekday is None else weekday
+            yearday = days - january if yearday is None else yearday
+        if self.weeks is not None and self.weekday is not None:
+            week, begin = self.weeks
+            if self.yearday is None:
+                yearday = (begin - january - 4) % 7 + (week - 1) * 7 + self.weekday - begin
+            self._find_day(yearday or 0)
+        shown = [8 if weekday is None else weekday % 7, 367 if yearday is None else yearday]
+        return [self.year, self.month or 0, self.day or 0, self.hour, self.minute, self.second, *shown]
+
+    def _find_day(self, yearday: int) -> None:
+        """The month and the day that were not read."""
+        whole = _broken_down(_days_from_epoch(self.year, 0, yearday + 1) * 86400)
+        self.month = whole[1] if self.month is None else self.month
+        self.day = whole[2] if self.day is None else self.day
 
 
 def _setter(attribute: str, low: int, high: int, width: int, shift: int = 0) -> Callable[[_Reader], None]:
@@ -339,6 +360,13 @@ def _setter(attribute: str, low: int, high: int, width: int, shift: int = 0) -> 
 def _name_setter(attribute: str, names: tuple[str, ...]) -> Callable[[_Reader], None]:
     def take(reader: _Reader) -> None:
         setattr(reader, attribute, reader.name(names))
+
+    return take
+
+
+def _week_setter(begin: int) -> Callable[[_Reader], None]:
+    def take(reader: _Reader) -> None:
+        reader.weeks = reader.digits(0, 53, 2), begin
 
     return take
 
@@ -374,10 +402,10 @@ _READERS: dict[str, Callable[[_Reader], None]] = {
     "S": _setter("second", 0, 61, 2),
     "s": _Reader.seconds_from_epoch,
     "t": _Reader.blank,
-    "U": _ignoring(0, 53, 2),
+    "U": _week_setter(0),
     "u": _setter("weekday", 1, 7, 1),
     "V": _ignoring(0, 53, 2),
-    "W": _ignoring(0, 53, 2),
+    "W": _week_setter(1),
     "w": _setter("weekday", 0, 6, 1),
     "Y": _Reader.four_digit_year,
     "y": _Reader.two_digit_year,

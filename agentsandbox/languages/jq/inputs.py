@@ -179,13 +179,18 @@ class Inputs:
             yield line
 
     def sequence(self, complain: Callable[[str], None]) -> Iterator[Value]:
-        """The values of a text sequence (RFC 7464): nothing counts before the first record separator."""
+        """The values of a text sequence (RFC 7464): nothing counts before the first record separator, nor a last one that has no end."""
         while not self._ended:
             self._fill(1 << 62)
         start = self._text.find("\x1e", self._position)
         if start >= 0:
             self._position = start + 1
-            yield from self.values()
+            try:
+                yield from self.values()
+            except JsonError as error:
+                if not str(error).startswith("Unfinished"):
+                    raise
+                complain(f"jq: ignoring parse error: {error}\n")
             return
         complain(f"jq: ignoring parse error: Unfinished abandoned text at EOF at {text_place(self._text, len(self._text))}\n")
         self._position = len(self._text)
