@@ -6,7 +6,7 @@ import re
 import sqlite3
 
 from agentsandbox.command import CommandContext
-from agentsandbox.commands._sqlite_files import DatabaseFile, OpenError, parse_attach, parse_detach
+from agentsandbox.commands._sqlite_files import DatabaseFile, OpenError, parse_attach, parse_detach, parse_vacuum
 from agentsandbox.commands._sqlite_output import sql_literal
 from agentsandbox.errors import LimitReached, Unwind
 from agentsandbox.streams import decode, encode
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     Parameter = None | int | float | str | bytes
 
-__all__ = ["Database", "SqlError", "statements"]
+__all__ = ["Database", "SqlError", "is_complete", "statements"]
 
 _STEPS = 1000
 """Virtual machine instructions between two looks at the budget."""
@@ -35,8 +35,22 @@ _NAMED = re.compile("[:@$][A-Za-z_]")
 _WIDTH = re.compile("[0-9]{7,}")
 
 
+_STRAY = re.compile("[\ud800-\udfff]")
 _NO_CODE = re.compile(r"'(?:[^']|'')*'|--[^\n]*|/\*.*?\*/", re.DOTALL)
 """Texts and comments: what an error names does not stand there."""
+
+
+_TEXT = re.compile(r"'(?:[^']|'')*[\udc80-\udcff](?:[^']|'')*'")
+"""A text that is not UTF-8, which Python's SQLite would not take."""
+
+
+def _as_bytes(found: re.Match[str]) -> str:
+    return f"CAST(x'{encode(found[0][1:-1].replace(chr(39) * 2, chr(39))).hex()}' AS TEXT)"
+
+
+def is_complete(text: str) -> bool:
+    """Whether SQLite sees a whole statement."""
+    return sqlite3.complete_statement(text if text.isascii() else _STRAY.sub("?", text))
 
 
 def _without_texts(statement: str) -> str:
@@ -180,20 +194,45 @@ class Database:
 
     def execute(self, statement: str) -> sqlite3.Cursor:
         """Run one statement. Raises `SqlError`."""
+        if not statement.isascii():
+            statement = _TEXT.sub(_as_bytes, statement)
         attached = parse_attach(statement)
         if attached is not None and attached[0] not in (":memory:", ""):
             return self._attach(*attached)
         detached = parse_detach(statement)
         if detached is not None and detached.lower() in self.files and detached.lower() != "main":
             return self._detach(detached, statement)
+        copied = parse_vacuum(statement)
+        if copied is not None and copied[0].lower() in self.files and not self.connection.in_transaction:
+            return self._copy(*copied)
         return self._execute(statement)
+
+    def _open(self, name: str, *, read_only: bool) -> DatabaseFile:
+        try:
+            return DatabaseFile(self.ctx, name, read_only=read_only)
+        except OpenError:
+            raise SqlError(f"unable to open database: {name}", 14, running=True) from None
+
+    def _copy(self, schema: str, name: str) -> sqlite3.Cursor:
+        """`VACUUM schema INTO name`"""
+        file = self._open(name, read_only=False)
+        if file.original:
+            raise SqlError("output file already exists", 1, running=True)
+        copy = sqlite3.connect(":memory:", isolation_level=None)
+        try:
+            copy.set_progress_handler(self._progress, _STEPS)
+            copy.deserialize(self.content(schema))
+            copy.execute("VACUUM")
+            file.store(copy.serialize())
+        except sqlite3.DatabaseError as error:
+            raise self.explain(error, "", running=True) from None
+        finally:
+            copy.close()
+        return self._execute("SELECT 1 WHERE 0")
 
     def _attach(self, name: str, schema: str) -> sqlite3.Cursor:
         """`ATTACH name AS schema`: the content of the file, in memory until it is detached or all is closed."""
-        try:
-            file = DatabaseFile(self.ctx, name, read_only=self.read_only)
-        except OpenError:
-            raise SqlError(f"unable to open database: {name}", 14, running=True) from None
+        file = self._open(name, read_only=self.read_only)
         if file.path and any(file.path == other.path for other in self.files.values()):
             raise SqlError("database is locked", 5, running=True)
         if file.read_only and not self.read_only:
@@ -392,7 +431,7 @@ def statements(text: str, ctx: CommandContext) -> Iterator[tuple[str, int]]:
             break
         at += 1
         ctx.budget.step(1 + (at - start) // 1000)
-        if sqlite3.complete_statement(text[start:at]):
+        if is_complete(text[start:at]):
             yield text[start:at], start
             start = at
     if _code(text[start:]):

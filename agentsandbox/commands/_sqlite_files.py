@@ -10,12 +10,13 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agentsandbox.command import CommandContext
 
-__all__ = ["DatabaseFile", "OpenError", "parse_attach", "parse_detach"]
+__all__ = ["DatabaseFile", "OpenError", "parse_attach", "parse_detach", "parse_vacuum"]
 
 _BLANKS = r"(?>(?:\s|--[^\n]*|/\*.*?\*/)*)"
 _WORD = r"""('(?:[^']|'')*'|"(?:[^"]|"")*"|\[[^\]]*\]|`[^`]*`|\w+)"""
 _ATTACH = re.compile(rf"(?is){_BLANKS}attach\b{_BLANKS}(?:database\b)?{_BLANKS}{_WORD}{_BLANKS}\bas\b{_BLANKS}{_WORD}[\s;]*")
 _DETACH = re.compile(rf"(?is){_BLANKS}detach\b{_BLANKS}(?:database\b)?{_BLANKS}{_WORD}[\s;]*")
+_VACUUM = re.compile(rf"(?is){_BLANKS}vacuum\b{_BLANKS}(?:(?!into\b){_WORD}{_BLANKS})?\binto\b{_BLANKS}{_WORD}[\s;]*")
 _MODES = ("ro", "rw", "rwc", "memory")
 
 
@@ -87,6 +88,14 @@ def parse_attach(statement: str) -> tuple[str, str] | None:
     if found is None or found[1][0] not in "'\"":
         return None
     return _bare(found[1]), _bare(found[2])
+
+
+def parse_vacuum(statement: str) -> tuple[str, str] | None:
+    """(the name, the file) of `VACUUM NAME INTO 'FILE'`; None for anything else."""
+    found = _VACUUM.fullmatch(statement)
+    if found is None or found[2][0] not in "'\"":
+        return None
+    return _bare(found[1] or "main"), _bare(found[2])
 
 
 def parse_detach(statement: str) -> str | None:

@@ -10,7 +10,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agentsandbox.commands._sqlite_shell import Shell
 
-__all__ = ["set_binary", "set_limit", "set_nothing", "show_connection"]
+__all__ = ["set_binary", "set_limit", "set_nothing", "set_off", "show_connection"]
 
 _LIMITS = {
     "length": sqlite3.SQLITE_LIMIT_LENGTH,
@@ -62,6 +62,12 @@ def set_binary(shell: Shell, words: list[str]) -> None:
     if len(words) != 1:
         raise DotError("Usage: .binary on|off")
     shell.is_on(words[0])
+
+
+def set_off(shell: Shell, words: list[str]) -> None:
+    """`.explain`, `.log`, `.stats` and `.trace`: there is nothing that they could tell, so they are off."""
+    if len(words) != 1 or words[0] not in ("off", "0", "no", "auto"):
+        raise DotError("Error: what this tells is not available here: it can be switched off only")
 
 
 def set_nothing(shell: Shell, words: list[str]) -> None:

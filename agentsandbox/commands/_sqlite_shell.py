@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from agentsandbox.command import CommandContext, describe_os_error
-from agentsandbox.commands._sqlite_database import Database, SqlError, statements
+from agentsandbox.commands._sqlite_database import Database, SqlError, is_complete, statements
 from agentsandbox.commands._sqlite_output import COLUMNAR, MODES, Printer, sql_literal
 from agentsandbox.commands._sqlite_schema import (
     clone,
@@ -16,7 +16,7 @@ from agentsandbox.commands._sqlite_schema import (
     print_full_schema,
     print_schema,
 )
-from agentsandbox.commands._sqlite_settings import set_binary, set_limit, set_nothing, show_connection
+from agentsandbox.commands._sqlite_settings import set_binary, set_limit, set_nothing, set_off, show_connection
 from agentsandbox.commands._sqlite_targets import PipeOutput, read_source, set_once, set_output
 from agentsandbox.commands._sqlite_words import DotError, split_words
 from agentsandbox.streams import decode, encode
@@ -187,10 +187,8 @@ class Shell:
         return 0
 
     def run_text(self, text: str) -> None:
-        """Commands of a file or of stdin, line by line; an error does not stop it without .bail."""
-        import sqlite3
-
-        lines = text.split("\n")
+        """Commands of a file or of stdin, line by line, each up to a NUL; an error does not stop it without .bail."""
+        lines = re.sub("\0[^\n]*\n?", "", text).split("\n")
         if not lines[-1]:
             lines.pop()
         pending = ""
@@ -204,7 +202,7 @@ class Shell:
                     raise Quit(1)
                 pending = ""
                 continue
-            if line.strip().lower() in ("/", "go") and (not pending.strip() or sqlite3.complete_statement(pending + ";")):
+            if line.strip().lower() in ("/", "go") and (not pending.strip() or is_complete(pending + ";")):
                 line = ";"  # as other shells have it
             if not pending.strip():
                 first, pending = number, line
@@ -214,7 +212,7 @@ class Shell:
                 pending += "\n" + line
             if ";" in line:
                 self.ctx.budget.step(len(pending) // 1000)
-                if sqlite3.complete_statement(pending):
+                if is_complete(pending):
                     self._run_lines(pending, first)
                     pending = ""
         self._run_lines(pending, first)
@@ -295,7 +293,7 @@ class Shell:
             return True
         name = words[0]
         matches = [command for command in _COMMANDS if command.startswith(name)]
-        command = name if name in _COMMANDS else matches[0] if len(name) > 1 and matches else None
+        command = name if name in _COMMANDS else _LETTERS.get(name) or (matches[0] if len(name) > 1 and matches else None)
         try:
             if command is None:
                 raise DotError(f'Error: unknown command or invalid arguments:  "{name}". Enter ".help" for help')
@@ -540,6 +538,11 @@ def archive(shell: Shell, words: list[str]) -> None:
         raise DotError("")
 
 
+_LETTERS = {
+    "c": "clone", "d": "dump", "e": "echo", "h": "headers", "i": "import", "m": "mode", "n": "nullvalue", "o": "open", "q": "quit",
+    "t": "tables", "w": "width",
+}  # fmt: skip
+"""What one letter stands for."""
 _COMMANDS: dict[str, Callable[[Shell, list[str]], None]] = {
     "archive": archive,
     "backup": Shell.back_up,
@@ -554,6 +557,7 @@ _COMMANDS: dict[str, Callable[[Shell, list[str]], None]] = {
     "echo": Shell.set_echo,
     "eqp": Shell.set_plans,
     "exit": Shell.leave,
+    "explain": set_off,
     "fullschema": print_full_schema,
     "headers": Shell.set_headers,
     "help": Shell.print_help,
@@ -561,6 +565,7 @@ _COMMANDS: dict[str, Callable[[Shell, list[str]], None]] = {
     "indexes": list_indexes,
     "indices": list_indexes,
     "limit": set_limit,
+    "log": set_off,
     "mode": Shell.set_mode,
     "nullvalue": Shell.set_null,
     "once": set_once,
@@ -577,9 +582,11 @@ _COMMANDS: dict[str, Callable[[Shell, list[str]], None]] = {
     "separator": Shell.set_separator,
     "shell": Shell.run_shell,
     "show": Shell.show,
+    "stats": set_off,
     "system": Shell.run_shell,
     "tables": list_tables,
     "timeout": set_nothing,
     "timer": Shell.set_timer,
+    "trace": set_off,
     "width": Shell.set_widths,
 }
