@@ -7,16 +7,16 @@ and strings come in the order of gawk's hash tables, which depends on the key's 
 from __future__ import annotations
 
 from agentsandbox.languages.awk.values import UNSET, AwkFatal, Unset
-from agentsandbox.streams import encode
+from agentsandbox.streams import decode, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
     from typing import Any
 
     from agentsandbox.languages.awk.values import Value
 
-__all__ = ["Array", "walk_order"]
+__all__ = ["Array", "Environment", "walk_order"]
 
 ORDERED_UP_TO = 100_000
 """Elements beyond which the order of insertion is good enough."""
@@ -79,6 +79,29 @@ class Array(dict[str, "Value | Array"]):
         """The same with what is there when the loop comes to it."""
         keys = walk_order(self, step)
         return zip(keys, map(self.__getitem__, keys), strict=True)
+
+
+class Environment(Array):
+    """ENVIRON. What is stored in it is in the environment of commands, too: a text as it is, a number as nothing."""
+
+    __slots__ = ("exported",)
+
+    def __init__(self, variables: Mapping[str, str]) -> None:
+        super().__init__("ENVIRON")
+        self.exported = dict(variables)
+
+    def __setitem__(self, key: str, value: Value | Array) -> None:
+        super().__setitem__(key, value)
+        if key and not ({"=", "\0"} & set(key)) and value is not UNSET and not isinstance(value, Array):
+            self.exported[decode(encode(key))] = decode(encode(value.partition("\0")[0])) if isinstance(value, str) else ""
+
+    def forget(self, key: Any) -> None:
+        super().forget(key)
+        self.exported.pop(key, None)
+
+    def forget_all(self) -> None:
+        super().forget_all()
+        self.exported.clear()
 
 
 def walk_order(array: Array, step: Callable[[int], None]) -> list[str]:

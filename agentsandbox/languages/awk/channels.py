@@ -78,6 +78,8 @@ class Channels:
         self.outputs: dict[str, _Output] = {}
         self.inputs: dict[tuple[str, bool], _Input] = {}
         self.coprocesses: dict[str, _Coprocess] = {}
+        self.environment: dict[str, str] | None = None
+        """That of commands, where the program may change it."""
         self._latest: dict[str, _Input | _Output] = {}
         """What was opened last by each name."""
 
@@ -89,7 +91,7 @@ class Channels:
 
         def run() -> int:
             try:
-                return ctx.run(["sh", "-c", command], stdin=stdin, stdout=stdout)
+                return ctx.run(["sh", "-c", command], stdin=stdin, stdout=stdout, env=self.environment)
             finally:
                 finish()
 
@@ -264,7 +266,7 @@ class Channels:
     def system(self, command: str) -> float:
         """`system`."""
         self.flush_everything()
-        status = self.ctx.run(["sh", "-c", command])
+        status = self.ctx.run(["sh", "-c", command], env=self.environment)
         return float(status if status < 128 else 256 + status - 128)
 
     def close(self, name: str, side: str) -> float:
@@ -294,7 +296,7 @@ class Channels:
 
             data = encode("".join(output.held))
             output.held.clear()
-            return self.ctx.run(["sh", "-c", output.name], stdin=BytesReader(data))
+            return self.ctx.run(["sh", "-c", output.name], stdin=BytesReader(data), env=self.environment)
         if output.held:
             output.size = PIPE_HELD + 1
             self._write_out(output)

@@ -8,6 +8,7 @@ import sys
 from functools import lru_cache
 
 from agentsandbox.errors import CommandError, LimitReached, PipeClosed, Unwind
+from agentsandbox.languages.awk.arrays import Environment
 from agentsandbox.languages.awk.codegen import Compiled, compile_program
 from agentsandbox.languages.awk.lexer import NAMESPACE, AwkSyntaxError, Source, mangled, place_of, unescape
 from agentsandbox.languages.awk.parser import parse
@@ -276,9 +277,10 @@ class _Run:
         rt.ARGC = float(len(operands) + 1)
         source = self.compiled.source
         if "v_ENVIRON" in source:
-            environment = rt.array("ENVIRON")
+            environment = rt.arrays["ENVIRON"] = Environment(ctx.env)
             for name, value in ctx.env.items():
                 environment[name] = from_input(bytewise(value) if rt.bytewise else value)
+            rt.channels.environment = environment.exported
         if "v_PROCINFO" in source:
             information = rt.array("PROCINFO")
             information.update({"version": "5.2.1", "platform": "posix", "FS": "FS", "strftime": "%a %b %e %H:%M:%S %Z %Y"})

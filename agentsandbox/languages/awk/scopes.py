@@ -7,6 +7,7 @@ because an untyped parameter is an array when a function it is passed to takes a
 from __future__ import annotations
 
 from agentsandbox.languages.awk import nodes
+from agentsandbox.languages.awk.lexer import AwkSyntaxError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -91,6 +92,15 @@ class Scopes:
             for statement in function.body:
                 self._walk(statement, function.name, False)
         self._settle()
+        self._refuse()
+
+    def _refuse(self) -> None:
+        """The table of the variables is not there, and those of awk's own that are scalars are no arrays."""
+        if "SYMTAB" in self.names:
+            raise AwkSyntaxError("fatal: SYMTAB is not available here")
+        for name in sorted(self.names & SPECIAL_NAMES):
+            if ("", name) in self.arrays:
+                raise AwkSyntaxError(f"fatal: attempt to use scalar `{name}' as an array")
 
     # what a name means
 
