@@ -176,10 +176,11 @@ class Gzip:
         if not options.stdout and not options.test and not options.list:
             if reads and stripped is None:
                 self.ctx.fs.open(self.ctx.path(name), "r").release()
-                self.caution(f"{name}: unknown suffix -- ignored")
+                if options.verbose or not options.recursive:
+                    self.caution(f"{name}: unknown suffix -- ignored")
                 return
             if not reads and stripped is not None:
-                if options.verbose or not options.quiet:
+                if options.verbose or not (options.quiet or options.recursive):
                     suffix = re.sub(r"^.*(?=[-._])", "", name)
                     self.tell(f"gzip: {name} already has {suffix} suffix -- unchanged\n")
                 return

@@ -46,6 +46,10 @@ def _padded(name: str) -> str:
     return name + " " * max(0, 22 - len(encode(name)))
 
 
+def _files(count: int) -> str:
+    return "1 file" if count == 1 else f"{count} files"
+
+
 def _plain_lines(blocks: Iterator[bytes], entry: Entry) -> Iterator[bytes]:
     """Text with the line ends of Unix; the checksum is that of the text before."""
     crc = 0
@@ -90,7 +94,8 @@ class Unzip:
         self.text = min(2, sum(key == "a" for key, _ in args.given))
         self.lower = sum(key == "L" for key, _ in args.given)
         self.timeless = sum(key == "D" for key, _ in args.given)
-        self.skipped = self.unknown = 0
+        self.unknown = self.skipped = self.unasked = 0
+        """Members that cannot be expanded: by their method, by a wrong password, by none."""
         self.numbers: dict[int, int] = {}
         """Which of the chosen members each one is, by its place in the directory."""
         self.unused: list[str] = []
@@ -160,6 +165,8 @@ class Unzip:
             if not self.is_there(entry):
                 failed = True
                 continue
+            if self.is_locked(entry):
+                continue
             result = self.check(entry)
             if result != "OK":
                 failed = True
@@ -169,22 +176,28 @@ class Unzip:
             self.out(f"    testing: {_padded(visible(entry.name))}  {' OK' if result == 'OK' else ' ' + result}\n")
         for name in missing:
             self.out(f"caution: filename not matched:  {name}\n", 3)
-        if failed:
+        tested = len(entries) - self.skipped
+        if failed or self.unasked:
             self.out(f"At least one error was detected in {self.name}.\n", 2)
-        elif self.unknown and not entries:
-            self.out(f"Caution:  zero files tested in {self.name}.\n", 2)
-        elif self.unknown:
-            self.out(f"No errors detected in {self.name} for the {len(entries)} file{'s' if len(entries) > 1 else ''} tested.\n", 2)
-        else:
+        elif not (self.unknown or self.skipped):
             self.out(f"No errors detected in compressed data of {self.name}.\n", 2)
+        elif tested:
+            self.out(f"No errors detected in {self.name} for the {_files(tested)} tested.\n", 2)
+        else:
+            self.out(f"Caution:  zero files tested in {self.name}.\n", 2)
         if self.unknown:
-            files = "1 file" if self.unknown == 1 else f"{self.unknown} files"
-            self.out(f"{files} skipped because of unsupported compression or encoding.\n", 2)
+            self.out(f"{_files(self.unknown)} skipped because of unsupported compression or encoding.\n", 2)
+        if self.skipped:
+            self.out(f"{_files(self.skipped)} skipped because of incorrect password.\n", 2)
 
     def print_content(self, entry: Entry) -> None:
         """`-p` and `-c`."""
         crc = 0
         try:
+            if self.is_converted(entry):
+                for block in _plain_lines(self.expand(entry), entry):
+                    self.ctx.stdout.write(block)
+                return
             for block in self.expand(entry):
                 crc = zlib.crc32(block, crc)
                 self.ctx.stdout.write(block)
@@ -193,6 +206,14 @@ class Unzip:
             return
         if crc != entry.crc:
             self.warn(f"{entry.name:<22}  bad CRC {crc:08x}  (should be {entry.crc:08x})\n", 2)
+
+    def is_converted(self, entry: Entry) -> bool:
+        """Whether its lines are to end as those of Unix."""
+        return self.text > 1 or (self.text == 1 and entry.text)
+
+    def kind(self, entry: Entry) -> str:
+        """What -a tells of a member."""
+        return ("[text]  " if entry.text else "[binary]") if self.text == 1 else ""
 
     # extracting
 
@@ -227,6 +248,8 @@ class Unzip:
             if entry.is_dir:
                 if not self.args.flag("j"):
                     self.make_directory(entry, shown, path)
+                return
+            if self.is_locked(entry):
                 return
             existing = self.existing(path)
             if existing is not None:
@@ -293,10 +316,7 @@ class Unzip:
         if entry.is_link:
             self.defer_link(entry, shown, path)
             return
-        if entry.flags & 1 and not self.may_decrypt(entry):
-            return
-        kind = ("[text]  " if entry.text else "[binary]") if self.text == 1 else ""
-        self.out(f"{_VERBS.get(entry.method, '  inflating')}: {_padded(shown)}  {kind}")
+        self.out(f"{_VERBS.get(entry.method, '  inflating')}: {_padded(shown)}  {self.kind(entry)}")
         info = self.existing(path)
         if info is not None and not info.is_dir:
             if self.args.flag("B"):
@@ -306,7 +326,7 @@ class Unzip:
         file = fs.open(path, "x", permissions=0o644)
         crc = 0
         try:
-            convert = (self.text == 1 and entry.text) or self.text > 1
+            convert = self.is_converted(entry)
             for block in _plain_lines(self.expand(entry), entry) if convert else self.expand(entry):
                 crc = entry.crc if convert else zlib.crc32(block, crc)
                 file.write(block)
@@ -325,19 +345,24 @@ class Unzip:
         if self.timeless < _ALL:
             fs.utime(path, Timestamp.from_ns(entry.mtime * 1_000_000_000))
 
-    def may_decrypt(self, entry: Entry) -> bool:
-        """Whether the password is there and right; if not, the member is skipped."""
+    def is_locked(self, entry: Entry) -> bool:
+        """Whether its password is missing or wrong: it is skipped then, which is told."""
         problem = ""
         try:
-            for _ in self.expand(entry):
+            for _ in self.expand(entry) if entry.flags & 1 else ():
                 break
         except ZipFormatError as error:
             problem = error.problem
         if problem not in ("password", "encrypted"):
-            return True
-        self.warn(f"   skipping: {_padded(entry.name)}  {_PROBLEMS[problem]}\n", 0)
-        self.skipped += 1
-        return False
+            return False
+        if problem == "password":
+            self.unasked += 1
+        else:
+            self.skipped += 1
+        if problem == "password" or not (self.quiet or self.args.flag("p")):
+            out = self.ctx.stdout if self.args.flag("t") else self.ctx.stderr
+            out.write(encode(f"   skipping: {_padded(visible(entry.name))}  {_PROBLEMS[problem]}\n"))
+        return True
 
     def defer_link(self, entry: Entry, shown: str, path: str) -> None:
         """Links are made when all files are there, so that no member is written through one."""
@@ -409,8 +434,11 @@ class Unzip:
                 return self.tell_broken(len(entries) + 1, out)
         if self.unknown and self.ctx.status <= 1:
             self.ctx.status = 81
-        if self.skipped and self.skipped == len([entry for entry in chosen if not entry.is_dir]):
-            return 82 if self.password is not None else 5
+        if self.unasked:
+            self.ctx.status = max(self.ctx.status, 5)
+        elif self.skipped:
+            every = self.skipped == len([entry for entry in chosen if not entry.is_dir])
+            self.ctx.status = max(self.ctx.status, 82 if every else 1)
         if args.flag("l") or args.flag("v"):
             self.ctx.status = max(self.ctx.status, 11 if missing and not chosen else 0)
         elif missing and not args.flag("t"):
@@ -458,10 +486,10 @@ class Unzip:
             self.test(chosen, missing, failed=bool(missing) or not whole)
         elif args.flag("p") or args.flag("c"):
             for entry in chosen:
-                if not self.is_there(entry):
+                if not self.is_there(entry) or self.is_locked(entry):
                     continue
                 if args.flag("c"):
-                    self.out(f"{_VERBS.get(entry.method, '  inflating')}: {_padded(visible(entry.name))}  \n")
+                    self.out(f"{_VERBS.get(entry.method, '  inflating')}: {_padded(visible(entry.name))}  {self.kind(entry)}\n")
                 self.print_content(entry)
                 if args.flag("c"):
                     self.out("\n", 1)

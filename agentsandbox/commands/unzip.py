@@ -202,9 +202,12 @@ def unzip(ctx: CommandContext, args: Arguments) -> int:
     if words == ["-v"]:
         ctx.print("UnZip 6.00 of 20 April 2009: a command of agentsandbox, written to behave like this release.")
         return 0
-    if options.flag("h") or not options.operands:
+    if options.flag("h") or not words:
         ctx.print(unzip.usage, end="")
         return 0
+    if not options.operands:
+        ctx.stderr.write(encode(unzip.usage))
+        return 10
     name = options.operands[0]
     opened = _open(ctx, name)
     if opened is not None:

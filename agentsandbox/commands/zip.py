@@ -14,22 +14,48 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
+_MEANINGS = {
+    "i": "include only files matching patterns",
+    "x": "exclude files matching patterns",
+    "n": "suffixes to not compress: .gz:.zip",
+    "t": "exclude before date",
+    "tt": "include before date",
+    "b": "dir to use for temp archive",
+    "O": "set out zipfile different than in zipfile",
+    "P": "encrypt entries, option value is password",
+    "Z": "compression method",
+}
+
+
+def _value_missing(name: str, letters: str) -> FailureError:
+    """The option needs a value, be it spelled as it is."""
+    return FailureError(f"Invalid command arguments (option '{name}' ({_MEANINGS[letters]}) requires a value)", 16)
+
+
 def _cut_lists(words: Sequence[str]) -> tuple[list[str], list[str], list[str]]:
     """The words without the lists of -x and -i (up to the next option or "@"), and those lists."""
     kept: list[str] = []
     lists: dict[str, list[str]] = {"-x": [], "-i": []}
     current = kept
-    for word in words:
+    for at, word in enumerate(words):
+        if word == "--":
+            return kept + list(words[at:]), lists["-i"], lists["-x"]
         long = {"--exclude": "-x", "--include": "-i"}.get(word, word)
         if long in lists:
             current = lists[long]
+            if at + 1 == len(words):
+                raise _value_missing(word.lstrip("-"), long[1])
+        elif word.startswith(("--exclude=", "--include=")):
+            name, _, pattern = word.partition("=")
+            lists[f"-{'x' if name == '--exclude' else 'i'}"].append(pattern)
+            current = kept
         elif current is not kept and word == "@":
             current = kept
         elif current is not kept and word.startswith("-") and len(word) > 1:
             current = kept
             kept.append(word)
         elif word[:2] in lists and len(word) > 2:
-            lists[word[:2]].append(word[2:])
+            lists[word[:2]].append(word[2:].removeprefix("="))
         else:
             current.append(word)
     return kept, lists["-i"], lists["-x"]
@@ -67,7 +93,10 @@ def _spell_out(words: Sequence[str]) -> list[str]:
             letters = word[at : at + size]
             at += size
             if letters in _VALUES:
-                value = word[at:].removeprefix("=") or (rest.pop() if rest else "")
+                value = word[at:].removeprefix("=")
+                if not value and not rest:
+                    raise _value_missing(letters, letters)
+                value = value or rest.pop()
                 found.append(f"--{_VALUES[letters]}={value}")
                 break
             if letters not in _FLAGS and not letters.isdigit():
@@ -133,8 +162,8 @@ def _spell_out(words: Sequence[str]) -> list[str]:
     raw=True,
 )
 def zip(ctx: CommandContext, args: Arguments) -> int:
-    words, include, exclude = _cut_lists(args.operands)
     try:
+        words, include, exclude = _cut_lists(args.operands)
         options = zip.parser().parse(_spell_out(words))
     except UsageError as error:
         long = error.message.partition("'--")[2].rstrip("'")
@@ -142,6 +171,9 @@ def zip(ctx: CommandContext, args: Arguments) -> int:
         what = f"long option '{long}' not supported" if long else f"short option '{short}' not supported"
         ctx.stdout.write(encode(f"\nzip error: Invalid command arguments ({what})\n"))
         return 16
+    except FailureError as failure:
+        ctx.stdout.write(encode(f"\nzip error: {failure.message}\n"))
+        return failure.status
     if words in (["-v"], ["--version"]):
         ctx.print(_RELEASE)
         return 0
@@ -151,6 +183,9 @@ def zip(ctx: CommandContext, args: Arguments) -> int:
     if options.flag("help"):
         ctx.print(zip.usage, end="")
         return 0
+    if not options.operands and (include or exclude):
+        ctx.stdout.write(b"\nzip error: Invalid command arguments (nothing to select from)\n")
+        return 16
     names = options.operands[1:] if words else ["-"]
     archive = options.operands[0] if options.operands else "-"
     if options.flag("names-stdin"):
