@@ -81,9 +81,12 @@ def choose_name(ctx: CommandContext, patch: FilePatch, strip: int, *, reverse: b
         return min(there, key=_rank)
     creates = is_nothing(patch.new_header if reverse else patch.old_header) or b"new file mode" in patch.git
     hunks = [hunk.reversed() if reverse else hunk for hunk in patch.hunks[:1]]
-    if names and (creates or any(not hunk.old_lines() or hunk.leaves_nothing() for hunk in hunks)):
+    if not names or not (creates or any(not hunk.old_lines() or hunk.leaves_nothing() for hunk in hunks)):
+        return None
+    if creates or not hunks[0].old_lines():
         return min(names, key=_rank)
-    return None
+    new = header_name(patch.new_header, strip) if patch.new_header else None
+    return new if new in names else names[0]
 
 
 def _rank(name: str) -> tuple[int, int, int]:
