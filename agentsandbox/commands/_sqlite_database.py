@@ -7,8 +7,10 @@ import sqlite3
 
 from agentsandbox.command import CommandContext
 from agentsandbox.commands._sqlite_files import DatabaseFile, OpenError, parse_attach, parse_detach, parse_vacuum
+from agentsandbox.commands._sqlite_memory import MemoryWatch
 from agentsandbox.commands._sqlite_output import sql_literal
 from agentsandbox.errors import LimitReached, Unwind
+from agentsandbox.limits import VALUES
 from agentsandbox.streams import decode, encode
 
 TYPE_CHECKING = False
@@ -19,8 +21,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Database", "SqlError", "is_complete", "statements"]
 
-_STEPS = 1000
-"""Virtual machine instructions between two looks at the budget."""
+_STEPS = 100
+"""Virtual machine instructions between two looks at the budget: a few rows, each of which may be as large as a value."""
 _FORBIDDEN_PRAGMAS = frozenset(
     (
         "temp_store", "temp_store_directory", "data_store_directory", "max_page_count", "hard_heap_limit", "soft_heap_limit",
@@ -93,6 +95,8 @@ class Database:
         self.parameters: dict[str, Parameter] = {}
         self.complaint = ""
         """Why a function of ours failed: SQLite's message does not tell."""
+        limits = ctx.budget.limits
+        self.memory = MemoryWatch(VALUES * limits.value_bytes + 2 * limits.file_bytes)
         self.connection = sqlite3.connect(":memory:", isolation_level=None, cached_statements=0)
         self._fence()
         if main.original:
@@ -177,6 +181,7 @@ class Database:
     def _progress(self) -> int:
         try:
             self.ctx.budget.step(_STEPS // 2)
+            self.memory.look()
         except Unwind as unwind:
             self.pending = unwind
             return 1

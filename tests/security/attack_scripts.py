@@ -1703,6 +1703,16 @@ attack(
     'sqlite3 f.db "create table t(a); insert into t values(zeroblob(100000000)); insert into t values(randomblob(100000000)); insert into t select * from t"',
     'sqlite3 :memory: "select hex(zeroblob(100000000))" | wc -c',
     "sqlite3 :memory: \"select length(replace(hex(zeroblob(10000000)),'0','aaaaaaaaaaaaaaaa'))\"",
+    *(
+        f'sqlite3 :memory: "{before}with recursive r(x) as (select 1 union all select x+1 from r limit 100000) {after}"'
+        for before, after in (
+            ("attach ':memory:' as y; create table y.t as ", "select zeroblob(1000000) from r"),
+            ("attach '' as y; create table y.t as ", "select zeroblob(1000000) from r"),
+            ("create temp table t as ", "select zeroblob(1000000) from r"),
+            ("", "select count(*) from (select distinct randomblob(1000000) from r)"),
+            ("", "select max(b) from (select zeroblob(1000000) b from r order by b, x limit 99999)"),
+        )
+    ),
     "sqlite3 :memory: \"select printf('%1000000000d',1)\" | wc -c",
     "sqlite3 :memory: \"select length(printf('%.*c',1000000000,'x'))\"",
     'sqlite3 :memory: "select group_concat(hex(zeroblob(1000000))) from (with recursive r(x) as (select 1 union all select x+1 from r limit 1000) select x from r)" | wc -c',
