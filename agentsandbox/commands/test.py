@@ -245,6 +245,9 @@ def test(ctx: CommandContext, args: Arguments) -> int:
 )
 def bracket(ctx: CommandContext, args: Arguments) -> int:
     words = args.operands
+    if words == ["--help"]:
+        ctx.print(bracket.usage, end="")
+        return 0
     if not words or words[-1] != "]":
         raise CommandError(f"missing {quote(']')}", 2)
     return _evaluate(ctx, words[:-1])
