@@ -169,13 +169,14 @@ def _write_dump(ctx: CommandContext, source: Iterator[bytes], out: ByteWriter, o
     position = start + options.number("offset", 0)
     autoskip = "autoskip" in options
     zeros = 0  # lines of NULs that were held back
+    held = before = (0, b"")
     texts: list[str] = []
     for data in _dump_lines(ctx, source, dump.columns):
         if autoskip and not data.strip(b"\0"):
             zeros += 1
             if zeros == 1:
                 texts.append(dump.line(position, data))
-            held = (position, data)
+            before, held = held, (position, data)
         else:
             if zeros == 2:
                 texts.append(dump.line(*held))
@@ -188,7 +189,8 @@ def _write_dump(ctx: CommandContext, source: Iterator[bytes], out: ByteWriter, o
             out.write(encode("".join(texts)))
             texts = []
     if zeros > 1:
-        texts.append(("*\n" if zeros > 2 else "") + dump.line(*held))
+        skipped = "*\n" if zeros > 3 else dump.line(*before) if zeros == 3 else ""
+        texts.append(skipped + dump.line(*held))
     out.write(encode("".join(texts)))
 
 
