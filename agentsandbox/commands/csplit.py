@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from agentsandbox.streams import ByteReader
 
 _FOREVER = -1
+_PIECE = 1 << 16
+"""Lines that are joined together: Python takes 80 bytes more for each meanwhile."""
 _CONVERSION = re.compile(r"%([-#0']*)([0-9]*)(?:\.([0-9]*))?([diuoxXc%]?)", re.DOTALL)
 
 
@@ -135,7 +137,8 @@ class _Splitter:
 
     def write(self, end: int) -> None:
         """Write the lines up to `end` to the next file."""
-        data = b"".join(self.lines[self.at : end])
+        parts = range(self.at, min(end, len(self.lines)), _PIECE)
+        data = b"".join([b"".join(self.lines[at : min(at + _PIECE, end)]) for at in parts])
         self.at = max(self.at, end)
         if not data and self.elide:
             return

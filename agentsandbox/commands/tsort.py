@@ -24,7 +24,9 @@ class _Item:
 
 
 def _read_items(ctx: CommandContext, data: bytes, shown: str) -> dict[bytes, _Item]:
-    words = data.translate(bytes.maketrans(b"\t\n", b"  ")).split(b" ")
+    plain = data.translate(bytes.maketrans(b"\t\n", b"  "))
+    ctx.budget.charge(16 * plain.count(b" "))
+    words = plain.split(b" ")
     items: dict[bytes, _Item] = {}
     first: _Item | None = None
     for word in words:

@@ -37,6 +37,8 @@ _ELSEWHERE = frozenset((
 ))  # fmt: skip
 """Options of the real one."""
 _COMMANDS = ("e", "eval", "ea", "eval-all")
+_NODE = 32
+"""What a node counts for; it takes some 400 bytes."""
 
 
 class _Run:
@@ -132,6 +134,8 @@ class _Run:
             except OSError as error:
                 raise _file_error(error, "read" if self.ctx.fs.is_dir(self.ctx.path(name)) else "open", name) from None
         self.ctx.budget.charge(len(data))
+        nodes = max(data.count(b","), data.count(b"\n")) + data.count(b":")  # about as many, in every format
+        self.ctx.budget.charge(_NODE * nodes)
         return decode(data)
 
     def _text_of(self, name: str) -> str:

@@ -246,6 +246,8 @@ def bind_assignment(node: Assignment, *, argument: bool = False) -> Binder:
         written = () if argument else [element.written for element in node.value.elements]
 
         def bind_list(shell: Shell, associative: bool = False) -> BoundAssignment:
+            if not argument and isinstance(shell.values.get(name), (str, int)):
+                shell.variables.array_for_writing(name)  # which it already is for the words of the list
             associative = associative or shell.variables.is_associative(name)
             bound = BoundAssignment(name, elements(shell, associative), None, append, source)
             if associative:

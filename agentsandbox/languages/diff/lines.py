@@ -22,7 +22,7 @@ _LOWER = bytes.maketrans(b"ABCDEFGHIJKLMNOPQRSTUVWXYZ", b"abcdefghijklmnopqrstuv
 
 def split_lines(data: bytes, budget: Budget) -> list[bytes]:
     """The lines with their newlines; the last may lack it."""
-    budget.charge(8 * data.count(b"\n"))
+    budget.charge(16 * data.count(b"\n"))
     made: list[bytes] = []
     start = 0
     while start < len(data):
