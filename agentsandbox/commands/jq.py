@@ -174,7 +174,9 @@ class _Run:
     def run(self) -> int:
         """The exit status."""
         try:
-            code = compile_code(self._source(), self.machine, origin=self.ctx.cwd, read=lambda path: _read_text(self.ctx, path))
+            home = self.ctx.env.get("HOME")
+            own = f"{home}/.jq" if home else ""
+            code = compile_code(self._source(), self.machine, origin=self.ctx.cwd, read=lambda path: _read_text(self.ctx, path), own=own)
         except CompileError as error:
             self.complain(str(error))
             return _COMPILE

@@ -75,7 +75,6 @@ def _fromstream(events):
       if .e then .x else empty end);
 def pick(pathexps): . as $top | reduce path(pathexps) as $p (null; setpath($p; $top | getpath($p)));
 def debug(msgs): (msgs | debug | empty), .;
-def GROUP_BY(f): group_by(f);
 def IN(s): any(s == .; .);
 def IN(src; s): any(src == s; .);
 def JOIN($idx; idx_expr): [.[] | [., $idx[idx_expr]]];

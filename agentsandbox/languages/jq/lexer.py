@@ -43,6 +43,7 @@ class JqSyntaxError(Exception):
     def __init__(self, message: str, position: int, length: int, *, source: str | None = None) -> None:
         self.reports = [(message, position, length)]
         self.source = source
+        self.file = "<top-level>"
         super().__init__(message)
 
 

@@ -5,18 +5,18 @@ from __future__ import annotations
 import posixpath
 from itertools import pairwise
 
+from agentsandbox.languages.jq import nodes
 from agentsandbox.languages.jq.expressions.functions import define
 from agentsandbox.languages.jq.json_text import JsonError, is_plain, next_value, parse_slowly, skip_blanks
 from agentsandbox.languages.jq.lexer import JqSyntaxError
 from agentsandbox.languages.jq.parser import parse
 from agentsandbox.languages.jq.scopes import Constant, Scope
-from agentsandbox.languages.jq.values import ARRAYS
+from agentsandbox.languages.jq.values import ARRAYS, JqError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from agentsandbox.languages.jq import nodes
     from agentsandbox.languages.jq.compiler import Compiler
     from agentsandbox.languages.jq.values import Value
 
@@ -54,6 +54,30 @@ class Library:
             scope = define(self.compiler, definition, scope)
         return scope
 
+    def with_own(self, scope: Scope, path: str) -> Scope:
+        """The scope with what the user's own file defines, if there is one."""
+        try:
+            text = self.read(path)
+        except OSError:
+            return scope
+        for name, entry in self._exports(path, text):
+            scope = scope.define(name, entry)
+        return scope
+
+    def describe(self, name: str) -> dict[str, Value]:
+        """What a module tells of itself, what it imports and defines (`modulemeta`). Raises `JqError`."""
+        try:
+            program = parse(self._find(nodes.Import(name, None, False, None, 0), self.directory)[1])
+        except JqSyntaxError as error:
+            raise JqError(error.reports[0][0].rstrip()) from None
+        imports: list[Value] = []
+        for item in program.imports:
+            given = dict(item.metadata) if isinstance(item.metadata, dict) else {}
+            alias: dict[str, Value] = {"as": item.name} if item.name else {}
+            imports.append({**given, **alias, "is_data": item.is_data, "relpath": item.path})
+        defined = dict.fromkeys(f"{each.name}/{len(each.parameters)}" for each in program.definitions)
+        return {**(program.metadata if isinstance(program.metadata, dict) else {}), "deps": imports, "defs": list(defined)}
+
     def _bind(self, item: nodes.Import, scope: Scope, origin: str) -> Scope:
         path, text = self._find(item, origin)
         if item.is_data:
@@ -77,10 +101,10 @@ class Library:
         try:
             program = parse(text)
         except JqSyntaxError as error:
-            error.source = text
+            error.source, error.file = text, path
             raise
-        if program.main is not None and text.strip() and program.definitions != [] and not _is_identity(program.main):
-            raise JqSyntaxError(f"library should only have function definitions, not a main expression: {path}", -1, 0)
+        if program.main is not None and not _is_identity(program.main):
+            raise JqSyntaxError("jq: error: library should only have function definitions, not a main expression", -1, 0)
         was_inside, self.compiler.in_module = self.compiler.in_module, True
         scope = self.scope_of(program, Scope(), posixpath.dirname(path))
         self.compiler.in_module = was_inside

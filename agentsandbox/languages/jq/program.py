@@ -30,8 +30,11 @@ def compile_program(source: str, machine: Machine) -> Callable[[Value], Iterable
     return lambda value: code.many(value, ())
 
 
-def compile_code(source: str, machine: Machine, *, origin: str = "", read: Callable[[str], str] | None = None) -> Code:
-    """The code of a program, for an empty environment. Raises `CompileError`; running raises `JqError`."""
+def compile_code(source: str, machine: Machine, *, origin: str = "", read: Callable[[str], str] | None = None, own: str = "") -> Code:
+    """The code of a program, for an empty environment; `own` names a file whose definitions come first.
+
+    Raises `CompileError`; running raises `JqError`.
+    """
 
     def refuse(path: str) -> str:
         raise FileNotFoundError(path)
@@ -42,7 +45,9 @@ def compile_code(source: str, machine: Machine, *, origin: str = "", read: Calla
         scope = Scope()
         for name, value in machine.named.items():
             scope = scope.define(f"${name}", Constant(value))
-        scope = Library(compiler, machine.search_list, read or refuse, origin).scope_of(program, scope, origin)
+        library = Library(compiler, machine.search_list, read or refuse, origin)
+        machine.describe_module = library.describe
+        scope = library.scope_of(program, library.with_own(scope, own) if own else scope, origin)
         if program.main is None:
             raise JqSyntaxError('Top-level program not given (try ".")', -1, 0)
         code = compiler.compile(program.main, scope)
@@ -66,7 +71,7 @@ def _explain(error: JqSyntaxError, source: str) -> str:
         text = source[start : end if end >= 0 else len(source)]
         column = position - start
         marks = "^" * max(1, min(length, len(text) - column))
-        lines.append(f"jq: error: {message} at <top-level>, line {line}, column {column + 1}:\n    {text}\n    {' ' * column}{marks}\n")
+        lines.append(f"jq: error: {message} at {error.file}, line {line}, column {column + 1}:\n    {text}\n    {' ' * column}{marks}\n")
     count = len(error.reports)
     lines.append(f"jq: {count} compile error{'s' if count > 1 else ''}\n")
     return "".join(lines)
