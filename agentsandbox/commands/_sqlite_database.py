@@ -226,7 +226,8 @@ class Database:
         copy = sqlite3.connect(":memory:", isolation_level=None)
         try:
             copy.set_progress_handler(self._progress, _STEPS)
-            copy.deserialize(self.content(schema))
+            if data := self.content(schema):
+                copy.deserialize(data)
             copy.execute("VACUUM")
             file.store(copy.serialize())
         except sqlite3.DatabaseError as error:
