@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import re
 
+from agentsandbox.fs.base import Timestamp
 from agentsandbox.languages.date_observer import DateObserver, DateParts, clock_of
 from agentsandbox.languages.date_words import (
     AGO,
@@ -510,8 +511,8 @@ def _local_names(now: Moment, zone_name: str) -> dict[str, bool | None]:
 def parse_date(text: str, now: float, zone: str, observer: DateObserver | None = None) -> int:
     """The moment that a date string means, in nanoseconds since the epoch; `DateError` if it means none.
 
-    `now` is the clock, in seconds; `zone` is the value of $TZ ("" for UTC), overridden by a leading TZ="…". The observer is
-    told of each step.
+    `now` is the clock or the time of a file, in seconds; `zone` is the value of $TZ ("" for UTC), overridden by a leading
+    TZ="…". The observer is told of each step.
     """
     observer = observer or _SILENT
     if len(text) > 4096:
@@ -525,7 +526,7 @@ def parse_date(text: str, now: float, zone: str, observer: DateObserver | None =
         text = "0"
     if not text.isascii():
         text = "".join(map(chr, encode(text)))
-    moment = Moment(round(now * 1_000_000) * 1000, zone)
+    moment = Moment(now.ns if isinstance(now, Timestamp) else round(now * 1_000_000) * 1000, zone)
     lexer = Lexer(text, functools.partial(_local_names, moment, zone), observer)
     parser = _Parser(lexer, moment, observer)
     try:
