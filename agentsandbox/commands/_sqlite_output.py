@@ -37,11 +37,11 @@ def sql_literal(value: Value, *, escape_newlines: bool = False) -> str:
     return text
 
 
-def insert_literal(value: Value) -> str:
-    """A value as it stands in an INSERT statement: newlines escaped, whole numbers in full."""
+def insert_literal(value: Value, *, escape_newlines: bool = True) -> str:
+    """A value as it stands in an INSERT statement: whole numbers in full."""
     if isinstance(value, float) and math.isfinite(value) and abs(value) < 2**63 and value == int(value):
         return f"{int(value)}.0"
-    return sql_literal(value, escape_newlines=True)
+    return sql_literal(value, escape_newlines=escape_newlines)
 
 
 def _replace_newlines(text: str) -> str:

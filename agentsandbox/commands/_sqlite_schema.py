@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from agentsandbox.commands._sqlite_output import insert_literal, quote_name, sql_literal
+from agentsandbox.commands._sqlite_dump import dump_statistics, spelled
+from agentsandbox.commands._sqlite_output import quote_name, sql_literal
 from agentsandbox.commands._sqlite_words import DotError
 from agentsandbox.streams import encode
 
@@ -12,19 +13,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agentsandbox.commands._sqlite_shell import Shell
 
-__all__ = ["clone", "dump", "list_databases", "list_indexes", "list_tables", "print_full_schema", "print_schema"]
+__all__ = ["clone", "list_databases", "list_indexes", "list_tables", "print_full_schema", "print_schema"]
 
 _OWN = "name NOT LIKE 'sqlite__%' ESCAPE '_'"
 """What leaves out SQLite's own tables."""
 _CREATED = re.compile("CREATE (?:TABLE|INDEX|UNIQUE INDEX|VIEW|TRIGGER|VIRTUAL TABLE) ")
-
-
-def _create(sql: str) -> str:
-    """A CREATE TABLE statement as it is shown when the name is quoted."""
-    for quote in ('"', "'"):
-        if sql.startswith(f"CREATE TABLE {quote}"):
-            return "CREATE TABLE IF NOT EXISTS " + sql[len("CREATE TABLE ") :]
-    return sql
 
 
 def clone(shell: Shell, words: list[str]) -> None:
@@ -85,6 +78,9 @@ def list_indexes(shell: Shell, words: list[str]) -> None:
 
 
 def print_schema(shell: Shell, words: list[str]) -> None:
+    if any(word.startswith(("--i", "-i")) for word in words):
+        raise DotError("Error: --indent is not available here")
+    own = f" AND {_OWN}" if any(word.startswith(("--n", "-n")) for word in words) else ""
     words = [word for word in words if not word.startswith("-")]
     for schema, before in _schemas(shell):
         condition = ""
@@ -92,11 +88,11 @@ def print_schema(shell: Shell, words: list[str]) -> None:
             subject = f"lower({sql_literal(schema)} || '.' || tbl_name)" if "." in words[0] else "lower(tbl_name)"
             matches = "GLOB" if re.search(r"[*?\[]", words[0]) else "LIKE"
             condition = f" AND {subject} {matches} {sql_literal(words[0].lower())}"
-        sql = f"SELECT sql, type, name FROM {quote_name(schema)}.sqlite_schema WHERE sql IS NOT NULL AND {_OWN}{condition} ORDER BY rowid"
+        sql = f"SELECT sql, type, name FROM {quote_name(schema)}.sqlite_schema WHERE sql IS NOT NULL{own}{condition} ORDER BY rowid"
         for text, kind, name in shell.query(sql):
             found = _CREATED.match(str(text))
             created = f"{found[0]}{before}{str(text)[found.end() :]}" if found else str(text)
-            shell.write(_create(created))
+            shell.write(spelled(created))
             if kind == "view" or created.startswith("CREATE VIRTUAL"):
                 columns = shell.query(f"PRAGMA {quote_name(schema)}.table_info({sql_literal(str(name))})")
                 shell.write(f"\n/* {before}{quote_name(str(name))}({','.join(quote_name(str(column[1])) for column in columns)}) */")
@@ -104,37 +100,9 @@ def print_schema(shell: Shell, words: list[str]) -> None:
 
 
 def print_full_schema(shell: Shell, words: list[str]) -> None:
+    if words:
+        raise DotError("Usage: .fullschema ?--indent?" if words != ["--indent"] else "Error: --indent is not available here")
     for (text,) in shell.query(f"SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND {_OWN} ORDER BY rowid"):
-        shell.write(_create(str(text)) + ";\n")
-    shell.write("/* No STAT tables available */\n")
-
-
-def dump(shell: Shell, words: list[str]) -> None:
-    words = [word for word in words if not word.startswith("-")]
-    condition = " AND (" + " OR ".join(f"name LIKE {sql_literal(word)}" for word in words) + ")" if words else ""
-    shell.write("PRAGMA foreign_keys=OFF;\nBEGIN TRANSACTION;\n")
-    tables = shell.query(
-        f"SELECT name, sql FROM sqlite_schema WHERE type='table' AND sql IS NOT NULL{condition} ORDER BY tbl_name='sqlite_sequence', rowid"
-    )
-    for name, sql in tables:
-        _dump_table(shell, str(name), str(sql))
-    others = f"SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND type IN ('index','trigger','view'){condition}"
-    for (sql,) in shell.query(others):
-        shell.write(f"{sql};\n")
-    shell.write("COMMIT;\n")
-
-
-def _dump_table(shell: Shell, name: str, sql: str) -> None:
-    if name == "sqlite_sequence":
-        shell.write("DELETE FROM sqlite_sequence;\n")
-    elif name.startswith("sqlite_"):
-        return
-    elif sql.upper().startswith("CREATE VIRTUAL TABLE"):
-        shell.write(f"PRAGMA writable_schema=ON;\n{sql};\n")
-        return
-    else:
-        shell.write(_create(sql) + ";\n")
-    query = f'SELECT * FROM "{name.replace(chr(34), chr(34) * 2)}"'
-    for row in shell.database.rows(shell.database.execute(query), query):
-        values = ",".join(insert_literal(value) for value in row)  # type: ignore[arg-type]
-        shell.write(f"INSERT INTO {quote_name(name)} VALUES({values});\n")
+        shell.write(spelled(str(text)) + ";\n")
+    if not dump_statistics(shell):
+        shell.write("/* No STAT tables available */\n")

@@ -6,10 +6,10 @@ import re
 
 from agentsandbox.command import CommandContext, describe_os_error
 from agentsandbox.commands._sqlite_database import Database, SqlError, is_complete, statements
+from agentsandbox.commands._sqlite_dump import dump
 from agentsandbox.commands._sqlite_output import COLUMNAR, MODES, Printer, sql_literal
 from agentsandbox.commands._sqlite_schema import (
     clone,
-    dump,
     list_databases,
     list_indexes,
     list_tables,
