@@ -334,10 +334,17 @@ class Database:
             return b""
 
     def replace(self, data: bytes, schema: str = "main") -> None:
-        """Take other content."""
+        """Take other content, if it is a database."""
+        before = self.content(schema)
         self.connection.set_authorizer(None)  # it attaches what it reads
         try:
             self.connection.deserialize(data, name=schema)
+            try:
+                self.connection.execute(f"SELECT 1 FROM {sql_literal(schema)}.sqlite_schema").close()
+            except sqlite3.DatabaseError:
+                if before:
+                    self.connection.deserialize(before, name=schema)
+                raise
         except sqlite3.DatabaseError as error:
             raise self.explain(error, "", running=True) from None
         finally:

@@ -73,6 +73,8 @@ def list_tables(shell: Shell, words: list[str]) -> None:
 
 
 def list_indexes(shell: Shell, words: list[str]) -> None:
+    if len(words) > 1:
+        raise DotError("Usage: .indexes ?LIKE-PATTERN?")
     condition = f" AND tbl_name LIKE {sql_literal(words[0])}" if words else ""
     _list_names(shell, f"type='index'{condition}")
 
@@ -82,6 +84,8 @@ def print_schema(shell: Shell, words: list[str]) -> None:
         raise DotError("Error: --indent is not available here")
     own = f" AND {_OWN}" if any(word.startswith(("--n", "-n")) for word in words) else ""
     words = [word for word in words if not word.startswith("-")]
+    if len(words) > 1:
+        raise DotError("Usage: .schema ?--indent? ?--nosys? ?LIKE-PATTERN?")
     for schema, before in _schemas(shell):
         condition = ""
         if words:

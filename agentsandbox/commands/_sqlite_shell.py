@@ -7,6 +7,7 @@ import re
 from agentsandbox.command import CommandContext, describe_os_error
 from agentsandbox.commands._sqlite_database import Database, SqlError, is_complete, statements
 from agentsandbox.commands._sqlite_dump import dump
+from agentsandbox.commands._sqlite_files import DatabaseFile, OpenError
 from agentsandbox.commands._sqlite_output import COLUMNAR, MODES, Printer, sql_literal
 from agentsandbox.commands._sqlite_schema import (
     clone,
@@ -18,7 +19,7 @@ from agentsandbox.commands._sqlite_schema import (
 )
 from agentsandbox.commands._sqlite_settings import set_binary, set_limit, set_nothing, set_off, show_connection
 from agentsandbox.commands._sqlite_targets import PipeOutput, read_source, set_once, set_output
-from agentsandbox.commands._sqlite_words import DotError, split_words
+from agentsandbox.commands._sqlite_words import DotError, one_word, split_options, split_words
 from agentsandbox.streams import decode, encode
 
 TYPE_CHECKING = False
@@ -326,26 +327,26 @@ class Shell:
         return False
 
     def set_plans(self, words: list[str]) -> None:
-        self.plans = self.is_on(_one(words, "eqp off|on|trace|trigger|full"))
+        self.plans = self.is_on(one_word(words, "eqp off|on|trace|trigger|full"))
 
     def set_timer(self, words: list[str]) -> None:
-        self.timer = self.is_on(_one(words, "timer on|off"))
+        self.timer = self.is_on(one_word(words, "timer on|off"))
 
     def set_bail(self, words: list[str]) -> None:
-        self.bail = self.is_on(_one(words, "bail on|off"))
+        self.bail = self.is_on(one_word(words, "bail on|off"))
 
     def set_echo(self, words: list[str]) -> None:
-        self.echo = self.is_on(_one(words, "echo on|off"))
+        self.echo = self.is_on(one_word(words, "echo on|off"))
 
     def set_changes(self, words: list[str]) -> None:
-        self.changes = self.is_on(_one(words, "changes on|off"))
+        self.changes = self.is_on(one_word(words, "changes on|off"))
 
     def set_headers(self, words: list[str]) -> None:
-        self.printer.headers = self.is_on(_one(words, "headers on|off"))
+        self.printer.headers = self.is_on(one_word(words, "headers on|off"))
         self.printer.headers_set = True
 
     def set_null(self, words: list[str]) -> None:
-        self.printer.null = _one(words, "nullvalue STRING")
+        self.printer.null = one_word(words, "nullvalue STRING")
 
     def set_separator(self, words: list[str]) -> None:
         if not 1 <= len(words) <= 2:
@@ -382,6 +383,8 @@ class Shell:
         return f"{printer.mode} --wrap {printer.wrap} --wordwrap {word_wrap} --{quote}"
 
     def show(self, words: list[str]) -> None:
+        if words:
+            raise DotError("Usage: .show")
         printer = self.printer
         names = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\x1f": "\\037", "\x1e": "\\036", '"': '\\"', "\\": "\\\\"}
 
@@ -409,27 +412,33 @@ class Shell:
         self.write(" ".join(words) + "\n")
 
     def print_help(self, words: list[str]) -> None:
-        self.write(_HELP)
+        shown = [line for line in _HELP.splitlines(keepends=True) if not words or line.startswith(f".{words[0].lstrip('.')}")]
+        self.write("".join(shown) or f"Nothing matches '{words[0]}'\n")
 
     def leave(self, words: list[str]) -> None:
         raise Quit(int(words[0][:9]) & 255 if words and words[0].isdecimal() else 0)
 
     def change_directory(self, words: list[str]) -> None:
-        name = _one(words, "cd DIRECTORY")
+        name = one_word(words, "cd DIRECTORY")
         if not self.ctx.fs.is_dir(self.ctx.path(name)):
             raise DotError(f'Cannot change to directory "{name}"')
         self.ctx.cwd = self.ctx.fs.realpath(self.ctx.path(name))
 
     def open_database(self, words: list[str]) -> None:
-        names = [word for word in words if not word.startswith("-")]
+        options, names = split_options(words, ("new", "readonly", "nofollow"))
+        if len(names) > 1:
+            raise DotError(f'extra argument: "{names[1]}"')
         self.flush()
         if self._database is not None:
             self._database.close()
             self._database = None
-        self.database_name = names[-1] if names else ":memory:"
+        self.database_name = names[0] if names else ":memory:"
+        self.read_only = "readonly" in options
+        if "new" in options and names and self.ctx.fs.exists(self.ctx.path(names[0])):
+            self.ctx.fs.unlink(self.ctx.path(names[0]))
 
     def read_file(self, words: list[str]) -> None:
-        name = _one(words, "read FILE")
+        name = one_word(words, "read FILE")
         text = decode(read_source(self, name))
         self.depth += 1
         if self.depth > _READ_DEPTH:
@@ -453,13 +462,16 @@ class Shell:
     # other files
 
     def back_up(self, words: list[str]) -> None:
-        names = [word for word in words if not word.startswith("-")]
+        _, names = split_options(words, ("append", "async"))
         if not names:
             raise DotError("missing FILENAME argument on .backup")
         if len(names) > 2:
             raise DotError("Usage: .backup ?DB? ?OPTIONS? FILENAME")
-        schema = self._schema(names[:-1])
-        self.ctx.fs.write_bytes(self.ctx.path(names[-1]), self.database.content(schema), permissions=0o666 & ~self.ctx.umask)
+        try:
+            file = DatabaseFile(self.ctx, names[-1])
+        except OpenError:
+            raise DotError(f'Error: cannot open "{names[-1]}"') from None
+        file.store(self.database.content(self._schema(names[:-1])))
 
     def _schema(self, words: list[str]) -> str:
         """The database that a dot command names, "main" if none."""
@@ -511,12 +523,6 @@ class Shell:
         from agentsandbox.commands._sqlite_import import import_file
 
         import_file(self, words)
-
-
-def _one(words: list[str], usage: str) -> str:
-    if len(words) != 1:
-        raise DotError(f"Usage: .{usage}")
-    return words[0]
 
 
 def _pointer(error: SqlError, sql: str) -> str:

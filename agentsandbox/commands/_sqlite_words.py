@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["DotError", "split_words"]
+__all__ = ["DotError", "one_word", "split_options", "split_words"]
 
 _WORD = re.compile(r"""'([^']*)'?|"((?:[^"\\]|\\.)*)\\?"?|([^\s'"]\S*)""", re.DOTALL)
 _ESCAPE = re.compile(r"\\([0-7]{1,3}|.)", re.DOTALL)
@@ -31,3 +31,19 @@ def _escaped(found: re.Match[str]) -> str:
     if sign[0] in "01234567":
         return chr(int(sign, 8) & 255)
     return _NAMED.get(sign, sign)
+
+
+def split_options(words: list[str], known: tuple[str, ...]) -> tuple[set[str], list[str]]:
+    """(the options, the other words) of a dot command."""
+    options = {word.removeprefix("-").removeprefix("-"): word for word in words if word.startswith("-")}
+    for option, word in options.items():
+        if option not in known:
+            raise DotError(f"unknown option: {word}")
+    return set(options), [word for word in words if not word.startswith("-")]
+
+
+def one_word(words: list[str], usage: str) -> str:
+    """The only word that a dot command was given."""
+    if len(words) != 1:
+        raise DotError(f"Usage: .{usage}")
+    return words[0]
