@@ -89,9 +89,16 @@ def _compile(ctx: CommandContext, args: Arguments, report: RgReport, patterns: l
     def search_for(source: str, *, whole_words: bool) -> LineSearch:
         if report.multiline:
             source = f"(?<![0-9A-Za-z_])(?:{source})(?![0-9A-Za-z_])" if whole_words and not lines else source
-            return WholeSearch([compile_perl(source, ignore_case=fold, line_anchors=True)], [], ctx.budget)
+            return WholeSearch([compile_perl(source, ignore_case=fold, line_anchors=True, repeats_places=True)], [], ctx.budget)
         found = compile_search(
-            [source], "P", ctx.budget, ignore_case=fold, whole_words=whole_words, whole_lines=lines, null_lines=null_lines
+            [source],
+            "P",
+            ctx.budget,
+            ignore_case=fold,
+            whole_words=whole_words,
+            whole_lines=lines,
+            null_lines=null_lines,
+            repeats_places=True,
         )
         found = _with_empty_matches(found)
         found.dense = found.dense or _NEWLINES.search(source) is not None
@@ -124,6 +131,8 @@ def _translated(args: Arguments, patterns: list[str], line_ends: str) -> str:
     except (PatternError, LineEndError):
         if engine == "auto":
             return whole
+        if args.flag("line-regexp"):  # the real one shows what -x makes of them
+            translate("|".join([f"^(?:{pattern})$" for pattern in patterns]), line_ends)
         raise
 
 

@@ -34,10 +34,11 @@ def compile_search(
     whole_lines: bool = False,
     null_lines: bool = False,
     bytewise: bool = False,
+    repeats_places: bool = False,
 ) -> LineSearch:
     """Make a search for lines that match any of the patterns; `matcher` is G, E, F or P. Raises `RegexError`.
 
-    `bytewise` is `compile_posix`'s.
+    `bytewise` is `compile_posix`'s, `repeats_places` is `compile_perl`'s.
     """
     if matcher != "P":
         regexes = compile_lines(
@@ -59,7 +60,14 @@ def compile_search(
         source = f"^(?:{source})$"
     elif whole_words:
         source = f"(?<![0-9A-Za-z_])(?:{source})(?![0-9A-Za-z_])"
-    regex = compile_perl(source, ignore_case=ignore_case, newline_safe=not null_lines, utf8=not bytewise, bytewise=bytewise)
+    regex = compile_perl(
+        source,
+        ignore_case=ignore_case,
+        newline_safe=not null_lines,
+        utf8=not bytewise,
+        bytewise=bytewise,
+        repeats_places=repeats_places,
+    )
     return LineSearch([regex], [], budget, null_lines=null_lines)
 
 

@@ -146,12 +146,18 @@ def fixed_tree(texts: tuple[str, ...], *, ignore_case: bool) -> Tree:
 
 
 class _Level:
-    """A group being read: the branches that are complete and the parts of the current one."""
+    """A group being read: the branches that are complete and the parts of the current one.
 
-    __slots__ = ("branches", "number", "parts")
+    `known`  how many groups were closed before it.
+    `aside`  those closed in its complete branches: the others cannot refer to them.
+    """
 
-    def __init__(self, number: int) -> None:
+    __slots__ = ("aside", "branches", "known", "number", "parts")
+
+    def __init__(self, number: int, known: int = 0) -> None:
         self.number = number
+        self.known = known
+        self.aside: dict[int, Node] = {}
         self.branches: list[Node] = []
         self.parts: list[Node] = []
 
@@ -258,7 +264,7 @@ class _Parser:
         if len(self.levels) > MAX_NESTING:
             raise RegexError(_TOO_BIG)
         self.groups += 1
-        self.levels.append(_Level(self.groups))
+        self.levels.append(_Level(self.groups, len(self.closed)))
         self.repeatable = False
 
     def _close(self) -> None:
@@ -266,6 +272,7 @@ class _Parser:
             raise RegexError("Unmatched ) or \\)")
         level = self.levels.pop()
         group = Group(level.number, level.close())
+        self.closed.update(level.aside)
         self.closed[level.number] = group
         self._add(group)
 
@@ -273,6 +280,9 @@ class _Parser:
         level = self.levels[-1]
         level.branches.append(_join(level.parts))
         level.parts = []
+        while len(self.closed) > level.known:
+            number, group = self.closed.popitem()
+            level.aside[number] = group
         self.repeatable = False
 
     def _at_start(self) -> bool:

@@ -47,6 +47,7 @@ _PLAIN = {
     "K": "\\K", "G": "\\G", "A": "\\A", "z": "\\Z", "Z": "(?=\\n?\\Z)", "X": "\\X", "R": "(?:\\r\\n|[" + _VERTICAL + "])", "N": "[^\\n]",
     "b": _BOUNDARY, "B": _NO_BOUNDARY,
 }  # fmt: skip
+_PLACES = frozenset("bBAzZGK")
 _NEWLINE = "\\U0000000a"
 _INVALID = "\\udc80-\\udcff"
 """The bytes that are no UTF-8, as `decode` leaves them."""
@@ -65,6 +66,9 @@ _CODE_IN_BRACES = re.compile(r"x\{[0-9A-Fa-f]+\}|o\{[0-7]+\}")
 _OCTAL = re.compile(r"[1-7][0-7]{0,2}")
 _REFERENCE = re.compile(r"(\d+)|g\{?(-?\d+)\}?|g\{(\w+)\}|k(?:\{(\w+)\}|<(\w+)>|'(\w+)')")
 _PROPERTY = re.compile(r"[pP](?:\{\^?\w+\}|\w)")
+_VERB_START = re.compile(r"\(\*[a-zA-Z]")
+_CASES = frozenset(f"{letter}{{{case}}}" for letter in "pP" for case in ("Lu", "Ll", "Lt", "^Lu", "^Ll", "^Lt"))
+"""Properties that tell letters by their case, also where that is ignored."""
 _VERB = re.compile(r"\(\*(?:UTF8?|UCP|LIMIT_\w+=\d+|NO_\w+|CRLF|LF|ANYCRLF|ANY|CR|BSR_\w+)\)")
 
 
@@ -77,12 +81,13 @@ def compile_perl(
     line_anchors: bool = False,
     utf8: bool = False,
     bytewise: bool = False,
+    repeats_places: bool = False,
 ) -> PerlRegex:
     """Compile a pattern of Perl's kind; raises `RegexError`.
 
     `newline_safe`, `line_anchors` and `bytewise` are `newline_safe`, `newline_anchors` and `bytewise` of `compile_posix`.
     With `utf8` \\D, \\S and \\W outside brackets match ASCII only, and nothing matches what is no UTF-8, as with the PCRE2 10.42
-    that grep -P runs on.
+    that grep -P runs on. With `repeats_places` ^, $, \\b and the like may be repeated, as in Rust.
 
     A pattern that names a newline cannot be made safe for blocks: its `safe_length` is 0.
     """
@@ -91,6 +96,7 @@ def compile_perl(
     if len(pattern) > _MAX_LENGTH:
         raise RegexError("regular expression is too large")
     translator = _Translator(pattern, newline_safe=newline_safe, line_anchors=line_anchors, utf8=utf8, bytewise=bytewise)
+    translator.repeats_places = repeats_places
     source = translator.translate()
     flags = regex.V1 | (regex.I if ignore_case else 0) | (regex.M if newline_safe or line_anchors else 0)
     try:
@@ -219,6 +225,11 @@ class _Translator:
         self.names: set[str] = set()
         self.out: list[str] = []
         self.meter = _Meter()
+        self.repeatable = False
+        """Whether what stands before can be repeated: a place cannot."""
+        self.repeats_places = False
+        self.misplaced = False
+        """Whether \\K stands in a look-around, which is told after all else."""
 
     def translate(self) -> str:
         pattern = self.pattern
@@ -226,7 +237,13 @@ class _Translator:
             self.position = found.end()
         while self.position < len(pattern):
             character = pattern[self.position]
+            counts = _COUNTS.match(pattern, self.position) if character == "{" else None
+            if (counts or character in "*+?") and not self.repeatable:
+                raise RegexError("quantifier does not follow a repeatable item")
+            self.repeatable = character not in "(|^$" or _VERB_START.match(pattern, self.position) is not None
+            self.repeatable |= self.repeats_places and character in "^$"
             if character == "\\":
+                self.repeatable = pattern[self.position + 1 : self.position + 2] not in _PLACES or self.repeats_places
                 self._measure_atom(self.position + 2)
                 self._escape()
             elif character == "[":
@@ -238,7 +255,7 @@ class _Translator:
                 self.position += 1
                 self.meter.close(optional=self._is_optional(self.position))
                 self.out.append(character)
-            elif character == "{" and (counts := _COUNTS.match(pattern, self.position)):
+            elif counts is not None:
                 count = int((counts[2] or counts[1])[:9])
                 if count > _MAX_COUNT:
                     raise RegexError("number too big in {} quantifier")
@@ -258,7 +275,9 @@ class _Translator:
                     self.meter.branch()
                 elif character not in "^$*+?":
                     self._measure_atom(self.position)
-                self.out.append(character)
+                self.out.append("\\{" if character == "{" else character)
+        if self.misplaced:
+            raise RegexError("\\K is not allowed in lookarounds (but see PCRE2_EXTRA_ALLOW_LOOKAROUND_BSK)")
         return "".join(self.out)
 
     def _is_optional(self, position: int) -> bool:
@@ -343,9 +362,11 @@ class _Translator:
         elif character in "AZz" and self.newline_safe:
             self.out.append("^" if character == "A" else "$")
         elif character == "K" and self.meter.looks_around():
-            raise RegexError("\\K is not allowed in lookarounds (but see PCRE2_EXTRA_ALLOW_LOOKAROUND_BSK)")
+            self.misplaced = True
         elif character in _PLAIN:
-            self.names_newline |= character in "RX"
+            if character == "N" and pattern.startswith("{", start + 1) and not _COUNTS.match(pattern, start + 1):
+                raise RegexError(_NO_CASE)
+            self.names_newline |= character in "RXG"
             self.out.append(self._valid(_PLAIN[character]) if character in "NX" else _PLAIN[character])
         elif character.lower() in _SHORTHANDS:
             self.out.append(self._shorthand(character))
@@ -368,7 +389,7 @@ class _Translator:
         character = pattern[start]
         if found := _PROPERTY.match(pattern, start):
             self.names_newline |= character == "P"
-            self.out.append(self._valid("\\" + found[0]))
+            self.out.append(self._valid(f"(?-i:\\{found[0]})" if found[0] in _CASES else "\\" + found[0]))
         elif pattern.startswith(("x{", "o{"), start) and not _CODE_IN_BRACES.match(pattern, start):
             raise RegexError(f"non-{'hex' if character == 'x' else 'octal'} character in \\{character}{{}} (closing brace missing?)")
         elif found := _CODE.match(pattern, start):

@@ -10,6 +10,7 @@ from agentsandbox.languages.awk.assignments import assign_statement, assign_valu
 from agentsandbox.languages.awk.calls import CALLS, TEXT_CALLS, substitution_statement
 from agentsandbox.languages.awk.lexer import AwkSyntaxError, place_of
 from agentsandbox.languages.awk.numbered import numbered_arrays
+from agentsandbox.languages.awk.patterns import written_plainly
 from agentsandbox.languages.awk.scopes import SPECIAL_ARRAYS, SPECIAL_NAMES
 from agentsandbox.languages.awk.shortcuts import is_arithmetic
 from agentsandbox.languages.awk.values import integral_text, parse_number
@@ -491,7 +492,7 @@ class Expressions:
     def check_regex(self, node: nodes.Regex) -> None:
         """A constant that is no regular expression is an error of the program."""
         try:
-            compile_posix(node.source, dialect="awk")
+            compile_posix(written_plainly(node.source), dialect="awk")
         except RegexError as error:
             raise AwkSyntaxError(f"{self.place(node.line)}: error: {error.message}: /{node.source}/") from None
 

@@ -45,7 +45,7 @@ _TOKEN = re.compile(
 )
 _ESCAPES = {"n": "\n", "t": "\t", "\\": "\\", '"': '"', "a": "\a", "b": "\b", "f": "\f", "v": "\v", "r": "\r"}
 _REGEX_ESCAPE = re.compile(r"\\(.)", re.DOTALL)
-_REGEX_ESCAPES = frozenset("<>`'BywWsS{}()|*+?.^$\\[]/-afnrtvx01234567\n")
+_REGEX_ESCAPES = frozenset("<>`'BywWsS{}()|*+?.^$\\[]/-abfnrtvx01234567\n")
 _ESCAPE = re.compile(r"\\(?:x([0-9a-fA-F]{1,2})|([0-7]{1,3})|(\r?\n|\Z)|(.))", re.DOTALL)
 
 

@@ -14,9 +14,20 @@ if TYPE_CHECKING:
 
     from agentsandbox.limits import Budget
 
-__all__ = ["Pattern"]
+__all__ = ["Pattern", "written_plainly"]
 
+_CODE = re.compile(r"\\(?:x([0-9a-fA-F]{1,2})|([0-7]{1,3})|.)", re.DOTALL)
 _ASSERTIONS = re.compile(r"\\[yB<>`']")
+
+
+def written_plainly(source: str) -> str:
+    """A regular expression with ASCII characters in the place of their codes: gawk takes even operators for such."""
+
+    def replace(found: re.Match[str]) -> str:
+        code = int(found[1], 16) if found[1] else int(found[2] or "0", 8)
+        return chr(code) if 0 < code < 128 and code != 92 else found[0]
+
+    return _CODE.sub(replace, source) if "\\" in source else source
 
 
 class Pattern:
@@ -28,6 +39,7 @@ class Pattern:
     test: Callable[[str], object]
 
     def __init__(self, source: str, ignore_case: bool, budget: Budget, *, bytewise: bool = False) -> None:
+        source = written_plainly(source)
         if (len(source) - len(source.rstrip("\\"))) % 2:
             raise AwkFatal(f"invalid regexp: Trailing backslash: /{source}/")
         try:
