@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 
 from agentsandbox.commands._sqlite_database import SqlError
@@ -232,6 +233,7 @@ class _Rows:
         self.complain = complain
         self.budget = budget
         self.ends = (column, row, "\r" + row)
+        self.separator = re.compile(f"{re.escape(row)}|{re.escape(column)}")
         self.at = 0
         self.line = 1
 
@@ -252,12 +254,10 @@ class _Rows:
 
     def _bare(self) -> str:
         text, start = self.text, self.at
-        stop = text.find(self.row, start)
-        stop = len(text) if stop < 0 else stop
-        end = text.find(self.column, start, stop)
-        self.at = stop if end < 0 else end
+        end = self.separator.search(text, start)
+        self.at = len(text) if end is None else end.start()
         found = text[start : self.at]
-        return found.removesuffix("\r") if end < 0 and self.row == "\n" else found
+        return found.removesuffix("\r") if self.row == "\n" and (end is None or end[0] == "\n") else found
 
     def _quoted(self) -> str:
         text, first, start = self.text, self.line, self.at + 1
