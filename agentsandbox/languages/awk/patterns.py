@@ -39,11 +39,10 @@ class Pattern:
     test: Callable[[str], object]
 
     def __init__(self, source: str, ignore_case: bool, budget: Budget, *, bytewise: bool = False) -> None:
-        source = written_plainly(source)
         if (len(source) - len(source.rstrip("\\"))) % 2:
             raise AwkFatal(f"invalid regexp: Trailing backslash: /{source}/")
         try:
-            regex = compile_posix(source, ignore_case=ignore_case, dialect="awk", bytewise=bytewise)
+            regex = compile_posix(written_plainly(source), ignore_case=ignore_case, dialect="awk", bytewise=bytewise)
         except RegexError as error:
             raise AwkFatal(f"invalid regexp: {error.message}: /{source}/") from None
         fast, fast_test = regex.fast, regex.fast_test
