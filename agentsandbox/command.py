@@ -83,6 +83,8 @@ __all__ = ["Arguments", "Command", "CommandContext", "Host", "command", "describ
 
 
 _HINT = "Try 'NAME --help' for more information."
+_OPENING, _REPORT = 4, 10
+"""Steps that a file costs, and a complaint: with very many operands nothing else may look at the clock."""
 
 
 class Host:
@@ -193,6 +195,7 @@ class CommandContext:
 
     def warn(self, message: str, status: int = 1) -> None:
         """Report "name: message" on stderr, go on, and remember `status`."""
+        self.budget.step(_REPORT)
         self.stderr.write(encode(f"{self.name}: {message}\n"))
         self.status = status
 
@@ -208,6 +211,7 @@ class CommandContext:
 
     def open_input(self, name: str) -> ByteReader:
         """Open one operand for reading, stdin for "-"; a directory raises EISDIR. It is closed when the command ends."""
+        self.budget.step(_OPENING)
         if name == "-":
             if self.stdin.unreadable == errno.EISDIR:
                 raise self.stdin.input_error()

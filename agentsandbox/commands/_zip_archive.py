@@ -526,6 +526,7 @@ class Archive:
                 self.add_matching(names)
                 operands = ()
             for name in operands:
+                self.ctx.budget.step()
                 self.check_operand(name)
             self.add_operands(operands)
             if self.args.flag("show-files"):

@@ -247,6 +247,7 @@ class _Rg:
 
     def _complain(self, error: OSError, name: str) -> None:
         self.failed = True
+        self.ctx.budget.step(10)
         if not self.args.flag("no-messages"):
             number = f" (os error {error.errno})" if error.errno else ""
             if error.errno == errno.ENOENT and self.args.value(self.args.last("sort", "sortr") or "", "none") != "none":

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from agentsandbox.errors import LimitReached
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import NoReturn
@@ -65,8 +67,14 @@ class Token:
         """What is wrong behind the parts of a string."""
 
 
+_LONGEST = 1 << 20
+"""Characters of a program."""
+
+
 def tokenize(source: str) -> list[Token]:
-    """All tokens of a program, ended by one of kind "end"."""
+    """All tokens of a program, ended by one of kind "end". Raises `JqSyntaxError`, and `LimitReached` for a program that is too long."""
+    if len(source) > _LONGEST:
+        raise LimitReached("value_bytes", "the program is too long")
     tokens, position = _scan(source, 0, 0)
     start = tokens[-1].end if tokens else position
     if source[start:position].strip(" \t\r\n"):  # a comment: its last character counts

@@ -25,6 +25,8 @@ __all__ = ["compile_blocks"]
 
 _LONG = 1 << 20
 """A block is longer only because of a line, which is then changed match by match."""
+_PIECES = 1 << 16
+"""Pieces of a long line that are kept before they are joined."""
 _SAMPLE = 1000
 _RARE = 3
 """One line of so many matches at most where lines are looked for."""
@@ -324,14 +326,20 @@ class _Compiler:
 
 def _replace_line(regex: PosixRegex, replacer: Callable[[re.Match[str]], str], line: str, budget: Budget, count: int = 0) -> str:
     """One line that is too long for `re` to be safe."""
+    done: list[str] = []
     out: list[str] = []
-    position = 0
+    position = size = 0
     for match in regex.finditer(line, 0, budget):
         start, end = match.span()
         out.append(line[position:start])
         out.append(replacer(match))  # type: ignore[arg-type]
         position = end
+        if len(out) >= _PIECES:
+            done.append("".join(out))
+            out.clear()
+            size += len(done[-1])
+            budget.charge(size)
         if count:
             break
     out.append(line[position:])
-    return "".join(out)
+    return "".join(done + out)
