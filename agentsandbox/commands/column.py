@@ -9,7 +9,7 @@ from agentsandbox.commands._column_tables import Table, print_json, print_table
 from agentsandbox.commands._lines import lines
 from agentsandbox.commands._widths import text_width
 from agentsandbox.errors import CommandError
-from agentsandbox.streams import decode, encode
+from agentsandbox.streams import bytewise, decode, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ _BLANKS = " \t\v\f\r"
 
 def _read_lines(ctx: CommandContext, names: Sequence[str], *, tables: bool = True) -> Iterator[str]:
     found = opened = 0
+    by_bytes = ctx.is_bytewise()
     for name in names or ["-"]:
         try:
             source = ctx.keep(ctx.fs.open(ctx.path(name), "r")) if names else ctx.stdin
@@ -36,6 +37,8 @@ def _read_lines(ctx: CommandContext, names: Sequence[str], *, tables: bool = Tru
             found += len(line) + 64
             ctx.budget.charge(found // 8)
             text = decode(line.partition(b"\0")[0])
+            if by_bytes:
+                text = bytewise(text)
             yield text if text.isascii() else "".join(_shown_pieces(ctx, text))
     if opened and tables:  # then one file that is there makes a success of it
         ctx.status = 0
