@@ -494,7 +494,7 @@ class Shell:
             raise DotError("Usage: .system COMMAND")
         self.flush()
         line = " ".join(f'"{word}"' if " " in word else word for word in words)
-        status = self.ctx.run(["sh", "-c", line])
+        status = self.ctx.run(["sh", "-c", line], cwd=self.ctx.cwd)
         if status:
             self.ctx.stderr.write(encode(f"System command returns {status << 8}\n"))
 

@@ -40,7 +40,7 @@ class PipeOutput(Buffer):
         self.command = command
 
     def release(self) -> None:
-        self.ctx.run(["sh", "-c", self.command], stdin=BytesReader(self.getvalue()))
+        self.ctx.run(["sh", "-c", self.command], stdin=BytesReader(self.getvalue()), cwd=self.ctx.cwd)
 
 
 def _refuse(shell: Shell, what: str, usage: str) -> DotError:
@@ -93,7 +93,7 @@ def read_source(shell: Shell, name: str) -> bytes:
     if name.startswith("|"):
         shell.flush()
         printed = Buffer(shell.ctx.budget.value_bytes)
-        shell.ctx.run(["sh", "-c", name[1:]], stdout=printed)
+        shell.ctx.run(["sh", "-c", name[1:]], stdout=printed, cwd=shell.ctx.cwd)
         return printed.getvalue().removeprefix(b"\xef\xbb\xbf")
     try:
         return shell.ctx.fs.read_bytes(shell.ctx.path(name)).removeprefix(b"\xef\xbb\xbf")
