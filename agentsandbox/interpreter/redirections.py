@@ -337,7 +337,10 @@ def _duplicate(node: Redirection) -> Apply:
 def _here_document(node: Redirection, document: HereDocument) -> Apply:
     text = WORDS.string(document.body)
     place = _place(node, 0)
-    is_unreadable = any(isinstance(part, CommandSubstitution) and isinstance(part.body, Unreadable) for part in document.body.parts)
+    is_unreadable = any(
+        isinstance(part, CommandSubstitution) and isinstance(part.body, Unreadable) and not part.source.startswith("$((")
+        for part in document.body.parts
+    )
 
     def apply(shell: Shell, table: Table, opened: list[Stream]) -> None:
         stream = BytesReader(encode(text(shell)))

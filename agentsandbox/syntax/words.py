@@ -301,7 +301,7 @@ class WordReader(BracedReader):
         if following == "(":
             if text.startswith("((", start + 1):
                 arithmetic = self._arithmetic(start)
-                return arithmetic if arithmetic is not None else self._subshell_substitution(start)
+                return arithmetic if arithmetic is not None else self._subshell_substitution(start, mode)
             self.position = start + 2
             body = self.parse_substitution(start)
             if self.substitutions is not None and self.text is self.written:
@@ -322,7 +322,7 @@ class WordReader(BracedReader):
         self.position = start + 1
         return None
 
-    def _subshell_substitution(self, start: int) -> CommandSubstitution:
+    def _subshell_substitution(self, start: int, mode: int) -> CommandSubstitution:
         """$((…) …): the commands of a substitution that begins with a subshell. Errors in them come when they run."""
         self.position = start + 2
         pending, nesting = list(self.pending), self.nesting
@@ -332,16 +332,17 @@ class WordReader(BracedReader):
         except ShellSyntaxError:
             self.pending, self.nesting = pending, nesting
             end = self.parenthesis_end(start + 2)
-            body = self._parsed_later(self.text[start + 2 : end], start)
+            line = self.first_line - 1 if mode == HERE else self.line_at(start)  # a here-document's commands are numbered from its own
+            body = self._parsed_later(self.text[start + 2 : end], line)
             self.position = end + 1
         return CommandSubstitution(body, self.text[start : self.position])
 
-    def _parsed_later(self, text: str, start: int) -> Command | None:
+    def _parsed_later(self, text: str, line: int) -> Command | None:
         """The commands of a substitution whose text bash reads when it runs it."""
         self.enter()
         body: Command | None
         try:
-            body = self.parse_text(text, self.line_at(start))
+            body = self.parse_text(text, line)
         except ShellSyntaxError as error:
             body = Unreadable(error.message, error.line, error.source_line)
         self.nesting -= 1
@@ -378,7 +379,7 @@ class WordReader(BracedReader):
             end += 2
         inner = re.sub(r'\\([$`\\"])' if mode in (QUOTED, INNER) else r"\\([$`\\])", r"\1", text[start + 1 : end])
         self.position = end + 1
-        return CommandSubstitution(self._parsed_later(inner, start))
+        return CommandSubstitution(self._parsed_later(inner, self.line_at(start)))
 
     def _process_substitution(self) -> ProcessSubstitution:
         start = self.position
