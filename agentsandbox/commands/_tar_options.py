@@ -138,8 +138,10 @@ class TarOptions:
         """How directories are called in messages."""
         self.unused: list[tuple[str, str | None]] = []
         self._entered: set[str] = set()
+        self._unquotes = not args.flag("no-unquote")
         last = self._last_name()
         for place, (key, value) in enumerate(args.given):
+            ctx.budget.step()
             if place > last and key in _POSITIONAL:
                 self.unused.append((key, value))
                 if key == "directory":
@@ -219,7 +221,7 @@ class TarOptions:
             attribute, setting = _SETTERS[key]
             setattr(self, attribute, setting)
         elif key == "":
-            name = value if self.args.flag("no-unquote") else _unquote(value)
+            name = _unquote(value) if self._unquotes else value
             self.operands.append(_Operand(name, self.directory, self.recursive))
         else:
             reader = getattr(self, f"_{key.replace('-', '_')}", None)
