@@ -270,11 +270,11 @@ _TRANSFORMATIONS: dict[str, Callable[[ExpansionHost, str], str]] = {
     "U": lambda host, text: "".join(map(_upper, text)),
     "u": lambda host, text: _upper(text[:1]) + text[1:],
     "L": lambda host, text: "".join(map(_lower, text)),
-    "Q": lambda host, text: shell_quote_single(text),
+    "Q": lambda host, text: shell_quote_single(host.seen(text)),
     "E": lambda host, text: decode_ansi_c(text),
     "P": lambda host, text: host.prompt(text),
-    "K": lambda host, text: shell_quote_single(text),
-    "k": lambda host, text: shell_quote_single(text),
+    "K": lambda host, text: shell_quote_single(host.seen(text)),
+    "k": lambda host, text: shell_quote_single(host.seen(text)),
 }
 
 
@@ -293,7 +293,7 @@ def _assignment(host: ExpansionHost, name: str, text: str | None, whole: bool) -
         return None
     if text is None:
         return f"declare -{letters} {resolved}" if letters else None
-    return (f"declare -{letters} " if letters else "") + f"{resolved}={shell_quote_single(text)}"
+    return (f"declare -{letters} " if letters else "") + f"{resolved}={shell_quote_single(host.seen(text))}"
 
 
 def quote_key(key: str) -> str:

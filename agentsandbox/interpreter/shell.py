@@ -11,7 +11,7 @@ from agentsandbox.expansion.variables import ARRAY, EXPORT, READONLY, UNSET, Ind
 from agentsandbox.interpreter.forking import take_over
 from agentsandbox.interpreter.jobs import JobTable
 from agentsandbox.interpreter.specials import NOTHING_RUN, READERS, SPECIAL_ATTRIBUTES, UNSEEDED, WRITERS
-from agentsandbox.streams import Stream, encode
+from agentsandbox.streams import Stream, bytewise, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -612,6 +612,10 @@ class Shell:
         if not name:
             raise FileNotFoundError(2, os.strerror(2), name)
         return f"{self.cwd}/{name}" if self.cwd != "/" else f"/{name}"
+
+    def seen(self, text: str) -> str:
+        """The text as the locale sees it: in C every byte is a character, and those that are not ASCII are not printable."""
+        return bytewise(text) if self.bytewise else text
 
     # output
 

@@ -52,15 +52,15 @@ def trace_words(shell: Shell, assignments: Sequence[BoundAssignment], argv: Sequ
     scalars: list[str] = []
     for word in argv:
         if isinstance(word, str):
-            words.append(trace_quote(word))
+            words.append(trace_quote(shell.seen(word)))
             name, equals, value = word.partition("=")
             if equals and is_name(name.removesuffix("+")):
-                scalars.append(f"{name}={trace_quote(value) if value else ''}")
+                scalars.append(f"{name}={trace_quote(shell.seen(value)) if value else ''}")
         elif isinstance(word.value, list):
             arrays.append(word.elements_text())
             words.append(word.name)
         else:
-            words.append(trace_quote(word.word()))
+            words.append(trace_quote(shell.seen(word.word())))
             scalars.append(word.text())
     named = next((word for word in words if word not in ("command", "builtin")), "")
     for text in (*arrays, " ".join(words), *(scalars if named in ("export", "readonly") else ())):

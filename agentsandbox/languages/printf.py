@@ -11,7 +11,7 @@ import re
 
 from agentsandbox.languages.long_double import LongDouble, format_long_double, parse_long_double
 from agentsandbox.quoting import backslash_quote
-from agentsandbox.streams import encode
+from agentsandbox.streams import bytewise, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -200,6 +200,7 @@ class Rendering:
         started: float = 0.0,
         zone: str = "UTC0",
         assign: Callable[[str, int], None] | None = None,
+        in_bytes: bool = False,
     ) -> None:
         self.format = format
         self.arguments = arguments
@@ -210,6 +211,8 @@ class Rendering:
         self.started = started
         self.zone = zone
         self.assign = assign
+        self.in_bytes = in_bytes
+        """Whether `%q` shows what is not ASCII byte by byte, as in the locale C."""
         self.output: list[bytes] = []
         self.size = 0
         self.failed = False
@@ -344,7 +347,8 @@ class Rendering:
             text = str(encode(text)[:precision], "utf-8", "surrogateescape")
             precision = None
         self.budget.charge(8 * len(text))
-        return pad(encode(backslash_quote(text))[:precision], flags, width)
+        shown = backslash_quote(bytewise(text) if self.in_bytes else text)
+        return pad(encode(shown)[:precision], flags, width)
 
     def signed(self, directive: Directive) -> bytes:
         flags, width, precision = self.measures(directive)

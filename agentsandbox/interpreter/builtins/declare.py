@@ -457,7 +457,7 @@ def describe(shell: Shell, name: str, *, listing: bool = False) -> str | None:
         return f"declare -{letters} {name}={format_array(value)}"
     if isinstance(value, NameReference):
         return f"declare -{letters} {name}" + (f"={declare_quote_double(value.shown)}" if value.target else "")
-    return f"declare -{letters} {name}={declare_quote_double(str(value))}"
+    return f"declare -{letters} {name}={declare_quote_double(shell.seen(str(value)))}"
 
 
 def _print(shell: Shell, arguments: list[Argument], options: dict[str, str], local_only: bool, command: str = "declare") -> int:

@@ -98,7 +98,7 @@ def print_variables(shell: Shell) -> None:
         if isinstance(value, (IndexedArray, AssociativeArray)):
             shell.write(f"{name}={format_array(value)}\n")
         elif value is not None:
-            shell.write(f"{name}={quote_if_needed(str(value))}\n")
+            shell.write(f"{name}={quote_if_needed(shell.seen(str(value)))}\n")
     if shell.posix:
         return
     from agentsandbox.syntax.printer import print_function
