@@ -6,42 +6,73 @@ from time import monotonic
 
 from agentsandbox.errors import LimitReached
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+_usage: Any = None
+"""The module `resource`, where there is one."""
+try:
+    import resource
+except ImportError:  # Windows
+    pass
+else:
+    _usage = resource
+
 __all__ = ["MemoryWatch"]
 
 _PAUSE = 0.001
-"""Seconds between two looks: asking the system takes a hundredth of it."""
+"""Seconds between two looks."""
 _PAGE = 4096
 
 
+def _touched() -> int | None:
+    """Bytes of memory that this thread has used for the first time, some of them more than once; None where nobody tells."""
+    if not hasattr(_usage, "RUSAGE_THREAD"):
+        return None
+    touched: int = _usage.getrusage(_usage.RUSAGE_THREAD).ru_minflt * _PAGE
+    return touched
+
+
 def _resident() -> int:
-    """Bytes of memory that the process has, where the system tells; at least what it once had, or 0, elsewhere."""
+    """Bytes of memory that the process has, or the most it ever had; 0 where nobody tells."""
     try:
         with open("/proc/self/statm", "rb") as file:
             return int(file.read().split()[1]) * _PAGE
     except OSError:
         pass
-    try:
-        import resource
-    except ImportError:
+    if _usage is None:
         return 0
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    peak: int = _usage.getrusage(_usage.RUSAGE_SELF).ru_maxrss
     return peak if peak > 1 << 32 else peak * 1024  # macOS counts bytes, others KiB
 
 
 class MemoryWatch:
-    """Looks now and then whether the process has grown by more than `most` bytes since this was made."""
+    """Looks now and then whether the process has grown by more than `most` bytes through this thread, roughly.
 
-    __slots__ = ("_before", "_most", "_next")
+    Only when the thread has touched half as much is the process looked at.
+    """
+
+    __slots__ = ("_before", "_next", "_resident", "_some")
 
     def __init__(self, most: int) -> None:
-        self._most = most
-        self._before = _resident()
+        self._some = most // 2
+        self._before = _touched()
+        self._resident: int | None = None
+        """What the process had when it was first looked at."""
         self._next = 0.0
 
     def look(self) -> None:
         """Raise `LimitReached` if it has."""
         now = monotonic()
-        if now >= self._next:
-            self._next = now + _PAUSE
-            if _resident() - self._before > self._most:
-                raise LimitReached("value_bytes")
+        if now < self._next:
+            return
+        self._next = now + _PAUSE
+        touched = _touched()
+        if touched is not None and self._before is not None and touched - self._before < self._some:
+            return
+        resident = _resident()
+        if self._resident is None:
+            self._resident = resident
+        elif resident - self._resident > self._some:
+            raise LimitReached("value_bytes")

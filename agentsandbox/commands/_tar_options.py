@@ -100,7 +100,7 @@ class TarOptions:
         self.action = ""
         self.archive = "-"
         self.archives: list[str] = []
-        self.multi_volume = False
+        self.multi_volume = self.incremental = self.newer_status = False
         self.tape_length = 0
         self.volumes: Volumes | None = None
         self.format: str | None = None
@@ -123,11 +123,9 @@ class TarOptions:
         self._lists: list[str] = []
         """The files of names that are being read."""
         self.newer: int | None = None
-        self.newer_status = False
         self.quiet: set[str] = set()
         self.dates: list[str] = []
         self.index: ByteWriter | None = None
-        self.incremental = False
         self.snapshot: str | None = None
         self.level: int | None = None
         self.occurrence = 0
