@@ -39,9 +39,14 @@ _ISO_CHOICES = (("hours",), ("minutes",), ("date",), ("seconds",), ("ns",))
 _RFC_CHOICES = (("date",), ("seconds",), ("ns",))
 
 
+_FORMATS = ("iso-8601", "rfc-3339", "rfc-email")
+_WORD = 64
+"""Options in one word."""
+
+
 def _check_formats(given: Sequence[tuple[str, str | None]]) -> None:
-    """Refuse a second format, after what is wrong with it."""
-    if len(_formats(given)) > 1:
+    """Refuse a second format, after what is wrong with it; the last word cannot have brought more than a few options."""
+    if any(key in _FORMATS for key, _ in given[-_WORD:]) and len(_formats(given)) > 1:
         raise CommandError("multiple output formats specified")
 
 
