@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 __all__ = ["Arguments", "Option", "OptionParser", "parse_usage"]
 
 _NONE, _REQUIRED, _OPTIONAL = 0, 1, 2
+_FEW = 64
+"""Options that are looked through one by one."""
 _SHORT_LINE, _SHORT_TEXT, _KEPT = 8, 256, 64
 """Fewer words, fewer characters than these are remembered; so many command lines of a command."""
 
@@ -58,15 +60,28 @@ class Option:
 class Arguments:
     """What was given: options by key in order, and the operands."""
 
-    __slots__ = ("given", "operands")
+    __slots__ = ("_counted", "_places", "given", "operands")
 
     def __init__(self) -> None:
         self.given: list[tuple[str, str | None]] = []
         """(key, value) in the order given; the value is None for an option without one."""
         self.operands: list[str] = []
+        self._places: dict[str, list[int]] = {}
+        """Where each key stands, if there are many: a command may ask as often as there are options."""
+        self._counted = 0
+
+    def _indexed(self) -> dict[str, list[int]]:
+        if self._counted != len(self.given):
+            self._counted = len(self.given)
+            self._places = {}
+            for place, (key, _) in enumerate(self.given):
+                self._places.setdefault(key, []).append(place)
+        return self._places
 
     def flag(self, key: str) -> bool:
         """Whether the option was given at all."""
+        if len(self.given) > _FEW:
+            return key in self._indexed()
         for name, _ in self.given:  # noqa: SIM110 - any() costs three times as much
             if name == key:
                 return True
@@ -81,6 +96,8 @@ class Arguments:
 
     def values(self, key: str) -> list[str]:
         """Every value given for the option, in order."""
+        if len(self.given) > _FEW:
+            return [self.given[place][1] or "" for place in self._indexed().get(key, ())]
         return [value or "" for name, value in self.given if name == key]
 
     def last(self, *keys: str) -> str | None:

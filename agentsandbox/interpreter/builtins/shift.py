@@ -44,5 +44,6 @@ def shift(shell: Shell, words: list[str]) -> int:
         if shell.shopt["shift_verbose"] or shell.posix:
             raise CommandError(f"{operands[0]}: shift count out of range" if operands else "shift count out of range", 1)
         return 1
+    shell.budget.step(len(shell.positional) >> 8)
     shell.positional = Shifted(shell.positional[count:], given(shell.positional))
     return 0
