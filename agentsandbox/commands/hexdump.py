@@ -79,6 +79,7 @@ def _formats(ctx: CommandContext, args: Arguments) -> list[Format]:
     formats: list[Format] = []
     colored = _in_colors(args)
     for key, value in args.given:
+        ctx.budget.step(50)
         if key in _STANDARD:
             formats += [parse_format(text) for text in _STANDARD[key]]
         elif key == "format":
