@@ -42,11 +42,13 @@ _NO_CODE = re.compile(r"'(?:[^']|'')*'|--[^\n]*|/\*.*?\*/", re.DOTALL)
 """Texts and comments: what an error names does not stand there."""
 
 
-_TEXT = re.compile(r"'(?:[^']|'')*[\udc80-\udcff](?:[^']|'')*'")
-"""A text that is not UTF-8, which Python's SQLite would not take."""
+_TEXT = re.compile(r"'(?>(?:[^']++|'')*)'")
 
 
 def _as_bytes(found: re.Match[str]) -> str:
+    """A text as SQL; one that is not UTF-8, which Python's SQLite would not take, by its bytes."""
+    if not _STRAY.search(found[0]):
+        return found[0]
     return f"CAST(x'{encode(found[0][1:-1].replace(chr(39) * 2, chr(39))).hex()}' AS TEXT)"
 
 
@@ -226,6 +228,7 @@ class Database:
         copy = sqlite3.connect(":memory:", isolation_level=None)
         try:
             copy.set_progress_handler(self._progress, _STEPS)
+            copy.execute("PRAGMA temp_store=MEMORY")  # else VACUUM would use a file of the host
             if data := self.content(schema):
                 copy.deserialize(data)
             copy.execute("VACUUM")

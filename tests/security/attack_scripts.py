@@ -1699,6 +1699,7 @@ attack(
     'awk \'BEGIN{while(1){print "x">("f" n);close("f" n++)}}\'',
     "sed -n 'w f' <(yes)",
     "jq -n 'repeat(1)' > f",
+    'printf "select %s \'é\';\\n" "$(printf "\'\'%.0s" {1..100000})" > f; sqlite3 :memory: < f',
     "seq 2000000 > f; zip -@ z < f; file -f f; jq -f f; pr -- $(seq 90000); rg -- $(seq 90000); tar -- $(seq 90000)",
     "head -c 15000000 /dev/zero | tr '\\0' x > f; sed -E 's/(x)/\\1\\1/g' f",
     "head -c 15000000 /dev/zero | tr '\\0' , > f; cut -d, -f1- f; tsort f; yq -p csv . f",
