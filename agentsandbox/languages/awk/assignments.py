@@ -9,7 +9,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agentsandbox.languages.awk.expressions import Expressions
 
-__all__ = ["assign_statement", "assign_value", "assigned", "assignment", "step_value"]
+__all__ = ["assign_statement", "assign_value", "assigned", "assignment", "getline_value", "step_value"]
 
 
 _SIMPLE = (nodes.Number, nodes.Field, nodes.Name)
@@ -143,6 +143,15 @@ def step_value(compiler: Expressions, node: nodes.Step) -> str:
     if node.prefix:
         return code
     return f"({code} - 1.0)" if node.amount > 0 else f"({code} + 1.0)"
+
+
+def getline_value(compiler: Expressions, node: nodes.Getline) -> str:
+    source = compiler.text(node.source) if node.source is not None else ""
+    method = {"": "main", "<": "file", "|": "command", "|&": "coprocess"}[node.kind]
+    status = compiler.temporary()
+    call = f"rt.getline_{method}({source})"
+    target = node.target if node.target is not None else nodes.Field(node.line, nodes.Number(node.line, 0.0))
+    return f"(({assigned(compiler, target, 'from_input(rt.got)')}, {status})[1] if ({status} := {call}) > 0.0 else {status})"
 
 
 def _position(node: object) -> int:

@@ -18,6 +18,7 @@ from agentsandbox.languages.awk.lexer import AwkSyntaxError, Source
 from agentsandbox.languages.awk.printing import printed
 from agentsandbox.languages.awk.scopes import SPECIAL_ARRAYS, SPECIAL_NAMES, Scopes
 from agentsandbox.languages.awk.shortcuts import counts_silently, element_loop, field_loop, uses_subscript
+from agentsandbox.languages.awk.together import together
 from agentsandbox.languages.awk.values import FILE
 
 TYPE_CHECKING = False
@@ -142,6 +143,8 @@ class _Generator(Expressions):
         self.emit("r = ''; f = list(pad); nf = 0; k = 250; b = rt.budget")
         if self.uses_odd:
             self.emit("rt.uses_odd = odd = True; hot = False; known = rt.known; inputs = rt.known_inputs")
+            if self.scopes.uses_getline:
+                self.emit("rt.hot = False")
         self.emit(f"rt.keeps_types = {self.reads_types}")
         for source, number in self.regexes.items():
             self.emit(f"p{number} = rt.constant_pattern({source!r}); s{number} = p{number}.test")
@@ -253,11 +256,13 @@ class _Generator(Expressions):
         self.indent += 3
         self.in_main = True
         body = self.captured(lambda: self._rules(rules))
+        columns = together(self, rules)
         self.in_main = False
         self.indent -= 3
         self.emit("while rt.next_block():")
         self.indent += 1
         self.emit(f"q = rt.q; sep = rt.sep; k = 250{'; odd = rt.odd; hot = rt.hot' if self.uses_odd else ''}")
+        self._apply_together(columns)
         # `next` inside a loop or a function unwinds to here; so does `nextfile`
         if not self.uses_exceptions:
             self.emit("for r in rt.records:")
@@ -272,6 +277,22 @@ class _Generator(Expressions):
             self.emit(" except AwkNext: pass")
             self.emit(" except AwkNextFile: rt.skip_file(); break")
         self.indent -= 1
+
+    def _apply_together(self, code: tuple[list[str], list[str]] | None) -> None:
+        """Count and sum for all records at hand; the last is left, for what END sees of it."""
+        if code is None:
+            return
+        columns, changes = code
+        self.emit("rows = rt.take_rows() if q else None")
+        self.emit("if rows:")
+        self.emit(" try:")
+        for line in columns:
+            self.emit(f"  {line}")
+        self.emit("  pass")
+        self.emit(" except (IndexError, ValueError): rt.give_back(rows)")
+        self.emit(" else:")
+        for line in changes:
+            self.emit(f"  {line}")
 
     def _record_start(self, extra: int) -> None:
         self.indent += extra

@@ -6,7 +6,7 @@ import re
 from math import copysign
 
 from agentsandbox.languages.awk import nodes
-from agentsandbox.languages.awk.assignments import assign_statement, assign_value, assigned, step_value
+from agentsandbox.languages.awk.assignments import assign_statement, assign_value, getline_value, step_value
 from agentsandbox.languages.awk.calls import CALLS, TEXT_CALLS, substitution_statement
 from agentsandbox.languages.awk.lexer import AwkSyntaxError, place_of
 from agentsandbox.languages.awk.numbered import numbered_arrays
@@ -71,8 +71,9 @@ class Expressions:
         self.hoisted: list[tuple[int, str, int]] = []
         self.ignore_case = "IGNORECASE" in scopes.names or ("", "IGNORECASE") in scopes.texts
         self._temporaries = 0
-        self._fixed_subscripts = "SUBSEP" not in scopes.special_assigned and ("", "SUBSEP") not in scopes.texts
-        self._fixed_separators = not ({"OFS", "ORS"} & scopes.special_assigned) and not ({("", "OFS"), ("", "ORS")} & scopes.texts)
+        assigned = scopes.special_assigned | {name for _, name in scopes.texts}
+        self._fixed_subscripts = "SUBSEP" not in assigned and not scopes.changes_operands
+        self._fixed_separators = not {"OFS", "ORS"} & assigned
 
     # pieces
 
@@ -200,7 +201,8 @@ class Expressions:
         if len(subscripts) > 1:
             codes = [self.text(item) for item in subscripts]
             if self._fixed_subscripts:
-                return f"checked(rt.SUBSEP.join(({', '.join(codes)})))"
+                code = f"'\\x1c'.join(({', '.join(codes)}))"
+                return code if all(self.bounded(item) for item in subscripts) else f"checked({code})"
             return f"join(({', rt.SUBSEP, '.join(codes)}))"
         only = subscripts[0]
         if self.is_numbered(node.base if isinstance(node, nodes.Index) else node.array) and self.numeric(only):
@@ -270,8 +272,8 @@ class Expressions:
                 return "from_input(r)"
             return f"from_input(f[{position - 1}])"
         looped = self.looped(number)
-        if looped is not None:
-            return f"from_input({looped[0]})"
+        if looped is not None or (isinstance(number, nodes.Name) and number.name == "NF"):
+            return f"from_input({self.field_text(node)})"
         temporary = self.temporary()
         present = f"1.0 <= ({temporary} := {self.number(number)}) <= nf"
         return f"(from_input(f[int({temporary}) - 1]) if {present} else other_value({temporary}, r))"
@@ -292,7 +294,7 @@ class Expressions:
         if isinstance(expression, nodes.Binary):
             return self.arithmetic(expression.operator, self.number(expression.left), self.number(expression.right), expression)
         if isinstance(expression, nodes.Field):
-            return self.quick_number(expression) if self.quick else f"num({self.field_text(expression)})"
+            return self.quick_number(expression) if self.quick else self.field_number(self.field_text(expression))
         if isinstance(expression, nodes.Ternary):
             return f"({self.number(expression.yes)} if {self.condition(expression.condition)} else {self.number(expression.no)})"
         if self.numeric(expression):
@@ -410,7 +412,7 @@ class Expressions:
         if isinstance(expression, nodes.Call):
             return CALLS[expression.name](self, expression)
         if isinstance(expression, nodes.Getline):
-            return self.getline(expression)
+            return getline_value(self, expression)
         if isinstance(expression, nodes.Regex) and expression.strong:
             return f"RegexValue({expression.source!r})"
         if isinstance(expression, nodes.Unary) and expression.operator == "()":
@@ -558,6 +560,11 @@ class Expressions:
         if self.general or self.function or self.ignore_case or not isinstance(expression, nodes.Binary):
             return self.condition(expression)
         left, right, operator = expression.left, expression.right, expression.operator
+        if operator in _COMPARISONS and all(self.numeric(side) and is_arithmetic(side) for side in (left, right)):
+            self.quick = True
+            code = self.condition(expression)
+            self.quick = False
+            return code
         if operator not in _COMPARISONS or not isinstance(left, nodes.Field) or not isinstance(left.number, (nodes.Name, nodes.Number)):
             return self.condition(expression)
         if not isinstance(right, (nodes.Name, nodes.Number)) or not self.numeric(right):
@@ -578,17 +585,16 @@ class Expressions:
         direct = f"num({text}) if {self.odd()} else float({text})"
         return direct if self.scopes.uses_getline else f"known[{text}] if hot else {direct}"
 
+    def field_number(self, text: str) -> str:
+        """The number of a field's text."""
+        if self.general or self.scopes.changes_record or self.scopes.uses_getline:
+            return f"num({text})"
+        self.uses_odd = True
+        return f"(known[{text}] if hot else num({text}))"
+
     def odd(self) -> str:
         """Code for whether `float` might take for a number what awk does not."""
         if self.scopes.changes_record:
             return "True"
         self.uses_odd = True
         return "rt.odd" if self.scopes.uses_getline else "odd"
-
-    def getline(self, node: nodes.Getline) -> str:
-        source = self.text(node.source) if node.source is not None else ""
-        method = {"": "main", "<": "file", "|": "command", "|&": "coprocess"}[node.kind]
-        status = self.temporary()
-        call = f"rt.getline_{method}({source})"
-        target = node.target if node.target is not None else nodes.Field(node.line, nodes.Number(node.line, 0.0))
-        return f"(({assigned(self, target, 'from_input(rt.got)')}, {status})[1] if ({status} := {call}) > 0.0 else {status})"

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Fields", "matches"]
 
-_FEW_CHARACTERS = re.compile(r"\[[^]\\^[-]{2,4}\]")
 PATTERNS = 512
 MAX_FIELDS = 1_000_000
 
@@ -117,13 +116,10 @@ class Fields(Meter):
             if paragraphs and (self.bytewise or separator.isascii()):
                 return lambda text: text.replace("\n", separator).split(separator) if text else []
             return lambda text: text.split(separator) if text else []
-        if _FEW_CHARACTERS.fullmatch(separator) and not self.IGNORECASE:
-            first, others = separator[1], list(separator[2:-1])
-            return lambda text: _split_by_any(text, first, others) if text else []
         pattern = self.dynamic_pattern(separator)
-        if pattern.never_empty is not None:
-            split, every = pattern.never_empty.split, pattern.never_empty.groups + 1
-            return lambda text: (split(text)[::every] if every > 1 else split(text)) if text else []
+        split = pattern.split
+        if split is not None:
+            return lambda text: split(text) if text else []
         return lambda text: split_by_pattern(pattern, text, None, self.budget.step)
 
     def split_fields(self, text: str) -> list[str]:
@@ -304,12 +300,6 @@ class Fields(Meter):
             self.budget.charge(count * 16)
             fields.extend([""] * (count - len(fields)))
         self._stale = True
-
-
-def _split_by_any(text: str, first: str, others: list[str]) -> list[str]:
-    for other in others:
-        text = text.replace(other, first)
-    return text.split(first)
 
 
 def matches(pattern: Pattern, text: str, step: Callable[[], None], between: list[str] | None = None) -> list[str]:

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 __all__ = ["Input"]
 
 _MISSES_SHARE = 4
+_TRIED = 4096
+_FEW = 16
 """One number not seen before in so many records is too often."""
 _SPLITTING = frozenset(("FS", "FPAT", "FIELDWIDTHS", "IGNORECASE"))
 _SPECIAL = frozenset(
@@ -59,12 +61,15 @@ class Input(Fields):
         self.uses_terminator = False
         self.records: Iterator[str] = iter(())
         self.odd = True
-        """Whether `float` might take for a number what awk does not; known only if the program `uses_odd`."""
+        """Whether `float` might take for a number what awk does not; known only if the program `uses_odd` and it is not `hot`."""
         self.uses_odd = False
         self.known = Known(to_number)
         self.known_inputs = Known(numeric_input)
         self.hot = True
         """Whether numbers come often enough again to look for them in those."""
+        self._misses = 0
+        self.together = True
+        """Whether records have shown nothing against going through them together."""
         self._block_text = ""
         self._reader: RecordReader | None = None
         self._separator = Separator("\n", self._compile)
@@ -177,10 +182,29 @@ class Input(Fields):
                 self.q = is_plain(self._block_text)
                 self.sep = None
             if self.uses_odd:
-                self.odd = has_odd_numbers(self._block_text)
-                self.hot = self.hot and (self.known.misses + self.known_inputs.misses) * _MISSES_SHARE <= before
-                self.known.misses = self.known_inputs.misses = 0
+                self._keep_hot(before)
+                self.odd = not self.hot and has_odd_numbers(self._block_text)
             return True
+
+    def _keep_hot(self, records: int) -> None:
+        """Look numbers up no more if most are new, though many are known."""
+        misses = self.known.misses + self.known_inputs.misses
+        self._misses += misses
+        self.hot = self.hot and (misses * _MISSES_SHARE <= records or self._misses < _TRIED)
+        self.known.misses = self.known_inputs.misses = 0
+
+    def take_rows(self) -> list[str]:
+        """The records at hand but the last, to go through them together; none if they are few."""
+        if not self.together or length_hint(self.records) < _FEW:
+            return []
+        *rows, last = self.records
+        self.records = iter((last,))
+        return rows
+
+    def give_back(self, rows: list[str]) -> None:
+        """Have them go through one by one, and all others: they were not as hoped."""
+        self.records = iter([*rows, *self.records])
+        self.together = False
 
     def _read_block(self) -> list[str] | None:
         assert self._reader is not None

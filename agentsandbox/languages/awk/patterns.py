@@ -18,6 +18,7 @@ __all__ = ["Pattern", "written_plainly"]
 
 _CODE = re.compile(r"\\(?:x([0-9a-fA-F]{1,2})|([0-7]{1,3})|.)", re.DOTALL)
 _ASSERTIONS = re.compile(r"\\[yB<>`']")
+_FEW_CHARACTERS = re.compile(r"\[[^]\\^[-]{2,4}\]")
 
 
 def written_plainly(source: str) -> str:
@@ -33,7 +34,7 @@ def written_plainly(source: str) -> str:
 class Pattern:
     """A pattern; `search(text, position)` gives the leftmost longest match, `test(text)` tells whether there is one."""
 
-    __slots__ = ("literal", "never_empty", "search", "test")
+    __slots__ = ("literal", "never_empty", "search", "split", "test")
 
     search: Callable[..., Any]
     test: Callable[[str], object]
@@ -50,6 +51,8 @@ class Pattern:
         """The one text that it matches, if there is just one."""
         self.never_empty = fast if fast is not None and fast.search("") is None and not _ASSERTIONS.search(source) else None
         """The `re.Pattern` to substitute by when no match can be empty."""
+        self.split = self._splitter(source, ignore_case=ignore_case)
+        """Cuts a text that is not empty into what is between the matches; None if that takes one search after the other."""
         if fast is not None:
             self.search = fast.search
         else:
@@ -58,3 +61,21 @@ class Pattern:
             self.test = fast_test.search
         else:
             self.test = lambda text: regex.test(text, budget)
+
+    def _splitter(self, source: str, *, ignore_case: bool) -> Callable[[str], list[str]] | None:
+        if self.literal:
+            literal = self.literal
+            return lambda text: text.split(literal)
+        if _FEW_CHARACTERS.fullmatch(source) and not ignore_case:
+            first, others = source[1], source[2:-1]
+            return lambda text: _split_by_any(text, first, others)
+        if self.never_empty is None:
+            return None
+        split, every = self.never_empty.split, self.never_empty.groups + 1
+        return split if every == 1 else lambda text: split(text)[::every]
+
+
+def _split_by_any(text: str, first: str, others: str) -> list[str]:
+    for other in others:
+        text = text.replace(other, first)
+    return text.split(first)

@@ -19,7 +19,8 @@ __all__ = ["RecordReader", "Separator", "has_odd_numbers", "is_plain", "split_by
 READ_BYTES = 4 * 65536
 _READ_LITTLE = 16384
 """The same where an event loop waits."""
-_SPECIAL_NUMBERS = re.compile(r"\binf(?:inity)?\b|\bnan\b", re.ASCII)
+_SPECIAL_NUMBERS = [re.compile(rf"{word}(?<!\w{word}){rest}(?!\w)", re.ASCII) for word, rest in (("inf", "(?:inity)?"), ("nan", ""))]
+"""Each with a text at its beginning, which is found faster than a pattern."""
 _ODD_BLANKS = tuple("\r\v\f\x1c\x1d\x1e\x1f")
 _WIDE_BLANKS = tuple("\x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000")
 
@@ -29,7 +30,7 @@ def has_odd_numbers(text: str) -> bool:
     if "_" in text or not text.isascii():
         return True
     lower = text.lower()
-    return ("inf" in lower or "nan" in lower) and _SPECIAL_NUMBERS.search(lower) is not None
+    return any(pattern.search(lower) is not None for pattern in _SPECIAL_NUMBERS)
 
 
 def is_plain(text: str) -> bool:

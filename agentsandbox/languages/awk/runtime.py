@@ -156,8 +156,8 @@ class Runtime(Input):
         between: list[str] | None = None if separators is None else []
         step = self.budget.step
         if isinstance(separator, Pattern):
-            if between is None and separator.literal:
-                pieces = text.split(separator.literal) if text else []
+            if between is None and separator.split is not None:
+                pieces = separator.split(text) if text else []
             else:
                 pieces = split_by_pattern(separator, text, between, step)
         else:

@@ -84,8 +84,7 @@ _WHOLE = re.compile(r"[ \t\n\r\f\v]*+[+-]?+(?:[0-9]++\.?+[0-9]*+|\.[0-9]++)(?:[e
 _SPECIAL = {"+inf": float("inf"), "-inf": float("-inf"), "+nan": float("nan"), "-nan": -float("nan")}
 _KNOWN = 4096
 _SHORT = 20
-_DIGITS = 2000
-"""Longer digit strings are cut: nothing beyond is visible in a double but its magnitude."""
+_DIGITS = frozenset("0123456789")
 
 
 def parse_number(text: str) -> float:
@@ -101,6 +100,8 @@ def to_number(value: object) -> float:
     kind = value.__class__
     if kind is float or kind is Unset:
         return value  # type: ignore[return-value]
+    if (kind is str or kind is Strnum) and value[-1:] not in _DIGITS:  # type: ignore[index]
+        return parse_number(value) if value else 0.0  # type: ignore[arg-type]  # `float` would refuse most of these
     try:
         number = float(value)  # type: ignore[arg-type]
     except ValueError:
@@ -140,6 +141,7 @@ def array_as_scalar(value: object) -> AwkFatal:
 NUMBER_STARTS = frozenset("0123456789+-. \t\n\r\f\v")
 _NUMBER_CHARACTERS = NUMBER_STARTS | {"e", "E"}
 _SPECIAL_ENDS = frozenset("fFnN \t\n\r\f\v")
+_NUMBER_ENDS = _SPECIAL_ENDS | frozenset("0123456789.")
 
 
 def from_input(text: str) -> Value:
@@ -152,6 +154,8 @@ def from_input(text: str) -> Value:
         if text[-1] not in _NUMBER_CHARACTERS or text[len(text) >> 1] not in _NUMBER_CHARACTERS or text[12] not in _NUMBER_CHARACTERS:
             return text
         return Strnum(text) if _WHOLE.fullmatch(text) is not None else text
+    if text[-1] not in _NUMBER_ENDS:
+        return text
     if _WHOLE.fullmatch(text) is not None or (text[-1] in _SPECIAL_ENDS and text.strip().lower() in _SPECIAL):
         return Strnum(text)
     return text
