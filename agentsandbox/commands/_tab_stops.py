@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from agentsandbox.commands._lines import inputs, line_blocks
 from agentsandbox.commands._quoting import quote
@@ -19,6 +20,8 @@ __all__ = ["TabStops", "joined_blocks", "rewrite_digits"]
 _DIGITS = re.compile(r"-(i*)([0-9].*)\Z", re.DOTALL)
 _TAKES_VALUE = re.compile(r"-i*t\Z|--t(?:a(?:bs?)?)?\Z")
 _MAX = 2**63 - 1
+_REMEMBERED = 512
+"""Columns whose next stop is kept."""
 
 
 def rewrite_digits(words: Sequence[str]) -> list[str]:
@@ -51,9 +54,14 @@ def joined_blocks(ctx: CommandContext, names: Sequence[str]) -> Iterator[bytes]:
 
 
 class TabStops:
-    """Where the tab stops are. `every` is set when they are equally far apart."""
+    """Where the tab stops are.
 
-    __slots__ = ("every", "extend", "increment", "stops")
+    `every` is set when they are equally far apart; `next` finds the first stop after a column.
+
+    Behind the last one every column is a stop for `next`.
+    """
+
+    __slots__ = ("every", "extend", "increment", "next", "stops")
 
     def __init__(self, given: Sequence[str]) -> None:
         self.stops: list[int] = []
@@ -71,6 +79,7 @@ class TabStops:
             self.every = self.extend or self.increment or 8
         elif len(self.stops) == 1 and not (self.extend or self.increment):
             self.every = self.stops[0]
+        self.next = lru_cache(_REMEMBERED)(self._next)
 
     def _parse(self, text: str) -> None:
         """The stops of one option: a sign holds for all that stands behind it."""
@@ -116,7 +125,6 @@ class TabStops:
             return column + self.increment - (column - last) % self.increment
         return None
 
-    def next(self, column: int) -> int:
-        """The first stop after a column; behind the last one every column is one."""
+    def _next(self, column: int) -> int:
         stop = self.find(column)
         return column + 1 if stop is None else stop

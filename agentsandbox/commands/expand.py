@@ -2,31 +2,88 @@
 
 from __future__ import annotations
 
+import re
+
 from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.commands._tab_stops import TabStops, joined_blocks, rewrite_digits
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
 
-def _expand_line(ctx: CommandContext, line: bytes, stops: TabStops, *, initial: bool) -> bytes:
-    parts = []
-    column = start = 0
-    for at, byte in enumerate(line):
-        if byte == 9:
-            ctx.budget.step()
-            part = line[start:at]
-            parts.append(part)
-            following = stops.next(column)
-            ctx.budget.charge(following)  # the whole line so far
-            parts.append(b" " * (following - column))
-            column = following
-            start = at + 1
-        elif byte == 8:
-            column = max(0, column - 1)
-        else:
-            column += 1
-            if initial and byte != 32:
-                break
-    parts.append(line[start:])
-    return b"".join(parts)
+
+_INDENT = re.compile(rb"^[ \t]*\t", re.MULTILINE)
+_ROOM = 1 << 22
+"""Bytes that a block may become at once."""
+_PIECE = 1 << 14
+_LONG = 256
+"""Bytes of blanks that are hardly ever the same in many lines."""
+
+
+def _column(part: bytes, column: int) -> int:
+    """The column behind a part of a line that begins at a column; a backspace goes back one."""
+    for byte in part:
+        column = max(0, column - 1) if byte == 8 else column + 1
+    return column
+
+
+def _expanded_pieces(ctx: CommandContext, block: bytes, stops: TabStops) -> Iterator[bytes]:
+    """Tabs as blanks, wherever the stops are."""
+    charge, following = ctx.budget.charge, stops.next
+    backspaces = b"\b" in block
+    column = 0
+    for at in range(0, len(block), _PIECE):
+        parts = block[at : at + _PIECE].split(b"\t")
+        ctx.budget.step(len(parts) // 4 + 1)
+        size = 0
+        stop = column
+        found = []
+        for part in parts:
+            charge(stop)  # the whole line so far
+            found.append(b" " * (stop - column))
+            found.append(part)
+            size += stop - column
+            start = part.rfind(b"\n") + 1
+            column = 0 if start else stop
+            column = _column(part[start:], column) if backspaces else column + len(part) - start
+            stop = following(column)
+            if size > _ROOM:
+                yield b"".join(found)
+                found.clear()
+                size = 0
+        yield b"".join(found)
+
+
+def _expand_block(ctx: CommandContext, block: bytes, stops: TabStops) -> Iterable[bytes]:
+    size = len(block) + block.count(b"\t") * stops.every
+    if not stops.every or size > _ROOM or b"\b" in block or b"\r" in block:
+        return _expanded_pieces(ctx, block, stops)
+    ctx.budget.charge(size)
+    return (block.expandtabs(stops.every),)
+
+
+def _expand_indents(ctx: CommandContext, block: bytes, stops: TabStops) -> Iterator[bytes]:
+    """`-i`: only the blanks that lines begin with; many lines have the same ones."""
+    known: dict[bytes, bytes] = {}
+    found = []
+    size = at = 0
+    ctx.budget.step(block.count(b"\n") // 8 + 1)
+    for match in _INDENT.finditer(block):
+        indent = match[0]
+        if (done := known.get(indent)) is None:
+            done = b"".join(_expanded_pieces(ctx, indent, stops))
+            if len(done) < _LONG:
+                known[indent] = done
+        found.append(block[at : match.start()])
+        found.append(done)
+        at = match.end()
+        size += len(done)
+        if size > _ROOM:
+            yield b"".join(found)
+            found.clear()
+            size = 0
+    found.append(block[at:])
+    yield b"".join(found)
 
 
 @command(
@@ -45,20 +102,8 @@ def _expand_line(ctx: CommandContext, line: bytes, stops: TabStops, *, initial: 
 )
 def expand(ctx: CommandContext, args: Arguments) -> int:
     stops = TabStops(args.values("tabs"))
-    initial = args.flag("initial")
+    expand_block = _expand_indents if args.flag("initial") else _expand_block
     for block in joined_blocks(ctx, args.operands):
-        if b"\t" not in block:
-            ctx.stdout.write(block)
-            continue
-        found = []
-        for line in block.split(b"\n"):
-            ctx.budget.step(len(line) // 64 + 1)
-            if b"\t" not in line:
-                found.append(line)
-            elif b"\b" not in line and b"\r" not in line and not initial and stops.every:
-                ctx.budget.charge(len(line) + line.count(b"\t") * stops.every)
-                found.append(line.expandtabs(stops.every))
-            else:
-                found.append(_expand_line(ctx, line, stops, initial=initial))
-        ctx.stdout.write(b"\n".join(found))
+        for piece in expand_block(ctx, block, stops) if b"\t" in block else (block,):
+            ctx.stdout.write(piece)
     return ctx.status
