@@ -10,14 +10,13 @@ from agentsandbox.commands._sizes import parse_number
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from agentsandbox.limits import Budget
 
 _OBSOLETE = re.compile(r"-([bs]*)([0-9].*)", re.DOTALL)
-
-
 _TAKES_VALUE = re.compile(r"-[bs]*w\Z|--w(?:i(?:d(?:th?)?)?)?\Z")
+_WIDEST = 2**15
 _PIECES = 8192
 """Pieces of a line that are made at a time."""
 
@@ -39,14 +38,10 @@ def _width(text: str) -> int:
     return parse_number(text, "number of columns", low=1, high=2**64 - 10)
 
 
-def _fold_block(block: bytes, width: int) -> bytes:
-    """Many lines at once, none of them empty but perhaps the first, every byte one column wide."""
-    parts = re.findall(rb".{1,%d}" % width, block)
-    if block.startswith(b"\n"):
-        parts.insert(0, b"")
-    if block.endswith(b"\n"):
-        parts.append(b"")
-    return b"\n".join(parts)
+def _pieces_of_block(width: int, spaces: bool) -> Callable[[bytes], list[bytes]]:
+    """Finds the pieces of many lines at once, every byte one column wide; an empty line is an empty piece."""
+    pieces = rb".{1,%d}+(?!.)|.{0,%d}[ \t]|.{%d}" % (width, width - 1, width) if spaces else rb".{1,%d}" % width
+    return re.compile(pieces + rb"|^(?=\n)", re.MULTILINE).findall
 
 
 def _fold_plain(line: bytes, width: int, spaces: bool, budget: Budget) -> list[bytes]:
@@ -85,7 +80,7 @@ def _advance(column: int, byte: int) -> int:
 
 
 def _fold_columns(ctx: CommandContext, line: bytes, width: int, spaces: bool) -> list[bytes]:
-    """A line with tabs, backspaces or carriage returns."""
+    """A line with backspaces or carriage returns, or a very wide one with tabs."""
     parts = []
     start = column = at = 0
     while at < len(line):
@@ -105,6 +100,23 @@ def _fold_columns(ctx: CommandContext, line: bytes, width: int, spaces: bool) ->
         for byte in line[cut:at]:
             column = _advance(column, byte)
     parts.append(line[start:])
+    return parts
+
+
+def _fold_tabs(line: bytes, width: int, spaces: bool, budget: Budget) -> list[bytes]:
+    """A line with tabs, but nothing that goes back."""
+    parts = [] if line else [b""]
+    start = 0
+    while start < len(line):
+        piece = line[start : start + width]
+        budget.step(len(piece) // 64 + 1)
+        while (over := len(piece.expandtabs()) - width) > 0 and len(piece) > 1:
+            piece = piece[: -max(1, over // 8)]  # each byte takes at most eight columns
+        start += len(piece)
+        if spaces and start < len(line) and (blank := max(piece.rfind(b" "), piece.rfind(b"\t")) + 1):
+            start -= len(piece) - blank
+            piece = piece[:blank]
+        parts.append(piece)
     return parts
 
 
@@ -129,27 +141,39 @@ def fold(ctx: CommandContext, args: Arguments) -> int:
     for text in args.values("width"):
         width = _width(text)
     spaces, by_bytes = args.flag("spaces"), args.flag("bytes")
+    find = _pieces_of_block(width, spaces) if width <= _WIDEST else None
     for _name, source in inputs(ctx, args.operands):
         for block in line_blocks(ctx.budget, source, size=1 << 16):
-            short = len(block) < 1 << 20
-            if short and not spaces and width < 2**15 and b"\n\n" not in block and (by_bytes or not _is_special(block)):
+            if find is not None and len(block) < 1 << 20 and (by_bytes or not _is_special(block)):
                 ctx.budget.step(len(block) // 256)
-                ctx.stdout.write(_fold_block(block, width))
-                continue
-            parts: list[bytes] = []
-            for line in block.split(b"\n"):
-                ctx.budget.step(len(line) // width + 1)
-                if not by_bytes and _is_special(line):
-                    folded = _fold_columns(ctx, line, width, spaces)
-                elif len(line) <= width:
-                    folded = [line]
-                elif by_bytes and spaces and b"\t" in line:
-                    folded = _fold_at_blanks(line, width, ctx.budget)
-                else:
-                    folded = _fold_plain(line, width, spaces, ctx.budget)
-                parts.append(b"\n".join(folded))
-            ctx.stdout.write(b"\n".join(parts))
+                parts = find(block)
+                if block.endswith(b"\n"):
+                    parts.append(b"")
+                ctx.stdout.write(b"\n".join(parts))
+            else:
+                ctx.stdout.write(_fold_lines(ctx, block, width, spaces=spaces, by_bytes=by_bytes))
     return ctx.status
+
+
+def _fold_lines(ctx: CommandContext, block: bytes, width: int, *, spaces: bool, by_bytes: bool) -> bytes:
+    parts: list[bytes] = []
+    lines = block.split(b"\n")
+    tabs = not by_bytes and b"\t" in block
+    measured = not tabs or len(block) < 1 << 20
+    columns = block.expandtabs().split(b"\n") if tabs and measured else lines  # at least as many as there are
+    for line, shown in zip(lines, columns, strict=True):
+        ctx.budget.step(len(line) // width + 1)
+        if measured and len(shown) <= width:
+            parts.append(line)
+        elif not by_bytes and (b"\b" in line or b"\r" in line or (tabs and min(width, len(line)) > _WIDEST)):
+            parts += _fold_columns(ctx, line, width, spaces)
+        elif tabs:
+            parts += _fold_tabs(line, width, spaces, ctx.budget)
+        elif by_bytes and spaces and b"\t" in line:
+            parts += _fold_at_blanks(line, width, ctx.budget)
+        else:
+            parts += _fold_plain(line, width, spaces, ctx.budget)
+    return b"\n".join(parts)
 
 
 def _fold_at_blanks(line: bytes, width: int, budget: Budget) -> list[bytes]:
