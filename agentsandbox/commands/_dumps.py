@@ -1,9 +1,11 @@
-"""What the dumping commands share: files as one stream, and blocks in which equal lines are left out."""
+"""What the dumping commands share: files as one stream, blocks in which equal lines are left out, and lines made by columns."""
 
 from __future__ import annotations
 
 import errno
 import stat
+from itertools import chain
+from operator import eq
 
 from agentsandbox.commands._lines import inputs, shown_name
 from agentsandbox.errors import CommandError
@@ -16,11 +18,11 @@ if TYPE_CHECKING:
 
     from agentsandbox.command import CommandContext
 
-__all__ = ["Skipped", "block_lines", "concatenated"]
+__all__ = ["Sheet", "Skipped", "block_lines", "concatenated"]
 
 
 class Skipped:
-    """A line of `size` bytes that equals the one before; the `first` of several is shown as "*"."""
+    """Lines of together `size` bytes that equal the one before; the `first` of several is shown as "*"."""
 
     __slots__ = ("first", "size")
 
@@ -78,27 +80,50 @@ def block_lines(ctx: CommandContext, source: Iterator[bytes], width: int, *, all
         ctx.budget.charge(len(data))
         cut = len(data) - len(data) % width
         rest = data[cut:]
+        ctx.budget.step(cut // width // 4 + 1)
         if all_lines:
-            ctx.budget.step(cut // width // 4 + 1)
             if cut:
                 yield data[:cut]
             continue
+        lines = [data[at : at + width] for at in range(0, cut, width)]
+        if not lines:
+            continue
+        repeats = list(map(eq, lines, chain((previous,), lines)))
+        previous = lines[-1]
         start = 0
-        for at in range(0, cut, width):
-            ctx.budget.left -= 1
-            if ctx.budget.left < 0:
-                ctx.budget.tick()
-            line = data[at : at + width]
-            if line == previous:
-                if start < at:
-                    yield data[start:at]
-                yield Skipped(width, first=not skipping)
-                skipping = True
-                start = at + width
-            else:
-                skipping = False
-                previous = line
-        if start < cut:
-            yield data[start:cut]
+        while start < len(lines):
+            repeated = repeats[start]
+            end = _index(repeats, not repeated, start)
+            yield Skipped((end - start) * width, first=not skipping) if repeated else data[start * width : end * width]
+            skipping = repeated
+            start = end
     if rest:
         yield rest
+
+
+def _index(marks: list[bool], wanted: bool, start: int) -> int:
+    """Where the next mark of that kind is; the end if there is none."""
+    try:
+        return marks.index(wanted, start)
+    except ValueError:
+        return len(marks)
+
+
+class Sheet:
+    """Lines of one length, filled column by column: a column is one character of each line."""
+
+    __slots__ = ("length", "text")
+
+    def __init__(self, count: int, length: int) -> None:
+        self.length = length
+        self.text = bytearray(b" " * (length - 1) + b"\n") * count
+
+    def put(self, at: int, text: bytes, width: int) -> None:
+        """Text that takes `width` characters of each line from `at` on."""
+        for offset in range(width):
+            self.text[at + offset :: self.length] = text[offset::width]
+
+    def translate(self, at: int, column: bytes, tables: Sequence[bytes]) -> None:
+        """A byte of each line as several characters from `at` on: a table for each of them."""
+        for offset, table in enumerate(tables, at):
+            self.text[offset :: self.length] = column.translate(table)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import re
 import struct
+from itertools import accumulate, pairwise
 
 from agentsandbox.commands._quoting import quote
 from agentsandbox.errors import CommandError
@@ -11,6 +13,9 @@ from agentsandbox.errors import CommandError
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Any
+
+    from agentsandbox.commands._dumps import Sheet
 
 __all__ = ["ElementType", "parse_types"]
 
@@ -27,13 +32,18 @@ _FIELDS = {
 _SIZE_LETTERS = {"C": 1, "S": 2, "I": 4, "L": 8}
 _FLOAT_LETTERS = {"F": 4, "D": 8, "L": 16}
 _STRUCT = {1: "B", 2: "H", 4: "I", 8: "Q"}
+_FLOAT_STRUCT = {4: "f", 8: "d"}
+_SINGLE = struct.Struct("<f")
+_LEAST_SINGLE = 1.17549435e-38
+_LEAST_DOUBLE = 2.2250738585072014e-308
+"""What is nearer to 0 has fewer digits than others."""
 _PRINTABLE = bytes([byte if 32 <= byte < 127 else 46 for byte in range(256)])
 
 
 class ElementType:
     """One output type. `field` is the least width of an element, `pad` the blanks that a whole line gets beside."""
 
-    __slots__ = ("big", "field", "letter", "pad", "size", "table", "trailer")
+    __slots__ = ("_tables", "_texts", "_widths", "big", "field", "letter", "pad", "size", "trailer")
 
     def __init__(self, letter: str, size: int, *, big: bool, trailer: bool) -> None:
         self.letter = letter
@@ -42,87 +52,111 @@ class ElementType:
         self.trailer = trailer
         self.pad = 0
         self.field = 3 if letter in "ac" else _FIELDS[letter][size]
-        self.table = [self._text(byte) for byte in range(256)] if size == 1 else None
+        self._widths: list[int] = []
+        self._texts = [self._name(byte).rjust(self.field) for byte in range(256)] if size == 1 else []
+        self._tables = [bytes(map(ord, column)) for column in zip(*self._texts, strict=True)]
 
-    def _text(self, value: int) -> str:
+    def _name(self, value: int) -> str:
+        """The text of a byte."""
         if self.letter == "a":
             low = value & 127
             return _NAMES[low] if low <= 32 else "del" if low == 127 else chr(low)
         if self.letter == "c":
             return chr(value) if 32 <= value < 127 else _ESCAPES.get(value) or f"{value:03o}"
-        if self.letter == "d":
-            half = 1 << (8 * self.size - 1)
-            return str(value - 2 * half if value >= half else value)
-        if self.letter == "u":
-            return str(value)
-        return f"{value:0{self.field}{self.letter}}"
+        return self._template(self.field) % (value - 256 if self.letter == "d" and value > 127 else value)
 
-    def _texts(self, block: bytes) -> list[str]:
-        if self.table is not None:
-            table = self.table
-            return [table[byte] for byte in block]
-        missing = -len(block) % self.size
-        if missing:
-            block += bytes(missing)
+    def _template(self, width: int) -> str:
+        """How an element looks in a column of that width."""
+        if self.letter in "ox":
+            return " " * (width - self.field) + f"%0{self.field}{self.letter}"
+        return f"%{width}d" if self.letter in "du" else f"%{width}s"
+
+    def _elements(self, block: bytes) -> Sequence[Any]:
+        """What the template takes, from bytes that are whole elements."""
+        if self.size == 1:
+            return [self._texts[byte] for byte in block]
+        if self.size == 16:
+            parts = [block[at : at + 16] for at in range(0, len(block), 16)]
+            return [_long_double_text(part[::-1] if self.big else part) for part in parts]
+        letter = _FLOAT_STRUCT[self.size] if self.letter == "f" else _STRUCT[self.size]
         order = ">" if self.big else "<"
-        count = len(block) // self.size
-        if self.letter != "f":
-            return [self._text(value) for value in struct.unpack(f"{order}{count}{_STRUCT[self.size]}", block)]
-        parts = [block[at : at + self.size] for at in range(0, len(block), self.size)]
-        return [_float_text(part[::-1] if self.big else part) for part in parts]
+        values = struct.unpack(f"{order}{len(block) // self.size}{letter.lower() if self.letter == 'd' else letter}", block)
+        return values if self.letter != "f" else list(map(_single_text if self.size == 4 else _double_text, values))
+
+    def _column_widths(self, width: int) -> list[int]:
+        """The blanks of a line are spread evenly over its fields, as GNU does."""
+        fields = width // self.size
+        if len(self._widths) != fields:
+            before = [self.pad * at // fields for at in range(fields, -1, -1)]
+            self._widths = [self.field + left - following for left, following in pairwise(before)]
+        return self._widths
+
+    def length(self, width: int) -> int:
+        """The characters of a whole line, which shows `width` bytes."""
+        return self.pad + self.field * (width // self.size) + (width + len("  ><") if self.trailer else 0)
+
+    def fill(self, sheet: Sheet, at: int, block: bytes, width: int) -> None:
+        """Put whole lines into a sheet."""
+        widths = self._column_widths(width)
+        end = at + sum(widths)
+        if self.size == 1:
+            for place, cell_end in enumerate(accumulate(widths, initial=at)):
+                if place:
+                    sheet.translate(cell_end - self.field, block[place - 1 :: width], self._tables)
+        else:
+            line = "".join(map(self._template, widths))
+            text = line * (len(block) // width) % tuple(self._elements(block))
+            sheet.put(at, bytes(text, "ascii"), end - at)
+        if self.trailer:
+            count = len(block) // width
+            sheet.put(end, b"  >" * count, 3)
+            sheet.put(end + 3, block.translate(_PRINTABLE), width)
+            sheet.put(end + 3 + width, b"<" * count, 1)
 
     def show(self, block: bytes, width: int) -> str:
-        """The elements of a line; with `z` also its characters, in the last column."""
-        fields = width // self.size
-        texts = self._texts(block)
-        if self.pad == fields:
-            size = self.field + 1
-            line = "".join([text.rjust(size) for text in texts])
-            used = size * len(texts)
-            total = size * fields
-        else:
-            line, used = self._padded(texts, fields)
-            total = self.pad + self.field * fields
+        """The elements of one line, which may be short; with `z` also its characters, in the last column."""
+        elements = self._elements(block + bytes(-len(block) % self.size))
+        widths = self._column_widths(width)
+        shape = "%{}s".format if self.size == 1 else self._template
+        line = "".join(map(shape, widths[: len(elements)])) % tuple(elements)
         if not self.trailer:
             return line
         shown = str(block.translate(_PRINTABLE), "ascii")
-        return f"{line}{' ' * (total - used)}  >{shown}<"
-
-    def _padded(self, texts: Sequence[str], fields: int) -> tuple[str, int]:
-        """Spread the blanks evenly over the fields, as GNU does."""
-        left = self.pad
-        parts = []
-        used = 0
-        for at, text in zip(range(fields, 0, -1), texts, strict=False):
-            following = self.pad * (at - 1) // fields
-            size = left - following + self.field
-            parts.append(text.rjust(size))
-            used += size
-            left = following
-        return "".join(parts), used
+        return f"{line}{' ' * (self.pad + self.field * (width // self.size) - len(line))}  >{shown}<"
 
 
-def _float_text(part: bytes) -> str:
-    if len(part) == 16:
-        return _long_double_text(part)
-    kind = "<f" if len(part) == 4 else "<d"
-    value: float = struct.unpack(kind, part)[0]
+def _single_text(value: float) -> str:
+    """A number of four bytes in as few digits as tell it from the others, but for six or more."""
     if value != value:
-        return "-nan" if part[-1] & 128 else "nan"
-    tiny = abs(value) < (1.17549435e-38 if len(part) == 4 else 2.2250738585072014e-308)
-    digits = 1 if tiny else 6 if len(part) == 4 else 15
-    for precision in range(digits, 18):
+        return _nan_text(value)
+    for precision in range(1 if abs(value) < _LEAST_SINGLE else 6, 10):
         text = f"{value:.{precision}g}"
-        if struct.pack("<d", float(text)) == part if len(part) == 8 else _packs_as(float(text), part):
+        if _packs_as(float(text), value):
             return text
     return text
 
 
-def _packs_as(value: float, part: bytes) -> bool:
+def _packs_as(near: float, value: float) -> bool:
     try:
-        return struct.pack("<f", value) == part
+        packed = _SINGLE.pack(near)
     except OverflowError:
         return False
+    return bool(_SINGLE.unpack(packed)[0] == value)
+
+
+def _double_text(value: float) -> str:
+    """As `_single_text`, a number of eight bytes: fifteen digits or more."""
+    if value != value:
+        return _nan_text(value)
+    for precision in range(1 if abs(value) < _LEAST_DOUBLE else 15, 18):
+        text = f"{value:.{precision}g}"
+        if float(text) == value:
+            return text
+    return text
+
+
+def _nan_text(value: float) -> str:
+    return "-nan" if math.copysign(1.0, value) < 0 else "nan"
 
 
 def _long_double_text(part: bytes) -> str:
@@ -136,7 +170,9 @@ def _long_double_text(part: bytes) -> str:
         return ("-" if negative else "") + ("inf" if infinite and mantissa >> 63 else "nan")
     if exponent and not mantissa >> 63:
         return "-nan" if negative else "nan"
-    value = LongDouble(negative, mantissa, max(exponent, 1) - 16383 - 63)
+    value = LongDouble(negative, mantissa & (1 << 63) - 1 if not exponent else mantissa, max(exponent, 1) - 16383 - 63)
+    if value.mantissa != mantissa:  # no number that the machine makes: what is shown never reads as it
+        return format_long_double(value, "g", 21)
     for precision in range(18 if exponent else 1, 22):
         text = format_long_double(value, "g", precision)
         again, _, _ = parse_long_double(text)

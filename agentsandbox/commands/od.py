@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import re
+from itertools import accumulate
 
 from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.commands._choices import choose
-from agentsandbox.commands._dumps import Skipped, block_lines, concatenated
+from agentsandbox.commands._dumps import Sheet, Skipped, block_lines, concatenated
 from agentsandbox.commands._od_types import ElementType, parse_types
 from agentsandbox.commands._quoting import quote
 from agentsandbox.errors import CommandError, UsageError
@@ -15,10 +16,11 @@ from agentsandbox.streams import encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
 _SIZE = re.compile(r"[ \t\n]*\+?(0[xX][0-9a-fA-F]+|0[0-7]*|[1-9][0-9]*)(.*)\Z", re.DOTALL)
 _OFFSET = re.compile(r"\+?(0[xX][0-9a-fA-F]+|[0-7]+)([bB]?)\Z")
+_GRAPHIC = bytes(range(32, 127))
 _ALONE = frozenset("bEGKkMmPTYZ")
 """Suffixes that count once where no digit stands before them."""
 _MULTIPLIERS = {"": 1, "b": 512, "B": 1024, "kB": 1000, "KB": 1000, "k": 1024, "K": 1024, "KiB": 1024}
@@ -136,20 +138,50 @@ class _Dump:
             texts.append((" " * len(address) if at else address) + kind.show(block, self.width))
         return "\n".join(texts) + "\n"
 
+    def lines(self, position: int, block: bytes) -> bytes:
+        """All that is shown of bytes that stand at a position; the last line may be short."""
+        rest = len(block) % self.width
+        whole = block[: len(block) - rest] if rest else block
+        end = position + len(whole)
+        last = encode(self.line(self.addresses(end), block[len(whole) :])) if rest else b""
+        return self._whole_lines(range(position, end, self.width), whole) + last
+
+    def _whole_lines(self, positions: range, block: bytes) -> bytes:
+        """Whole lines, made by columns. Where addresses grow by a digit they are made in two parts."""
+        if not positions:
+            return b""
+        size = len(self.addresses(positions[0]))
+        if size != len(self.addresses(positions[-1])):
+            half = len(positions) // 2
+            first, second = positions[:half], positions[half:]
+            return self._whole_lines(first, block[: half * self.width]) + self._whole_lines(second, block[half * self.width :])
+        lengths = [size + kind.length(self.width) + 1 for kind in self.types]
+        sheet = Sheet(len(positions), sum(lengths))
+        sheet.put(0, self._all_addresses(positions), size)
+        for kind, length, end in zip(self.types, lengths, accumulate(lengths), strict=True):
+            kind.fill(sheet, end - length + size, block, self.width)
+            sheet.put(end - 1, b"\n" * len(positions), 1)
+        return bytes(sheet.text)
+
+    def _all_addresses(self, positions: range) -> bytes:
+        if self.label is None:
+            return bytes(self.address * len(positions) % tuple(positions) if self.address else "", "ascii")
+        return bytes("".join(map(self.addresses, positions)), "ascii")
+
     def addresses(self, position: int) -> str:
         """The address column, with the label of traditional use."""
-        text = self.address(position)
-        return text if self.label is None else f"{text} ({self.address(position + self.label)})"
+        if not self.address:
+            return "" if self.label is None else " ()"
+        text = self.address % position
+        return text if self.label is None else f"{text} ({self.address % (position + self.label)})"
 
 
-def _address(radix: str) -> Callable[[int], str]:
-    formats = {"o": "07o", "d": "07d", "x": "06x"}
-    if radix[:1] == "n":
-        return lambda _position: ""
-    if radix[:1] not in formats:
+def _address(radix: str) -> str:
+    """How an address is printed; "" for none."""
+    formats = {"o": "%07o", "d": "%07d", "x": "%06x", "n": ""}
+    if radix[:1] not in formats or not radix:
         raise CommandError(f"invalid output address radix '{radix[:1] or chr(0)}'; it must be one character from [doxn]")
-    shape = formats[radix[0]]
-    return lambda position: format(position, shape)
+    return formats[radix[0]]
 
 
 def _operands(args: Arguments, dump: _Dump) -> list[str]:
@@ -187,23 +219,35 @@ def _operands(args: Arguments, dump: _Dump) -> list[str]:
 def _strings(ctx: CommandContext, source: Iterator[bytes], dump: _Dump, least: int) -> None:
     """`-S`: runs of printable bytes that end with NUL."""
     position = dump.skip
-    run: list[int] = []
+    held: list[bytes] = []
+    waiting = 0
     ctx.budget.charge(least)
+
+    def show(end: int, run: bytes) -> None:
+        address = dump.addresses((end - len(run)) % 2**64)
+        ctx.stdout.write(encode(address + (" " if address else "")) + run + b"\n")
+
     for block in source:
-        for byte in block:
+        ended, nul, rest = block.rpartition(b"\0")
+        end = position
+        for part in b"".join([*held, ended]).split(b"\0") if nul else ():
             ctx.budget.step()
-            position += 1
-            if 32 <= byte < 127:
-                run.append(byte)
-                ctx.budget.charge(len(run))
-                continue
-            if not byte and len(run) >= least:
-                address = dump.addresses(position - 1 - len(run))
-                ctx.stdout.write(encode(address + (" " if address else "")) + bytes(run) + b"\n")
-            run = []
-    if dump.limit is not None and position - dump.skip == dump.limit and len(run) > least:  # the limit ends a string as NUL does
-        address = dump.addresses(position - len(run) - 1)
-        ctx.stdout.write(encode(address + (" " if address else "")) + bytes(run) + b"\n")
+            run = part[len(part.rstrip(_GRAPHIC)) :]
+            end += len(part) - waiting
+            waiting = 0
+            if len(run) >= least:
+                show(end, run)
+            end += 1
+        tail = rest[len(rest.rstrip(_GRAPHIC)) :]
+        if nul or len(tail) < len(rest):
+            held.clear()
+            waiting = 0
+        held.append(tail)
+        waiting += len(tail)
+        ctx.budget.charge(waiting)
+        position += len(block)
+    if dump.limit is not None and position - dump.skip == dump.limit and waiting > least:  # the limit ends a string as NUL does
+        show(position - 1, b"".join(held))
 
 
 _SIZES = {
@@ -300,12 +344,8 @@ def od(ctx: CommandContext, args: Arguments) -> int:
                 ctx.stdout.write(b"*\n")
             position += item.size
             continue
-        texts = []
-        for at in range(0, len(item), dump.width):
-            block = item[at : at + dump.width]
-            texts.append(dump.line(dump.addresses(position), block))
-            position += len(block)
-        ctx.stdout.write(encode("".join(texts)))
+        ctx.stdout.write(dump.lines(position, item))
+        position += len(item)
     if (
         ctx.status
         and position == dump.skip
