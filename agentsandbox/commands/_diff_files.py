@@ -173,8 +173,7 @@ class Comparer:
                 return self._same(old, new, parent)
             sizes = (old.info.size, new.info.size)
             if rules.brief and rules.is_exact and 0 not in sizes and sizes[0] != sizes[1] and old.info.is_file and new.info.is_file:
-                ctx.print(f"Files {' and '.join(self._called_in_output(old, new))} differ")
-                return _DIFFERENT
+                return self._differ(old, new)
         try:
             old.data, new.data = self._read(old), self._read(new)
         except OSError as error:
@@ -226,6 +225,8 @@ class Comparer:
             what = "Files" if rules.brief else "Binary files"
             ctx.print(f"{what} {' and '.join(self._called_in_output(old, new))} differ")
             return _DIFFERENT
+        if rules.brief and rules.is_exact:
+            return self._differ(old, new)
         pair = Pair(split_lines(old.data, ctx.budget), split_lines(new.data, ctx.budget))
         keys = rules.sameness.keys
         budget = ctx.budget
@@ -235,14 +236,18 @@ class Comparer:
             self._show_same(pair, changes)
             return self._same(old, new, parent)
         if rules.brief:
-            ctx.print(f"Files {' and '.join(self._called_in_output(old, new))} differ")
-            return _DIFFERENT
+            return self._differ(old, new)
         pair.old_header = self._header(old, 0)
         pair.new_header = self._header(new, 1)
         self._head(old, new, shown=bool(parent))
         self.show(pair, changes)
         self._tell_incomplete(trouble)
         return _TROUBLE if trouble else _DIFFERENT
+
+    def _differ(self, old: _Side, new: _Side) -> int:
+        """Say no more than that they differ."""
+        self.ctx.print(f"Files {' and '.join(self._called_in_output(old, new))} differ")
+        return _DIFFERENT
 
     def _tell_incomplete(self, names: list[str]) -> None:
         for name in names:
