@@ -20,7 +20,14 @@ _HEX = re.compile(r"[ \t\n\v\f\r]*([+-]?)0[xX](?=\.?[0-9a-fA-F])([0-9a-fA-F]*)(\
 _SPECIAL = re.compile(r"[ \t\n\v\f\r]*([+-]?)(inf|infinity|nan)\Z", re.IGNORECASE)
 _DIRECTIVE = re.compile(r"%([-+#0 ']*)([0-9]*)(?:\.([0-9]*))?(L?)(.?)", re.DOTALL)
 _MAX_DIGITS = 4000
-_BLOCK = 4096
+_BLOCK = 16384
+_ROOM = 1 << 22
+"""Bytes that are written at a time, roughly."""
+_SPARSE = 200
+"""Where numbers are further apart, few of a thousand are written."""
+_EXACT_DIGITS = 15
+_SMALLEST_SCALE = 4
+"""Digits behind the point that %g writes without an exponent."""
 
 
 def _rewrite(words: Sequence[str]) -> Sequence[str]:
@@ -142,6 +149,72 @@ def _fixed(precision: int, scale: int, width: int) -> Callable[[int], str]:
     return text
 
 
+class _Layout:
+    """How all numbers are written: digits behind the point, zeros in front up to a width, the same text before and behind each.
+
+    The numbers of a thousand share all but their last three digits, unless each is changed again by `finish`.
+    """
+
+    __slots__ = ("_finish", "_fixed", "_lead", "_scale", "_tails", "_width", "after", "before")
+
+    def __init__(self, scale: int, width: int, before: str = "", after: str = "", finish: Callable[[str], str] | None = None) -> None:
+        self.before, self.after = before, after
+        self._finish, self._scale, self._width = finish, scale, width
+        self._fixed = _fixed(scale, scale, width)
+        self._tails: list[str] = []
+        self._lead: Callable[[int], str] = str
+
+    def join(self, values: range, separator: str) -> str:
+        """A range of numbers; its step is not 0."""
+        between = self.after + separator + self.before
+        low = values
+        if values.start >= 0 and 0 < values.step <= _SPARSE and self._finish is None:
+            low = range(values.start, min(values.stop, 1000), values.step)
+        parts = list(map(self._fixed, low)) if self._finish is None else [self._finish(self._fixed(value)) for value in low]
+        at = values.start + len(low) * values.step
+        if at < values.stop and len(low) < len(values):
+            self._add_thousands(parts, range(at, values.stop, values.step), between)
+        return self.before + between.join(parts) + self.after
+
+    def _add_thousands(self, parts: list[str], values: range, between: str) -> None:
+        if not self._tails:
+            scale = self._scale
+            point = 3 - scale if 0 < scale <= 3 else 0
+            tails = [f"{tail:03d}" for tail in range(1000)]
+            self._tails = [f"{tail[:point]}.{tail[point:]}" for tail in tails] if 0 < scale <= 3 else tails
+            shown = max(scale - 3, 0)
+            self._lead = _fixed(shown, shown, self._width - len(self._tails[0]))
+        at = values.start
+        while at < values.stop:
+            thousand, tail = divmod(at, 1000)
+            tails = self._tails[tail : tail + values.stop - at : values.step]
+            lead = self._lead(thousand)
+            parts.append(lead + (between + lead).join(tails))
+            at += len(tails) * values.step
+
+
+def _layout_of(given: str, scale: int, largest: int) -> _Layout | None:
+    """The layout that a printf format amounts to for numbers that a long double has exactly enough digits for, if it does."""
+    before, directive, after = _split_format(given)
+    flags, width_text, precision, _, conversion = directive.groups()
+    digits = 6 if precision is None else int(precision or "0")
+    if flags not in ("", "0", "-") or len(width_text) > 4 or digits > _EXACT_DIGITS:
+        return None
+    zeros = ""
+    if conversion in "fF" and digits >= scale and largest * 10 ** (digits - scale) < 10**_EXACT_DIGITS:
+        zeros = ("." if digits and not scale else "") + "0" * (digits - scale)
+    elif conversion not in "gG" or scale > _SMALLEST_SCALE or largest >= 10**digits:
+        return None
+    width = int(width_text or "0")
+    strip = scale > 0 and conversion in "gG"
+    if not strip and (flags == "0" or not width):
+        return _Layout(scale, width - len(zeros), before, zeros + after)
+    pad = {"": str.rjust, "0": str.zfill, "-": str.ljust}[flags]
+    if strip:
+        return _Layout(scale, 0, before, after, lambda text: pad(text.rstrip("0").rstrip("."), width))
+    return _Layout(scale, 0, before, after, lambda text: pad(text + zeros, width))
+
+
 def _formatter(ctx: CommandContext, given: str, scale: int) -> Callable[[int], str]:
     """Writes by a printf format with one floating-point directive."""
     from agentsandbox.languages.long_double import format_long_double, parse_long_double  # only for -f
@@ -171,9 +244,9 @@ def _split_format(given: str) -> tuple[str, re.Match[str], str]:
     return given[: found.start()].replace("%%", "%"), found, given[found.end() :].replace("%%", "%")
 
 
-def _blocks(ctx: CommandContext, begin: int, stride: int, count: int | None) -> Iterator[range]:
-    """Ranges of values, small ones first so that `| head` has its lines soon."""
-    size, done = 64, 0
+def _blocks(ctx: CommandContext, begin: int, stride: int, count: int | None, most: int) -> Iterator[range]:
+    """Ranges of at most so many values, small ones first so that `| head` has its lines soon."""
+    size, done = min(64, most), 0
     while count is None or done < count:
         here = size if count is None else min(size, count - done)
         start = begin + done * stride
@@ -181,7 +254,7 @@ def _blocks(ctx: CommandContext, begin: int, stride: int, count: int | None) -> 
         ctx.budget.breathe()
         yield range(start, start + here * stride, stride)
         done += here
-        size = min(_BLOCK, size * 4)
+        size = min(most, size * 4)
 
 
 @command(
@@ -228,19 +301,38 @@ def seq(ctx: CommandContext, args: Arguments) -> int:
     precision = max(first.precision, step.precision)
     width = _equal_width(first, last, precision) if args.flag("equal-width") else 0
     ctx.budget.charge(width + precision)
-    if given is not None:
-        write: Callable[[int], str] = _formatter(ctx, given, scale)
-    elif scale or width:
-        write = _fixed(precision, max(scale, precision), width) if precision <= scale else _wider(precision, scale, width)
-    else:
-        write = str
+    cut = 10 ** max(0, scale - precision)
+    if given is None and begin % cut == stride % cut == 0:  # LAST may have more digits
+        begin, stride, scale = begin // cut, stride // cut, min(scale, precision)
     separator = args.value("separator", "\n") or ""
+    most = max(1, min(_BLOCK, _ROOM // (len(separator) + width + precision + 1)))
     prefix = "-" if first.negative_zero and given is None else ""
-    for values in _blocks(ctx, begin, stride, count):
-        ctx.stdout.write(encode(prefix + separator.join(map(write, values))))
+    join = _joiner(
+        ctx, given, (precision, scale, width), separator, None if count is None else max(abs(begin), abs(begin + count * stride))
+    )
+    for values in _blocks(ctx, begin, stride, count, most):
+        ctx.stdout.write(encode(prefix + join(values)))
         prefix = separator
     ctx.stdout.write(b"\n")
     return 0
+
+
+def _joiner(
+    ctx: CommandContext, given: str | None, digits: tuple[int, int, int], separator: str, largest: int | None
+) -> Callable[[range], str]:
+    """Writes a range of numbers: by a printf format, or with digits behind the point and a width."""
+    precision, scale, width = digits
+    if given is None:
+        layout = _Layout(scale, width) if precision == scale else None
+    else:
+        layout = _layout_of(given, scale, largest) if largest is not None else None
+    if layout is not None:
+        return lambda values: layout.join(values, separator)
+    if given is not None:
+        write = _formatter(ctx, given, scale)
+    else:
+        write = _fixed(precision, max(scale, precision), width) if precision <= scale else _wider(precision, scale, width)
+    return lambda values: separator.join(map(write, values))
 
 
 def _wider(precision: int, scale: int, width: int) -> Callable[[int], str]:
