@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from itertools import accumulate
 
 from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
-from agentsandbox.commands._lines import blocks, lines
+from agentsandbox.commands._dumps import Sheet
+from agentsandbox.commands._lines import blocks, line_blocks, lines
 from agentsandbox.errors import CommandError
 from agentsandbox.streams import BLOCK, BytesReader, encode
 
@@ -93,17 +95,16 @@ class _UsageError(CommandError):
         self.wanted = wanted
 
 
-def _dump_lines(ctx: CommandContext, source: Iterator[bytes], columns: int) -> Iterator[bytes]:
+def _line_blocks(ctx: CommandContext, source: Iterator[bytes], columns: int) -> Iterator[bytes]:
+    """The bytes of whole lines, many at a time; the last line may be short."""
     rest = b""
     for block in source:
         data = rest + block
         cut = len(data) - len(data) % columns
         rest = data[cut:]
-        for at in range(0, cut, columns):
-            ctx.budget.left -= 1
-            if ctx.budget.left < 0:
-                ctx.budget.tick()
-            yield data[at : at + columns]
+        ctx.budget.step(cut // columns // 4 + 1)
+        if cut:
+            yield data[:cut] if rest else data
     if rest:
         yield rest
 
@@ -118,7 +119,7 @@ def _ebcdic() -> bytes:
 class _Dump:
     """The normal dump: address, groups of digits, characters."""
 
-    __slots__ = ("address", "bits", "columns", "group", "little", "shown", "upper")
+    __slots__ = ("address", "bits", "columns", "group", "little", "shown", "tables", "upper")
 
     def __init__(self, options: _Options) -> None:
         self.shown = _ebcdic() if "EBCDIC" in options else _PRINTABLE
@@ -129,7 +130,9 @@ class _Dump:
         self.upper = "uppercase" in options
         if self.group < 1 or self.group > self.columns:
             self.group = self.columns
-        self.address = "08d" if "decimal" in options else "08x"
+        self.address = "%08d: " if "decimal" in options else "%08x: "
+        shape = "08b" if self.bits else "02X" if self.upper else "02x"
+        self.tables = [bytes(map(ord, column)) for column in zip(*[format(byte, shape) for byte in range(256)], strict=True)]
 
     def _digits(self, part: bytes) -> str:
         if self.bits:
@@ -148,71 +151,116 @@ class _Dump:
             text[start + at] = chr(self.shown[byte])
         return "".join(text[: start + len(data)])
 
+    def lines(self, position: int, data: bytes) -> bytes:
+        """The lines of a block that begins there; the last may be short."""
+        whole = len(data) // self.columns * self.columns
+        size, last = (len(self.address % (at & _MOST)) for at in (position, position + whole))
+        uneven = self.little and self.columns % self.group | self.group & (self.group - 1)
+        if uneven or size != last or position < 0:
+            texts = [self.line(position + at, data[at : at + self.columns]) for at in range(0, len(data), self.columns)]
+            return encode("".join(texts))
+        made = self._whole_lines(range(position, position + whole, self.columns), data[:whole], size) if whole else b""
+        return made + encode(self.line(position + whole, data[whole:])) if whole < len(data) else made
+
+    def _whole_lines(self, positions: range, data: bytes, size: int) -> bytes:
+        """Lines by columns; each begins with an address of that size."""
+        columns, group = self.columns, self.group
+        digits = len(self.tables)
+        start = size + digits * columns + (columns - 1) // group + 2
+        sheet = Sheet(len(positions), start + columns + 1)
+        sheet.put(0, bytes(self.address * len(positions) % tuple(positions), "ascii"), size)
+        for at in range(columns):
+            place = at ^ (group - 1) if self.little else at
+            sheet.translate(size + place * digits + place // group, data[at::columns], self.tables)
+        sheet.put(start, data.translate(self.shown), columns)
+        return bytes(sheet.text)
+
     def line(self, position: int, data: bytes) -> str:
         """One line."""
         if not (self.bits or self.little or self.upper):
             width = 2 * self.columns + -(-self.columns // self.group) - 1
             shown = str(data.translate(self.shown), "ascii")
-            return f"{position & 0xFFFFFFFFFFFFFFFF:{self.address}}: {data.hex(' ', -self.group):<{width}}  {shown}\n"
+            return f"{self.address % (position & _MOST)}{data.hex(' ', -self.group):<{width}}  {shown}\n"
         if self.little and self.columns % self.group | self.group & (self.group - 1):
-            return f"{position & 0xFFFFFFFFFFFFFFFF:{self.address}}: {self._uneven_line(data)}\n"
+            return f"{self.address % (position & _MOST)}{self._uneven_line(data)}\n"
         size = 8 if self.bits else 2
         groups = [self._digits(data[at : at + self.group]) for at in range(0, len(data), self.group)]
         whole = -(-self.columns // self.group)
         width = self.columns * size + whole - 1 if not self.little else whole * (2 * self.group + 1) - 1
         shown = str(data.translate(self.shown), "ascii")
-        return f"{position & 0xFFFFFFFFFFFFFFFF:{self.address}}: {' '.join(groups):<{width}}  {shown}\n"
+        return f"{self.address % (position & _MOST)}{' '.join(groups):<{width}}  {shown}\n"
 
 
 def _write_dump(ctx: CommandContext, source: Iterator[bytes], out: ByteWriter, options: _Options, start: int) -> None:
     dump = _Dump(options)
     position = start + options.number("offset", 0)
-    autoskip = "autoskip" in options
-    zeros = 0  # lines of NULs that were held back
-    held = before = (0, b"")
-    texts: list[str] = []
-    for data in _dump_lines(ctx, source, dump.columns):
-        if autoskip and not data.strip(b"\0"):
-            zeros += 1
-            if zeros == 1:
-                texts.append(dump.line(position, data))
-            before, held = held, (position, data)
+    skipping = _ZeroSkipping(out, dump, position) if "autoskip" in options else None
+    for data in _line_blocks(ctx, source, dump.columns):
+        if skipping is None:
+            out.write(dump.lines(position, data))
         else:
-            if zeros == 2:
-                texts.append(dump.line(*held))
-            elif zeros > 2:
-                texts.append("*\n")
-            zeros = 0
-            texts.append(dump.line(position, data))
+            skipping.write(position, data)
         position += len(data)
-        if len(texts) >= 256:
-            out.write(encode("".join(texts)))
-            texts = []
-    if zeros > 1:
-        skipped = "*\n" if zeros > 3 else dump.line(*before) if zeros == 3 else ""
-        texts.append(skipped + dump.line(*held))
-    out.write(encode("".join(texts)))
+    if skipping is not None:
+        skipping.finish()
+
+
+class _ZeroSkipping:
+    """`-a`: of several lines of NULs only the first and, at the end, the last are shown."""
+
+    __slots__ = ("_before", "_dump", "_held", "_out", "_zeros")
+
+    def __init__(self, out: ByteWriter, dump: _Dump, position: int) -> None:
+        self._out = out
+        self._dump = dump
+        self._zeros = 0
+        """Lines of NULs that are held back, the first one of them shown."""
+        self._held = self._before = (position, b"")
+
+    def write(self, position: int, data: bytes) -> None:
+        """Lines that begin at a position."""
+        columns = self._dump.columns
+        if bytes(columns) not in data and len(data) >= columns:
+            self._end_zeros()
+            self._out.write(self._dump.lines(position, data))
+            return
+        for at in range(0, len(data), columns):
+            line = data[at : at + columns]
+            if line.strip(b"\0"):
+                self._end_zeros()
+            else:
+                self._zeros += 1
+                self._before, self._held = self._held, (position + at, line)
+            if self._zeros < 2:
+                self._out.write(encode(self._dump.line(position + at, line)))
+
+    def _end_zeros(self) -> None:
+        """What stands for the lines that were held back, before another line."""
+        if self._zeros == 2:
+            self._out.write(encode(self._dump.line(*self._held)))
+        elif self._zeros > 2:
+            self._out.write(b"*\n")
+        self._zeros = 0
+
+    def finish(self) -> None:
+        """The last line of NULs."""
+        if self._zeros > 1:
+            skipped = "*\n" if self._zeros > 3 else self._dump.line(*self._before) if self._zeros == 3 else ""
+            self._out.write(encode(skipped + self._dump.line(*self._held)))
 
 
 def _write_plain(ctx: CommandContext, source: Iterator[bytes], out: ByteWriter, options: _Options) -> None:
     columns = options.number("cols", 30)
     upper = "uppercase" in options
     if columns <= 0:
-        wrote = False
         for block in source:
             text = block.hex()
             out.write(encode(text.upper() if upper else text))
-            wrote = True
-        out.write(b"\n" if wrote else b"")
+        out.write(b"\n")
         return
-    texts: list[str] = []
-    for data in _dump_lines(ctx, source, columns):
-        texts.append(data.hex())
-        if len(texts) >= 512:
-            out.write(encode(("\n".join(texts) + "\n").upper() if upper else "\n".join(texts) + "\n"))
-            texts = []
-    if texts:
-        out.write(encode(("\n".join(texts) + "\n").upper() if upper else "\n".join(texts) + "\n"))
+    for data in _line_blocks(ctx, source, columns):
+        digits = data.hex().upper() if upper else data.hex()
+        out.write(encode("\n".join([digits[at : at + 2 * columns] for at in range(0, len(digits), 2 * columns)]) + "\n"))
 
 
 def _write_include(ctx: CommandContext, source: Iterator[bytes], out: ByteWriter, options: _Options, name: str | None) -> None:
@@ -223,10 +271,13 @@ def _write_include(ctx: CommandContext, source: Iterator[bytes], out: ByteWriter
         variable = variable.upper() if "capitalize" in options else variable
         out.write(encode(f"unsigned char {variable}[] = {{\n"))
     size = 0
-    digits = "#04X" if "uppercase" in options else "#04x"
-    for data in _dump_lines(ctx, source, columns):
-        texts = ", ".join([format(byte, digits) for byte in data])
-        out.write(encode((",\n  " if size else "  ") + texts))
+    shape = "#04X" if "uppercase" in options else "#04x"
+    texts = [format(byte, shape) for byte in range(256)]
+    width = columns * len("0x00, ")
+    for data in _line_blocks(ctx, source, columns):
+        row = ", ".join(map(texts.__getitem__, data))
+        rows = [row[at : at + width - 2] for at in range(0, len(row), width)]
+        out.write(encode((",\n  " if size else "  ") + ",\n  ".join(rows)))
         size += len(data)
     if size:
         out.write(b"\n")
@@ -235,7 +286,7 @@ def _write_include(ctx: CommandContext, source: Iterator[bytes], out: ByteWriter
         out.write(encode(f"}};\nunsigned int {variable}_{suffix} = {size};\n"))
 
 
-_DUMP_LINE = re.compile(rb"([0-9a-fA-F]{1,15}): ((?:[0-9a-fA-F]{2})+(?: (?:[0-9a-fA-F]{2})+)*+)(?:  [^\n\r]*)?\n")
+_DUMP_LINES = re.compile(r"^([0-9a-fA-F]{1,15}+): ([0-9a-fA-F]++(?: [0-9a-fA-F]++)*+)(?:  [^\n\r]*+)?+\n", re.MULTILINE)
 _MOST = 2**64 - 1
 
 
@@ -299,15 +350,38 @@ class _DumpReader:
         self._position = 0
         self._at_address = False
 
+    def read_block(self, block: bytes) -> None:
+        """Read lines with their newlines."""
+        if not self._read_plain(block):
+            for line in BytesReader(block).lines():
+                self._ctx.budget.step()
+                self.read(line)
+
+    def _read_plain(self, block: bytes) -> bool:
+        """Read a block in which every line has an address and whole bytes, and no more of them than a line may have."""
+        if not self._fresh or self._count < self._columns:
+            return False
+        found = _DUMP_LINES.findall(str(block, "latin-1"))
+        if len(found) != block.count(b"\n") or not block.endswith(b"\n"):
+            return False
+        try:
+            parts = [bytes.fromhex(digits) for _, digits in found]
+        except ValueError:  # half a byte
+            return False
+        sizes = list(map(len, parts))
+        if max(sizes) > self._columns:
+            return False
+        addresses = [int(address, 16) for address, _ in found]
+        if addresses == list(accumulate(sizes[:-1], initial=addresses[0])):
+            addresses, parts = addresses[:1], [b"".join(parts)]
+        for address, part in zip(addresses, parts, strict=True):
+            self._go_to(address)
+            self._write(part)
+        self._nibbles = (-1, -1, -1)
+        return True
+
     def read(self, line: bytes) -> None:
         """Read a line with its newline."""
-        if self._fresh and self._count >= self._columns and (found := _DUMP_LINE.fullmatch(line)) is not None:
-            data = bytes.fromhex(str(found[2], "ascii"))
-            if len(data) <= self._columns:
-                self._go_to(int(found[1], 16))
-                self._write(data)
-                self._nibbles = (-1, -1, -1)
-                return
         for character in line.replace(b"\r", b""):
             self._ctx.budget.step()
             if not self._take(_DIGIT_VALUES.get(character, -1)):
@@ -370,9 +444,8 @@ class _DumpReader:
 
 def _revert(ctx: CommandContext, source: ByteReader, out: ByteWriter, options: _Options) -> None:
     reader = _DumpReader(ctx, out, options.number("cols", 16) or 16, options.number("seek", 0))
-    for line in source.lines():
-        ctx.budget.step()
-        reader.read(line)
+    for block in line_blocks(ctx.budget, source):
+        reader.read_block(block)
 
 
 def _input(ctx: CommandContext, name: str, *, revert: bool) -> ByteReader:
