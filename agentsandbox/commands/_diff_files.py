@@ -214,7 +214,7 @@ class Comparer:
         rules, ctx = self.rules, self.ctx
         assert old.data is not None and new.data is not None
         trouble: list[str] = []
-        if not self.robust:
+        if not self.robust and not (rules.brief and (rules.is_exact or old.data == new.data)):
             trouble = [side.name for side in (old, new) if self._complete(side)]
             if trouble and old.data == new.data:
                 self._tell_incomplete(trouble)
@@ -236,11 +236,12 @@ class Comparer:
             self._show_same(pair, changes)
             return self._same(old, new, parent)
         if rules.brief:
-            return self._differ(old, new)
-        pair.old_header = self._header(old, 0)
-        pair.new_header = self._header(new, 1)
-        self._head(old, new, shown=bool(parent))
-        self.show(pair, changes)
+            self._differ(old, new)
+        else:
+            pair.old_header = self._header(old, 0)
+            pair.new_header = self._header(new, 1)
+            self._head(old, new, shown=bool(parent))
+            self.show(pair, changes)
         self._tell_incomplete(trouble)
         return _TROUBLE if trouble else _DIFFERENT
 
