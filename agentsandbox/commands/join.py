@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from itertools import islice, repeat
-from operator import itemgetter, lt
+from operator import itemgetter, le, lt
 
 from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
-from agentsandbox.commands._lines import lines, shown_name, split_all
+from agentsandbox.commands._lines import line_blocks, shown_name, split_all, split_lines
 from agentsandbox.commands._quoting import quote, quote_always
 from agentsandbox.errors import CommandError, UsageError
 from agentsandbox.fs.base import File
@@ -17,25 +17,23 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    _Line = tuple[bytes, bytes, list[bytes]]
+    """The key of a line, its text and its fields."""
+    _Parts = tuple[list[bytes], list[bytes]]
+
 _UNUSUAL = re.compile(rb"[\n\v\f\r]|[ \t]\Z")
 _BLANKS = re.compile(rb"[ \t\n]+")
 _SPEC = re.compile(r"([12])\.([0-9]+)\Z")
 _MAX_FIELD = 2**31
 _SMALL = 1 << 22
 _PIECE = 1 << 13
+_AT_ONCE = 256
+"""Lines that are collected before they are written."""
+_MOST_ALIKE = 16
+"""Lines with one key of which all pairs are made at once."""
 _BLANK_BYTES = (b"\t", b"\v", b"\f", b"\r")
+_SPACES = (b"\v", b"\f", b"\r")
 _BLANK_PAIRS = (b"  ", b" \n", b"\n ")
-
-
-class _Line:
-    """A line, its fields and its key."""
-
-    __slots__ = ("fields", "key", "text")
-
-    def __init__(self, text: bytes, fields: list[bytes], key: bytes) -> None:
-        self.text = text
-        self.fields = fields
-        self.key = key
 
 
 class _Options:
@@ -129,8 +127,13 @@ def _split_blanks(text: bytes) -> list[bytes]:
     return _BLANKS.split(stripped) if stripped else []
 
 
+def _split_lines_at_blanks(texts: list[bytes], block: bytes) -> list[list[bytes]]:
+    usual = not any(byte in block for byte in _SPACES) and b" \n" not in block and b"\t\n" not in block and block.endswith(b"\n")
+    return list(map(bytes.split if usual else _split_blanks, texts))
+
+
 def _unreadable(error: OSError) -> Iterator[bytes]:
-    """The lines of a directory, which can be opened but not read."""
+    """The blocks of a directory, which can be opened but not read."""
 
     def read() -> bytes:
         raise CommandError(f"read error: {error.strerror}")
@@ -141,11 +144,25 @@ def _unreadable(error: OSError) -> Iterator[bytes]:
 class _Input:
     """One file: lines with their fields, checked for order."""
 
-    __slots__ = ("before_message", "complained", "ctx", "name", "number", "options", "previous", "source", "split", "which")
+    __slots__ = (
+        "before_message",
+        "checked",
+        "complained",
+        "ctx",
+        "last",
+        "name",
+        "number",
+        "options",
+        "previous",
+        "ready",
+        "source",
+        "total",
+        "which",
+    )
 
     def __init__(self, ctx: CommandContext, name: str, which: int, options: _Options) -> None:
         try:
-            self.source = lines(ctx.budget, ctx.open_input(name), options.end)
+            self.source = line_blocks(ctx.budget, ctx.open_input(name), options.end)
         except IsADirectoryError as error:
             self.source = _unreadable(error)
         except OSError as error:
@@ -154,43 +171,70 @@ class _Input:
         self.name = name
         self.which = which
         self.options = options
-        self.number = 0
-        self.previous: _Line | None = None
-        self.complained = False
+        self.ready: Iterator[_Line] = iter(())
+        """Lines that have been read, to be looked at one by one if they are `checked`."""
+        self.checked = self.complained = False
+        self.number = self.total = 0
+        self.previous: bytes | None = None
+        self.last: bytes | None = None
         self.before_message: Callable[[], None] = lambda: None
         """Writes what was printed so far, as GNU's messages do."""
-        self.split = self._splitter()
-
-    def _splitter(self) -> Callable[[bytes], list[bytes]]:
-        tab = self.options.tab
-        if tab is None:
-            return _split_blanks
-        if not tab:
-            return lambda text: [text]
-        return lambda text: text.split(tab) if text else []
 
     def read(self, seen_unpairable: bool) -> _Line | None:
         """The next line, None at the end."""
-        text = next(self.source, None)
-        if text is None:
+        for line in self.ready:
+            if self.checked:
+                self._check(line, seen_unpairable)
+            return line
+        block = next(self.source, None)
+        if block is None:
             return None
-        self.number += 1
-        fields = self.split(text)
-        at = self.options.fields[self.which]
-        key = fields[at] if at < len(fields) else b""
-        line = _Line(text, fields, key.upper() if self.options.fold else key)
-        if self.previous is not None:
-            self._check(self.previous, line, seen_unpairable)
-        self.previous = line
-        return line
+        self._make_ready(block)
+        return self.read(seen_unpairable)
 
-    def _check(self, previous: _Line, line: _Line, seen_unpairable: bool) -> None:
+    def _make_ready(self, block: bytes) -> None:
+        """Split the lines of a block; if their keys are in order they need not be checked."""
+        options = self.options
+        texts = split_lines(block, options.end)
+        self.ctx.budget.step(len(texts) // 4 + 1)
+        fields = self._fields_of(texts, block)
+        at = options.fields[self.which]
+        keys = [line[at] if len(line) > at else b"" for line in fields]
+        if options.fold:
+            keys = list(map(bytes.upper, keys))
+        self.number = self.total
+        self.total += len(texts)
+        self.previous = self.last
+        self.last = keys[-1]
+        first = 1 if options.header and not self.number else 0
+        ordered = all(map(le, islice(keys, first, None), islice(keys, first + 1, None))) and (self.previous or b"") <= keys[0]
+        self.checked = not ordered and options.checks is not False and not self.complained
+        self.ready = zip(keys, texts, fields, strict=True)
+
+    def _fields_of(self, texts: list[bytes], block: bytes) -> list[list[bytes]]:
+        tab = self.options.tab
+        if tab is None:
+            return _split_lines_at_blanks(texts, block) if self.options.end == b"\n" else list(map(_split_blanks, texts))
+        if not tab:
+            return [[text] for text in texts]
+        return [text.split(tab) if text else [] for text in texts]
+
+    def forget(self) -> None:
+        """What was read is a header: the next line may have any key."""
+        self.previous = None
+        if self.number == self.total:
+            self.last = None
+
+    def _check(self, line: _Line, seen_unpairable: bool) -> None:
+        self.number += 1
+        key, text, _ = line
+        previous, self.previous = self.previous, key
         checks = self.options.checks
-        if checks is False or self.complained or not (checks or seen_unpairable) or previous.key <= line.key:
+        if previous is None or self.complained or not (checks or seen_unpairable) or previous <= key:
             return
         self.complained = True
         self.before_message()
-        message = encode(f"{self.ctx.name}: {self.name}:{self.number}: is not sorted: ") + line.text.partition(b"\0")[0] + b"\n"
+        message = encode(f"{self.ctx.name}: {self.name}:{self.number}: is not sorted: ") + text.partition(b"\0")[0] + b"\n"
         self.ctx.stderr.write(message)
         if checks:
             raise CommandError("", 1)
@@ -213,12 +257,12 @@ class _Joiner:
 
     def _fields(self, line: _Line | None, which: int) -> list[bytes]:
         """All fields but the one joined on."""
-        found = line.fields if line is not None else []
+        found = line[2] if line is not None else []
         skipped = self.options.fields[which]
         if self.options.auto:
             count = self.counts[which]
             found = found[:count] + [b""] * (count - len(found))
-        rest = found[:skipped] + found[skipped + 1 :]
+        rest = found[:skipped] + found[skipped + 1 :] if skipped else found[1:]
         empty = self.options.empty
         return [field or empty for field in rest] if empty else rest
 
@@ -228,23 +272,50 @@ class _Joiner:
         joined, which = (first, 0) if first is not None else (second, 1)
         assert joined is not None
         at = options.fields[which]
-        key = (joined.fields[at] if at < len(joined.fields) else b"") or options.empty
+        key = (joined[2][at] if at < len(joined[2]) else b"") or options.empty
         if options.columns:
-            cells = []
-            for file, field in options.columns:
-                line = (first, second)[file - 1] if file else None
-                fields = line.fields if line is not None else []
-                cells.append(key if not file else ((fields[field] if field < len(fields) else b"") or options.empty))
+            fields = (first[2] if first else [], second[2] if second else [])
+            cells = self._columns(key, *fields)
         else:
             cells = [key, *self._fields(first, 0), *self._fields(second, 1)]
-        self.parts.append(options.separator.join(cells) + options.end)
-        if len(self.parts) > 256:
+        self.parts.append(options.separator.join(cells))
+        if len(self.parts) > _AT_ONCE:
             self.flush()
+
+    def _columns(self, key: bytes, first: list[bytes], second: list[bytes]) -> list[bytes]:
+        empty = self.options.empty
+        found = []
+        for file, field in self.options.columns:
+            fields = second if file == 2 else first
+            found.append(key if not file else ((fields[field] if field < len(fields) else b"") or empty))
+        return found
+
+    def _print_pairs(self, firsts: list[_Line], seconds: list[_Line]) -> None:
+        """All combinations of lines that have the same key."""
+        options = self.options
+        separator = options.separator
+        if options.columns:
+            for line in firsts:
+                self.ctx.budget.step(len(seconds))
+                for other in seconds:
+                    self.print(line, other)
+            return
+        at = options.fields[0]
+        tails = [b"".join([separator + field for field in self._fields(line, 1)]) for line in seconds]
+        for line in firsts:
+            self.ctx.budget.step(len(tails))
+            key = (line[2][at] if at < len(line[2]) else b"") or options.empty
+            head = separator.join([key, *self._fields(line, 0)])
+            for start in range(0, len(tails), _AT_ONCE):
+                self.parts += [head + tail for tail in tails[start : start + _AT_ONCE]]
+                if len(self.parts) > _AT_ONCE:
+                    self.flush()
 
     def flush(self) -> None:
         """Write what was collected."""
         if self.parts:
-            self.ctx.stdout.write(b"".join(self.parts))
+            self.parts.append(b"")
+            self.ctx.stdout.write(self.options.end.join(self.parts))
             self.parts.clear()
 
     def run(self) -> None:
@@ -252,16 +323,17 @@ class _Joiner:
         one, two = self.inputs
         options = self.options
         first, second = one.read(self.seen), two.read(self.seen)
-        self.counts = (len(first.fields) if first else 0, len(second.fields) if second else 0)
+        self.counts = (len(first[2]) if first else 0, len(second[2]) if second else 0)
         if options.header and (first or second):
             self.print(first, second)
-            one.previous = two.previous = None
+            one.forget()
+            two.forget()
             first = one.read(self.seen) if first else None
             second = two.read(self.seen) if second else None
         while first is not None and second is not None:
-            if first.key < second.key:
+            if first[0] < second[0]:
                 first = self._unpaired(first, 0)
-            elif first.key > second.key:
+            elif first[0] > second[0]:
                 second = self._unpaired(second, 1)
             else:
                 first, second = self._pair(first, second)
@@ -286,22 +358,19 @@ class _Joiner:
         """All combinations of the lines with this key; the lines that follow them."""
         one, two = self.inputs
         group = [second]
-        size = len(second.text)
-        key = first.key
+        size = len(second[1])
+        key = first[0]
         firsts = [first]
-        while (following := one.read(self.seen)) is not None and following.key == key:
+        while (following := one.read(self.seen)) is not None and following[0] == key:
             firsts.append(following)
-            size += len(following.text) + 64
+            size += len(following[1]) + 64
             self.ctx.budget.charge(size)
-        while (after := two.read(self.seen)) is not None and after.key == key:
+        while (after := two.read(self.seen)) is not None and after[0] == key:
             group.append(after)
-            size += len(after.text) + 64
+            size += len(after[1]) + 64
             self.ctx.budget.charge(size)
         if self.options.pairs:
-            for line in firsts:
-                for other in group:
-                    self.ctx.budget.step()
-                    self.print(line, other)
+            self._print_pairs(firsts, group)
         return following, after
 
     def _tail(self, line: _Line | None, which: int, other: _Line | None) -> None:
@@ -319,8 +388,8 @@ class _Joiner:
                 return
 
 
-def _parts_of(ctx: CommandContext, source: File, tab: bytes | None) -> tuple[list[bytes], list[bytes]] | None:
-    """The lines of a file and their first fields; None unless these ascend and single separators stand between the fields."""
+def _parts_of(ctx: CommandContext, source: File, tab: bytes | None, ordered: Callable[[bytes, bytes], bool]) -> _Parts | None:
+    """The lines of a file and their first fields; None unless these are in order, and single separators between the fields."""
     data = source.read()
     if data and not data.endswith(b"\n"):
         data += b"\n"
@@ -332,14 +401,33 @@ def _parts_of(ctx: CommandContext, source: File, tab: bytes | None) -> tuple[lis
         part = found[start : start + _PIECE]
         before = len(keys)
         keys += map(itemgetter(0), map(bytes.partition, part, repeat(tab or b" ")))
-        if not all(map(lt, islice(keys, max(before - 1, 0), None), islice(keys, max(before, 1), None))):
+        if not all(map(ordered, islice(keys, max(before - 1, 0), None), islice(keys, max(before, 1), None))):
             return None
         ctx.budget.breathe()
     return found, keys
 
 
+def _rests_of(ctx: CommandContext, parts: _Parts) -> dict[bytes, list[bytes]] | None:
+    """What stands behind each key, of all lines that have it; None where that is so much that all pairs are not made at once."""
+    rests: dict[bytes, list[bytes]] = {}
+    found, keys = parts
+    for start in range(0, len(found), _PIECE):
+        part = slice(start, start + _PIECE)
+        for line, key in zip(found[part], keys[part], strict=True):
+            if key in rests:
+                rests[key].append(line[len(key) :])
+            else:
+                rests[key] = [line[len(key) :]]
+        ctx.budget.step(_PIECE // 8)
+        ctx.budget.breathe()
+    most = max(map(len, rests.values()), default=0)
+    if most > 1 and (most > _MOST_ALIKE or most * max(map(len, found)) > _PIECE):
+        return None
+    return rests
+
+
 def _join_whole(ctx: CommandContext, names: Sequence[str], options: _Options) -> bool:
-    """Join two small files whose first fields are all different and in order; false when there is more to it."""
+    """Join two small files that are in order of their first fields; false when there is more to it."""
     special = options.auto or options.columns or options.empty or options.header or options.fold
     if special or options.fields != [0, 0] or options.checks or options.end != b"\n" or options.tab == b"":
         return False
@@ -353,16 +441,13 @@ def _join_whole(ctx: CommandContext, names: Sequence[str], options: _Options) ->
             return False
         sources.append(source)
     ctx.budget.step(sum(source.stat().size for source in sources) // 256 + 1)
-    first, second = [_parts_of(ctx, source, options.tab) for source in sources]
+    ordered = lt if 2 in options.unpaired else le
+    first, second = [_parts_of(ctx, source, options.tab, ordered) for source in sources]
     if first is None or second is None:
         return False
-    rests: dict[bytes, bytes] = {}
-    found, keys = second
-    for start in range(0, len(found), _PIECE):
-        part = slice(start, start + _PIECE)
-        rests.update((key, line[len(key) :]) for line, key in zip(found[part], keys[part], strict=True))
-        ctx.budget.step(_PIECE // 8)
-        ctx.budget.breathe()
+    rests = _rests_of(ctx, second)
+    if rests is None or (max(map(len, second[0]), default=0) > _PIECE and not all(map(lt, first[1], islice(first[1], 1, None)))):
+        return False
     lines_of = dict(zip(first[1], first[0], strict=True)) if 2 in options.unpaired else {}
     ctx.budget.breathe()
     found, keys = _merged(first, second) if 2 in options.unpaired else first
@@ -377,7 +462,7 @@ def _join_whole(ctx: CommandContext, names: Sequence[str], options: _Options) ->
     return True
 
 
-def _merged(first: tuple[list[bytes], list[bytes]], second: tuple[list[bytes], list[bytes]]) -> tuple[list[bytes], list[bytes]]:
+def _merged(first: _Parts, second: _Parts) -> _Parts:
     """The lines of both files by their keys, of a pair the first."""
     lines_of = dict(zip(second[1], second[0], strict=True))
     lines_of.update(zip(first[1], first[0], strict=True))
@@ -385,13 +470,16 @@ def _merged(first: tuple[list[bytes], list[bytes]], second: tuple[list[bytes], l
     return [lines_of[key] for key in keys], keys
 
 
-def _joined(found: list[bytes], keys: list[bytes], rests: dict[bytes, bytes], options: _Options, firsts: dict[bytes, bytes]) -> list[bytes]:
+def _joined(
+    found: list[bytes], keys: list[bytes], rests: dict[bytes, list[bytes]], options: _Options, firsts: dict[bytes, bytes]
+) -> list[bytes]:
     """What is printed of these lines. `rests` is what stands behind the keys of file 2, `firsts` the lines of file 1 if file 2 counts."""
     if not options.unpaired:
-        return [line + rests[key] for line, key in zip(found, keys, strict=True) if key in rests]
+        return [line + rest for line, key in zip(found, keys, strict=True) if key in rests for rest in rests[key]]
     if 2 not in options.unpaired:
         if options.pairs:
-            return [line + rests.get(key, b"") for line, key in zip(found, keys, strict=True)]
+            alone = [b""]
+            return [line + rest for line, key in zip(found, keys, strict=True) for rest in rests.get(key, alone)]
         return [line for line, key in zip(found, keys, strict=True) if key not in rests]
     one, pairs = 1 in options.unpaired, options.pairs
     made: list[bytes] = []
@@ -402,7 +490,7 @@ def _joined(found: list[bytes], keys: list[bytes], rests: dict[bytes, bytes], op
             if one:
                 made.append(line)
         elif pairs:
-            made.append(line + rests[key])
+            made.append(line + rests[key][0])
     return made
 
 
