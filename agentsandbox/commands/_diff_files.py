@@ -213,15 +213,16 @@ class Comparer:
     def _compare_data(self, old: _Side, new: _Side, parent: str) -> int:
         rules, ctx = self.rules, self.ctx
         assert old.data is not None and new.data is not None
+        binary = not rules.text and (is_binary(old.data) or is_binary(new.data))
         trouble: list[str] = []
-        if not self.robust and not (rules.brief and (rules.is_exact or old.data == new.data)):
+        if not (self.robust or binary or (rules.brief and rules.is_exact)):
             trouble = [side.name for side in (old, new) if self._complete(side)]
             if trouble and old.data == new.data:
                 self._tell_incomplete(trouble)
                 return _TROUBLE
         if old.data == new.data:
             return self._same(old, new, parent)
-        if not rules.text and (is_binary(old.data) or is_binary(new.data)):
+        if binary:
             what = "Files" if rules.brief else "Binary files"
             ctx.print(f"{what} {' and '.join(self._called_in_output(old, new))} differ")
             return _DIFFERENT
@@ -234,7 +235,8 @@ class Comparer:
         self._mark_ignored(pair, changes)
         if all(change.ignored for change in changes):
             self._show_same(pair, changes)
-            return self._same(old, new, parent)
+            self._tell_incomplete(trouble)
+            return _TROUBLE if trouble else self._same(old, new, parent)
         if rules.brief:
             self._differ(old, new)
         else:
