@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import base64
 import binascii
 import re
+import struct
+from functools import cache
 
 from agentsandbox.command import describe_os_error
 from agentsandbox.commands._lines import blocks, shown_name
@@ -32,19 +33,20 @@ _LONGEST_LINE = 2**63 - 1
 
 _BASE32 = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
 _BASE32HEX = b"0123456789ABCDEFGHIJKLMNOPQRSTUV"
-_TO_HEX32 = bytes.maketrans(_BASE32, _BASE32HEX)
-_FROM_HEX32 = bytes.maketrans(_BASE32HEX, _BASE32)
+_BASE32_LANES = ((8, 20), (4, 10), (2, 5))
+"""The bytes of a lane, and the bits of either half of what it holds."""
 _URL = bytes.maketrans(b"+/", b"-_")
 _FROM_URL = bytes.maketrans(b"-_", b"+/")
 _REVERSED_BITS = bytes([int(f"{byte:08b}"[::-1], 2) for byte in range(256)])
 _Z85 = b"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.-:+=^!/*?&<>()[]{}@%$#"
-_Z85_VALUES = {byte: value for value, byte in enumerate(_Z85)}
+_Z85_DIGITS = [bytes((digit,)) for digit in _Z85]
+_Z85_VALUES = bytes.maketrans(_Z85, bytes(range(85)))
 
 
 class Encoding:
     """One encoding. `group` bytes make `letters` characters of `alphabet`; `pads` when "=" fills up the last group."""
 
-    __slots__ = ("_decode", "alphabet", "encode", "foreign", "group", "letters", "pads", "whole")
+    __slots__ = ("_decode", "_outside", "alphabet", "encode", "foreign", "group", "letters", "pads")
 
     def __init__(
         self,
@@ -62,8 +64,7 @@ class Encoding:
         self.encode = encode
         self._decode = decode
         self.pads = pads
-        escaped = re.escape(alphabet)
-        self.whole = re.compile(rb"(?:[" + escaped + rb"]{%d})*" % letters)
+        self._outside = re.compile(b"[^" + re.escape(alphabet) + b"]").search
         kept = alphabet + (b"=" if pads else b"")
         self.foreign = bytes([byte for byte in range(256) if byte not in kept])
 
@@ -72,8 +73,8 @@ class Encoding:
         parts: list[bytes] = []
         at = 0
         while at < len(data):
-            found = self.whole.match(data, at)
-            end = found.end() if found is not None else at
+            end = self._valid_end(data, at)
+            end -= (end - at) % self.letters
             if end > at:
                 parts.append(self._decode(data[at:end]))
                 at = end
@@ -87,6 +88,13 @@ class Encoding:
             at += self.letters
         return b"".join(parts), at
 
+    def _valid_end(self, data: bytes, start: int) -> int:
+        """Where the first character stands that is not of the alphabet."""
+        if not start and not data.translate(None, self.alphabet):  # several times as quick as a search
+            return len(data)
+        found = self._outside(data, start)
+        return len(data) if found is None else found.start()
+
     def _is_end(self, body: bytes) -> bool:
         return len(body) in ((2, 3) if self.letters == 4 else (2, 4, 5, 7)) and not body.translate(None, self.alphabet)
 
@@ -94,8 +102,7 @@ class Encoding:
         """What the beginning of a group says: as many bytes as its characters fill."""
         if self.letters != 4 and (self.letters != 8 or not self.pads or len(body) < 8):
             return b""  # as GNU's decoder: base64 gives up the beginning of any group, base32 that of a group of eight
-        valid = re.compile(b"[" + re.escape(self.alphabet) + b"]*").match(body)
-        return self._beginning(body[: valid.end()] if valid is not None else b"")
+        return self._beginning(body[: self._valid_end(body, 0)])
 
     def _beginning(self, body: bytes) -> bytes:
         count = len(body)
@@ -104,8 +111,40 @@ class Encoding:
         return self._decode(filled)[:size]
 
 
-def _decode_base32hex(data: bytes) -> bytes:
-    return int(data, 32).to_bytes(len(data) * 5 // 8, "big")
+def _lanes(size: int, lane: int, bits: int) -> int:
+    """As many one bits at the end of every lane, in a number of `size` bytes."""
+    return int.from_bytes(((1 << bits) - 1).to_bytes(lane, "big") * (size // lane), "big")
+
+
+def _encode_base32(data: bytes, alphabet: bytes) -> bytes:
+    """All groups at once: as one number whose lanes are halved until each byte holds five bits."""
+    missing = -len(data) % 5
+    data += bytes(missing)
+    size = len(data) // 5 * 8
+    wide = bytearray(size)
+    for at in range(5):
+        wide[3 + at :: 8] = data[at::5]
+    value = int.from_bytes(wide, "big")
+    for lane, bits in _BASE32_LANES:
+        low = _lanes(size, lane, bits)
+        value = (value & low << bits) << (4 * lane - bits) | value & low
+    text = value.to_bytes(size, "big").translate(alphabet.ljust(256))
+    unused = missing * 8 // 5
+    return text[: size - unused] + b"=" * unused
+
+
+def _decode_base32(data: bytes, alphabet: bytes) -> bytes:
+    """The way of `_encode_base32` back, for whole groups."""
+    size = len(data)
+    value = int.from_bytes(data.translate(bytes.maketrans(alphabet, bytes(range(32)))), "big")
+    for lane, bits in reversed(_BASE32_LANES):
+        low = _lanes(size, lane, bits)
+        value = value >> (4 * lane - bits) & low << bits | value & low
+    wide = value.to_bytes(size, "big")
+    made = bytearray(size // 8 * 5)
+    for at in range(5):
+        made[at::5] = wide[3 + at :: 8]
+    return bytes(made)
 
 
 def _encode_bits(data: bytes) -> bytes:
@@ -116,30 +155,32 @@ def _decode_bits(data: bytes) -> bytes:
     return int(data, 2).to_bytes(len(data) // 8, "big")
 
 
+@cache
+def _z85_pairs() -> list[bytes]:
+    """Two digits for every number that has no more."""
+    return [bytes((high, low)) for high in _Z85 for low in _Z85]
+
+
 def _encode_z85(data: bytes) -> bytes:
     if len(data) % 4:
         raise CommandError("invalid input (length must be multiple of 4 characters)")
-    parts = bytearray()
-    for at in range(0, len(data), 4):
-        value = int.from_bytes(data[at : at + 4], "big")
-        digits = []
-        for _ in range(5):
-            value, digit = divmod(value, 85)
-            digits.append(_Z85[digit])
-        parts += bytes(reversed(digits))
-    return bytes(parts)
+    pairs = _z85_pairs()
+    most = len(pairs)
+    values = struct.unpack(f">{len(data) // 4}I", data)
+    cells = [b""] * (3 * len(values))
+    cells[0::3] = [_Z85_DIGITS[value // most**2] for value in values]
+    cells[1::3] = [pairs[value // most % most] for value in values]
+    cells[2::3] = [pairs[value % most] for value in values]
+    return b"".join(cells)
 
 
 def _decode_z85(data: bytes) -> bytes:
-    parts = bytearray()
-    for at in range(0, len(data), 5):
-        value = 0
-        for byte in data[at : at + 5]:
-            value = value * 85 + _Z85_VALUES[byte]
-        if value >= 2**32:
-            raise CommandError("invalid input")
-        parts += value.to_bytes(4, "big")
-    return bytes(parts)
+    digits = data.translate(_Z85_VALUES)
+    columns = [digits[at::5] for at in range(5)]
+    values = [(((a * 85 + b) * 85 + c) * 85 + d) * 85 + e for a, b, c, d, e in zip(*columns, strict=True)]
+    if values and max(values) >= 2**32:
+        raise CommandError("invalid input")
+    return struct.pack(f">{len(values)}I", *values)
 
 
 _LETTERS64 = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
@@ -154,8 +195,10 @@ ENCODINGS = {
         lambda data: binascii.a2b_base64(data.translate(_FROM_URL)),
         pads=True,
     ),
-    "base32": Encoding(_BASE32, 5, 8, base64.b32encode, lambda data: _decode_base32hex(data.translate(_TO_HEX32)), pads=True),
-    "base32hex": Encoding(_BASE32HEX, 5, 8, lambda data: base64.b32encode(data).translate(_TO_HEX32), _decode_base32hex, pads=True),
+    "base32": Encoding(_BASE32, 5, 8, lambda data: _encode_base32(data, _BASE32), lambda data: _decode_base32(data, _BASE32), pads=True),
+    "base32hex": Encoding(
+        _BASE32HEX, 5, 8, lambda data: _encode_base32(data, _BASE32HEX), lambda data: _decode_base32(data, _BASE32HEX), pads=True
+    ),
     "base16": Encoding(b"0123456789ABCDEF", 1, 2, lambda data: binascii.b2a_hex(data).upper(), binascii.a2b_hex, pads=False),
     "base2msbf": Encoding(b"01", 1, 8, _encode_bits, _decode_bits, pads=False),
     "base2lsbf": Encoding(
@@ -203,9 +246,8 @@ def _write_wrapped(ctx: CommandContext, text: bytes, wrap: int) -> bytes:
 
 def _decode_stream(ctx: CommandContext, source: ByteReader, encoding: Encoding, *, ignore: bool) -> None:
     rest = b""
-    dropped = encoding.foreign if ignore else b"\n"
     for block in blocks(ctx.budget, source):
-        data = rest + block.translate(None, dropped)
+        data = rest + (block.translate(None, encoding.foreign) if ignore else block.replace(b"\n", b""))
         found, used = encoding.decode(data)
         if found:
             ctx.stdout.write(found)
