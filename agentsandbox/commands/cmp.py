@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import re
+from itertools import count
 
 from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
 from agentsandbox.errors import CommandError, UsageError
@@ -49,6 +50,14 @@ def _visible(byte: int) -> str:
     prefix = "M-" if byte >= 128 else ""
     byte &= 127
     return prefix + (f"^{chr(byte ^ 64)}" if byte < 32 or byte == 127 else chr(byte))
+
+
+def _columns(*, show_bytes: bool) -> tuple[list[str], list[str]]:
+    """The columns of `-l` behind the offset: what stands there for each byte, of either file."""
+    if not show_bytes:
+        return [f" {byte:3o}" for byte in range(256)], [f" {byte:3o}\n" for byte in range(256)]
+    visible = [_visible(byte) for byte in range(256)]
+    return [f" {byte:3o} {visible[byte]:<4}" for byte in range(256)], [f" {byte:3o} {visible[byte]}\n" for byte in range(256)]
 
 
 class _Reader:
@@ -135,7 +144,8 @@ class _Comparison:
         return 0
 
     def _report(self, byte: int, line: int, first: int, second: int) -> None:
-        text = f"{self.names[0]} {self.names[1]} differ: byte {byte}, line {line}"
+        unit = "char" if self.ctx.is_bytewise("LC_MESSAGES") and not self.show_bytes else "byte"
+        text = f"{self.names[0]} {self.names[1]} differ: {unit} {byte}, line {line}"
         if self.show_bytes:
             text += f" is {first:3o} {_visible(first)} {second:3o} {_visible(second)}"
         self.ctx.print(text)
@@ -154,31 +164,34 @@ class _Comparison:
     def all_differences(self) -> int:
         """`-l`."""
         width = self._offset_width()
+        columns = _columns(show_bytes=self.show_bytes)
         position, status = 0, 0
         for first, second in self.blocks():
             common = min(len(first), len(second))
-            texts = []
             for start in range(0, common, _EQUAL):
                 stop = min(start + _EQUAL, common)
-                if first[start:stop] == second[start:stop]:
+                one, other = first[start:stop], second[start:stop]
+                if one == other:
                     continue
                 status = 1
-                for at in range(start, stop):
-                    self.ctx.budget.step()
-                    if first[at] != second[at]:
-                        texts.append(self._difference(position + at + 1, width, first[at], second[at]))
-            if texts:
-                self.ctx.stdout.write(encode("".join(texts)))
+                self.ctx.budget.step(stop - start)
+                self._write_differences(position + start + 1, width, one, other, columns)
             position += common
             if len(first) != len(second):
                 self._report_end(0 if len(first) < len(second) else 1, position, None, 0)
                 return 1
         return status
 
-    def _difference(self, byte: int, width: int, first: int, second: int) -> str:
-        if self.show_bytes:
-            return f"{byte:{width}d} {first:3o} {_visible(first):<4} {second:3o} {_visible(second)}\n"
-        return f"{byte:{width}d} {first:3o} {second:3o}\n"
+    def _write_differences(self, start: int, width: int, one: bytes, other: bytes, columns: tuple[list[str], list[str]]) -> None:
+        """A line for each byte that differs; the first stands at `start`."""
+        ones, others = columns
+        digits = len(str(start + len(one)))
+        if digits == len(str(start)):
+            blank = " " * (width - digits)
+            lines = [f"{blank}{at}{ones[a]}{others[b]}" for at, a, b in zip(count(start), one, other) if a != b]
+        else:
+            lines = [f"{at:{width}d}{ones[a]}{others[b]}" for at, a, b in zip(count(start), one, other) if a != b]
+        self.ctx.stdout.write(encode("".join(lines)))
 
     def _offset_width(self) -> int:
         """The digits of the largest offset there can be."""
