@@ -16,11 +16,12 @@ from agentsandbox.interpreter.inline import inline_command
 from agentsandbox.interpreter.redirections import RedirectionError, compile_redirections, release_all, restored
 from agentsandbox.interpreter.subshells import child_killed, text_of
 from agentsandbox.interpreter.substitutions import WORDS, finish_process_substitutions
-from agentsandbox.limits import Budget
 from agentsandbox.syntax.nodes import (
     ArrayLiteral,
     Assignment,
     HereDocument,
+    Literal,
+    Quoted,
     Redirection,
     SimpleCommand,
     Word,
@@ -28,15 +29,21 @@ from agentsandbox.syntax.nodes import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from agentsandbox.interpreter.assignments import Binder, BoundAssignment
     from agentsandbox.interpreter.shell import Shell
     from agentsandbox.streams import Stream
 
     Run = Callable[[Shell], int]
+    ArgumentBinder = Callable[[Shell, bool], Iterable[BoundAssignment]]
 
 __all__ = ["run_words"]
+
+_FEW = 256
+"""Assignments of one argument between two looks at what they take together."""
+_ARGUMENT = 256
+"""Bytes of one of them, about."""
 
 
 @compiles(SimpleCommand)
@@ -141,10 +148,10 @@ def _general(node: SimpleCommand) -> Run:
     from agentsandbox.interpreter.assignments import bind_assignment, bind_prefix
 
     words: list[Callable[[Shell, list[str]], None]] = []
-    order: list[Binder | None] = []
+    order: list[ArgumentBinder | None] = []
     for word in node.words:
         if isinstance(word, Assignment):
-            order.extend([bind_assignment(assignment, argument=True) for assignment in _alternatives(word)])
+            order.append(_bind_argument(word))
         else:
             words.append(WORDS.fields(word))
             order.append(None)
@@ -269,16 +276,29 @@ def _may_assign(node: Redirection) -> bool:
     return "$" in source and any(mark in source for mark in ("=", "++", "--"))
 
 
-def _alternatives(node: Assignment) -> list[Assignment]:
-    """An argument of `declare` and its kin by its braces: `local x={a,b}` is `local x=a x=b`."""
+def _bind_argument(node: Assignment) -> ArgumentBinder:
+    """An argument of `declare` and its kin; by its braces it may be many: `local x={a,b}` is `local x=a x=b`."""
+    from agentsandbox.interpreter.assignments import bind_assignment
+
+    bind = bind_assignment(node, argument=True)
     if isinstance(node.value, ArrayLiteral) or not has_braces(node.value.parts):
-        return [node]
+        return lambda shell, associative: (bind(shell, associative),)
     from agentsandbox.expansion.braces import expand_braces
 
-    return [
-        Assignment(node.name, Word(parts, node.value.source), node.subscript, node.append, node.source)
-        for parts in expand_braces(node.value.parts, Budget())
-    ]
+    value = node.value
+
+    def bind_all(shell: Shell, associative: bool) -> Iterator[BoundAssignment]:
+        if not shell.braceexpand:
+            yield bind(shell, associative)
+            return
+        for number, parts in enumerate(expand_braces(value.parts, shell.budget)):
+            if number % _FEW == 0:
+                shell.budget.charge(number * _ARGUMENT)
+            tildes_stay = tuple([Quoted(part.text) if isinstance(part, Literal) and "~" in part.text else part for part in parts])
+            alternative = Assignment(node.name, Word(tildes_stay, value.source), node.subscript, node.append, node.source)
+            yield bind_assignment(alternative, argument=True)(shell, associative)
+
+    return bind_all
 
 
 def _bind_in_turn(shell: Shell, binders: list[Binder]) -> list[BoundAssignment]:
@@ -306,7 +326,7 @@ def _bind_in_turn(shell: Shell, binders: list[Binder]) -> list[BoundAssignment]:
 
 
 def _declared_words(
-    shell: Shell, order: list[Binder | None], words: list[Callable[[Shell, list[str]], None]]
+    shell: Shell, order: list[ArgumentBinder | None], words: list[Callable[[Shell, list[str]], None]]
 ) -> list[str | BoundAssignment]:
     """The words of `declare` and its kin: assignments stay whole, other words expand to fields."""
     declared: list[str | BoundAssignment] = []
@@ -314,11 +334,11 @@ def _declared_words(
     for number, bind in enumerate(order):
         if bind is not None:
             options = "".join([word for word in declared[1:] if isinstance(word, str) and word.startswith("-")])
-            assignment = bind(shell, "A" in options)
-            if isinstance(assignment.value, list):
-                _check_list(shell, assignment.name, options)
-            early = isinstance(assignment.value, list) and any(order[number + 1 :]) and not shell.xtrace
-            declared.append(_declare_early(shell, declared, assignment) if early else assignment)
+            for assignment in bind(shell, "A" in options):
+                if isinstance(assignment.value, list):
+                    _check_list(shell, assignment.name, options)
+                early = isinstance(assignment.value, list) and any(order[number + 1 :]) and not shell.xtrace
+                declared.append(_declare_early(shell, declared, assignment) if early else assignment)
             continue
         fields: list[str] = []
         next(plain)(shell, fields)
