@@ -118,6 +118,7 @@ def expand_braces(parts: tuple[Part, ...], budget: Budget) -> Iterator[tuple[Par
             items.extend(part.text)
         else:
             items.append(part)
+    budget.charge(8 * len(items) * min(items.count("{"), _DEPTH))  # every brace keeps what is behind it
     for expanded in _expand(items, budget, 0):
         budget.step(1 + (len(expanded) >> 4))
         yield _join(expanded)
