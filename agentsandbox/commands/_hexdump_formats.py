@@ -2,30 +2,43 @@
 
 from __future__ import annotations
 
+import math
 import re
 import struct
+from itertools import accumulate
 
+from agentsandbox.commands._dumps import Sheet
 from agentsandbox.commands._hexdump_colors import COLORS, Color, parse_colors
 from agentsandbox.errors import CommandError
+from agentsandbox.streams import encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any, TypeAlias
+
     from agentsandbox.limits import Budget
 
-__all__ = ["Format", "Unit", "parse_format", "split_format"]
+    _Cell: TypeAlias = tuple["Piece", int, bool]
+    """A piece of a line, where its bytes begin, and whether it loses a blank at its end."""
+
+__all__ = ["Format", "Unit", "parse_format", "show_lines", "split_format"]
 
 _TOKEN = re.compile(r'[ \t\n]*(?:([0-9]*)/([0-9]+)|([0-9]+)/?)?[ \t\n]*"((?:[^"\\]|\\.)*)"', re.DOTALL)
 _DIRECTIVE = re.compile(r"%([-+ #0]*)([0-9]*)(?:\.([0-9]*))?(_?[A-Za-z%])([dox]?)", re.DOTALL)
 _ESCAPES = {"0": "\0", "a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
 _CONTROL_TEXT = "nul soh stx etx eot enq ack bel bs ht lf vt ff cr so si dle dc1 dc2 dc3 dc4 nak syn etb can em sub esc fs gs rs us"
 _CONTROL_NAMES = _CONTROL_TEXT.split()
+_STRUCT = {1: "B", 2: "H", 4: "I", 8: "Q"}
+_TOGETHER = 1 << 20
+"""Characters that are made together."""
 _C_ESCAPES = {0: "\\0", 7: "\\a", 8: "\\b", 9: "\\t", 10: "\\n", 11: "\\v", 12: "\\f", 13: "\\r"}
 
 
 class Piece:
     """One conversion with the text before and after it, or text alone (`kind` is ""). Takes `size` bytes."""
 
-    __slots__ = ("after", "base", "before", "colors", "flags", "kind", "precision", "size", "width")
+    __slots__ = ("_texts", "after", "base", "before", "colors", "flags", "kind", "precision", "size", "width")
 
     def __init__(self, before: str, kind: str = "", flags: str = "", width: int = 0, precision: int | None = None) -> None:
         self.before = before
@@ -37,6 +50,7 @@ class Piece:
         self.size = 0
         self.base = ""
         self.colors: list[Color] = []
+        self._texts: dict[bool, list[str]] = {}
 
     def _padded(self, text: str) -> str:
         if "-" in self.flags:
@@ -87,6 +101,8 @@ class Piece:
         value: float = struct.unpack("<f" if self.size == 4 else "<d", data)[0]
         precision = 6 if self.precision is None else self.precision
         text = format(value, f"{'+' if '+' in self.flags else ' ' if ' ' in self.flags else ''}.{precision}{self.kind}")
+        if value != value and math.copysign(1.0, value) < 0:
+            text = "-" + text.lstrip("+ ")
         if "0" in self.flags and "-" not in self.flags:
             return text.zfill(self.width)
         return self._padded(text)
@@ -105,6 +121,69 @@ class Piece:
             return "del" if byte == 127 else chr(byte) if byte < 127 else f"{byte:02x}"
         text = data.split(b"\0", 1)[0] if self.kind == "s" else data
         return "".join([chr(b) if b < 128 else chr(0xDC00 + b) for b in text])
+
+    # many lines at once
+
+    @property
+    def _is_number(self) -> bool:
+        """Whether Python's formatting shows it as C's does."""
+        return self.kind in ("_a", "d", "i", "o", "u", "x", "X") and self.flags in ("", "0", "-") and not self.colors
+
+    def shape(self, *, shortened: bool) -> str:
+        """What stands for it in the format of a whole line."""
+        if self.kind and not self._is_number:
+            return "%s"
+        before, after = (text.replace("%", "%%") for text in (self.before, self.after))
+        if not self.kind:
+            return _without_blank(before) if shortened else before
+        flags, precision = self.flags, ""
+        if self.precision is not None:
+            flags, precision = flags.replace("0", ""), f".{self.precision}"
+        letter = self.base if self.kind == "_a" else self.kind.replace("u", "d")
+        return f"{before}%{flags}{self.width or ''}{precision}{letter}{_without_blank(after) if shortened else after}"
+
+    def texts(self, *, shortened: bool) -> list[str]:
+        """How each byte is shown."""
+        if shortened not in self._texts:
+            texts = [self.show(bytes((byte,)), 0) for byte in range(256)]
+            self._texts[shortened] = list(map(_without_blank, texts)) if shortened else texts
+        return self._texts[shortened]
+
+    def tables(self, positions: range, *, shortened: bool) -> list[bytes] | bytes | None:
+        """What it shows, where that is as long in each line: a table for each character of a byte, or all texts in a row."""
+        if self.size == 1 and not self.colors:
+            texts = self.texts(shortened=shortened)
+            if len(set(map(len, texts))) > 1 or not "".join(texts).isascii():
+                return None
+            return [bytes(map(ord, column)) for column in zip(*texts, strict=True)]
+        shape = self.shape(shortened=shortened)
+        if self.size or not shape.isascii() or (self.kind and not self._is_number):
+            return None
+        if not self.kind:
+            return bytes(shape % () * len(positions), "ascii")
+        if len(shape % positions[0]) != len(shape % positions[-1]):
+            return None
+        return bytes(shape * len(positions) % tuple(positions), "ascii")
+
+    def column(self, data: bytes, positions: range, at: int, *, shortened: bool) -> Sequence[Any]:
+        """What its shape takes for each line: numbers, or its whole texts. Its bytes begin `at` bytes into a line."""
+        width, size = positions.step, self.size
+        if self._is_number and not size:
+            return range(positions.start + at, positions.stop + at, width)
+        if size == 1 and not self._is_number and not self.colors:
+            return list(map(self.texts(shortened=shortened).__getitem__, data[at::width]))
+        if self._is_number:
+            gathered = bytearray(size * len(positions))
+            for offset in range(size):
+                gathered[offset::size] = data[at + offset :: width]
+            letter = _STRUCT[size]
+            return struct.unpack(f"<{len(positions)}{letter.lower() if self.kind in 'di' else letter}", gathered)
+        shown = [self.show(data[start : start + size], positions.start + start) for start in range(at, len(data), width)]
+        return list(map(_without_blank, shown)) if shortened else shown
+
+
+def _without_blank(text: str) -> str:
+    return text[:-1] if text[-1:].isspace() else text
 
 
 class Unit:
@@ -144,25 +223,83 @@ class Format:
         if last is not None and last.size and not last.fixed and self.size < block_size:
             last.repeat += (block_size - self.size) // last.size
 
-    def show(self, budget: Budget, block: bytes, address: int, end: int | None) -> str:
-        """A block that stands at `address`; what lies at or behind `end` is blank."""
-        parts: list[str] = []
+    def cells(self, budget: Budget) -> list[_Cell]:
+        """Its pieces one after another, up to what is shown only after all input."""
+        found: list[_Cell] = []
         at = 0
         for unit in self.units:
             if unit.is_final:
                 break
+            budget.charge(len(found) + unit.repeat * len(unit.pieces))
             for turn in range(unit.repeat, 0, -1):
                 budget.left -= 1
                 if budget.left < 0:
                     budget.tick()
                 for piece in unit.pieces:
-                    missing = end is not None and address + at >= end and piece.kind
-                    text = piece.blank(address + at) if missing else piece.show(block[at : at + piece.size], address + at)
-                    if turn == 1 and unit.repeat > 1 and piece is unit.pieces[-1] and (piece.after or not piece.kind):
-                        text = text[:-1] if text[-1:].isspace() else text
-                    parts.append(text)
+                    is_last = turn == 1 and unit.repeat > 1 and piece is unit.pieces[-1]
+                    found.append((piece, at, is_last and bool(piece.after or not piece.kind)))
                     at += piece.size
-        return "".join(parts)
+        return found
+
+
+def show_lines(budget: Budget, cells: Sequence[_Cell], data: bytes, position: int, size: int) -> bytes:
+    """Blocks of `size` bytes that stand from `position` on, the last perhaps shorter, by the cells of all formats."""
+    whole = len(data) // size * size
+    parts: list[bytes] = []
+    length = len(_last_line(cells, bytes(size), position, position + size))
+    budget.charge(length)
+    step = max(1, _TOGETHER // (length + 1)) * size
+    for start in range(0, whole, step):
+        part = data[start : min(start + step, whole)]
+        positions = range(position + start, position + start + len(part), size)
+        budget.step(len(positions) * len(cells) // 16 + 1)
+        parts.append(_even_lines(cells, part, positions) or _uneven_lines(cells, part, positions))
+    if whole < len(data):
+        parts.append(encode(_last_line(cells, data[whole:].ljust(size, b"\0"), position + whole, position + len(data))))
+    return b"".join(parts)
+
+
+def _even_lines(cells: Sequence[_Cell], data: bytes, positions: range) -> bytes:
+    """Whole lines that are all of one length, made by columns of characters; b"" where they may not be."""
+    found: list[tuple[list[bytes] | bytes, int]] = []
+    count = len(positions)
+    for piece, at, shortened in cells:
+        tables = piece.tables(range(positions.start + at, positions.stop + at, positions.step), shortened=shortened)
+        if tables is None:
+            return b""
+        found.append((tables, at))
+    widths = [len(tables) // count if isinstance(tables, bytes) else len(tables) for tables, _ in found]
+    if not any(widths):
+        return b""
+    sheet = Sheet(count, sum(widths))
+    for (tables, at), width, end in zip(found, widths, accumulate(widths), strict=True):
+        if isinstance(tables, bytes):
+            sheet.put(end - width, tables, width)
+        else:
+            sheet.translate(end - width, data[at :: positions.step], tables)
+    return bytes(sheet.text)
+
+
+def _uneven_lines(cells: Sequence[_Cell], data: bytes, positions: range) -> bytes:
+    """Whole lines by one format for all of them."""
+    line = "".join([piece.shape(shortened=shortened) for piece, _, shortened in cells])
+    columns = [piece.column(data, positions, at, shortened=shortened) for piece, at, shortened in cells if piece.kind]
+    values: list[Any] = [None] * (len(columns) * len(positions))
+    for at, column in enumerate(columns):
+        values[at :: len(columns)] = column
+    return encode(line * len(positions) % tuple(values))
+
+
+def _last_line(cells: Sequence[_Cell], block: bytes, position: int, end: int) -> str:
+    """A block that stands at `position`; what lies at or behind `end` is blank."""
+    parts: list[str] = []
+    for piece, at, shortened in cells:
+        if position + at >= end and piece.kind:
+            text = piece.blank(position + at)
+        else:
+            text = piece.show(block[at : at + piece.size], position + at)
+        parts.append(_without_blank(text) if shortened else text)
+    return "".join(parts)
 
 
 def _unescape(text: str) -> str:

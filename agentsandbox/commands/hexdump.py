@@ -6,7 +6,7 @@ import re
 
 from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
 from agentsandbox.commands._dumps import Skipped, block_lines
-from agentsandbox.commands._hexdump_formats import Format, parse_format, split_format
+from agentsandbox.commands._hexdump_formats import Format, parse_format, show_lines, split_format
 from agentsandbox.commands._lines import read_all
 from agentsandbox.errors import CommandError
 from agentsandbox.fs.base import File
@@ -28,7 +28,6 @@ _STANDARD = {
     "two-bytes-hex": ['"%07.7_Ax\n"', _ADDRESS + r'8/2 "   %04x " "\n"'],
     "": ['"%07.7_Ax\n"', _ADDRESS + r'8/2 "%04x " "\n"'],
 }
-_PRINTABLE = bytes([byte if 32 <= byte < 127 else 46 for byte in range(256)])
 _SIZE = re.compile(r"(0[xX][0-9a-fA-F]{1,16}|[0-9]{1,20})(?:([KMGTPEZYkmgtpezy])(i[Bb]|[Bb])?)?\Z")
 
 
@@ -58,6 +57,7 @@ def _in_colors(args: Arguments) -> bool:
     """Whether -L asks for colours that do not depend on a terminal."""
     colored = False
     for mode in args.values("color"):
+        mode = mode.removeprefix("=")
         if mode and mode not in _MODES:
             raise CommandError(f"unsupported color mode: '{mode}'")
         colored = mode == "always"
@@ -154,16 +154,6 @@ def _seek(source: ByteReader, skip: _Skip, *, is_input: bool) -> bool:
     return True
 
 
-def _canonical(data: bytes, position: int) -> str:
-    """The lines of `-C`, which is asked for most, without the detour through format strings."""
-    parts = []
-    for at in range(0, len(data), 16):
-        line = data[at : at + 16]
-        shown = str(line.translate(_PRINTABLE), "ascii")
-        parts.append(f"{position + at:08x}  {line[:8].hex(' '):<23}  {line[8:].hex(' '):<23}  |{shown}|\n")
-    return "".join(parts)
-
-
 @command(
     "hexdump",
     late=True,
@@ -196,7 +186,7 @@ def hexdump(ctx: CommandContext, args: Arguments) -> int:
     for form in formats:
         form.fill(size)
     position = -1
-    canonical = [key for key, _ in args.given if key in _STANDARD or key.startswith("format")] == ["canonical"]
+    cells = [cell for form in formats for cell in form.cells(ctx.budget)]
     if not size:
         return ctx.status
     for item in block_lines(ctx, _input(ctx, args.operands, skip, limit), size, all_lines=args.flag("no-squeezing")):
@@ -206,17 +196,8 @@ def hexdump(ctx: CommandContext, args: Arguments) -> int:
                 ctx.stdout.write(b"*\n")
             position += item.size
             continue
-        if canonical:
-            ctx.stdout.write(encode(_canonical(item, position)))
-            position += len(item)
-            continue
-        texts = []
-        for at in range(0, len(item), size):
-            block = item[at : at + size]
-            end = None if len(block) == size else position + len(block)
-            texts += [form.show(ctx.budget, block.ljust(size, b"\0"), position, end) for form in formats]
-            position += len(block)
-        ctx.stdout.write(encode("".join(texts)))
+        ctx.stdout.write(show_lines(ctx.budget, cells, item, position, size))
+        position += len(item)
     final = [unit for form in formats for unit in form.units if unit.is_final]
     if position < 0:
         position = skip.address
