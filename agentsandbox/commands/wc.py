@@ -10,7 +10,7 @@ from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.commands._files0 import listed_operands
 from agentsandbox.commands._lines import line_blocks, shown_name
 from agentsandbox.commands._quoting import is_printable, quote_always
-from agentsandbox.commands._widths import text_width
+from agentsandbox.commands._widths import character_width, text_width
 from agentsandbox.streams import BLOCK, InputError, decode, encode
 
 TYPE_CHECKING = False
@@ -23,13 +23,19 @@ if TYPE_CHECKING:
 _COLUMNS = ("lines", "words", "chars", "bytes", "max-line-length")
 _PAGE = 4096
 _PRINTABLE_AND_SPACE = bytes(range(9, 14)) + bytes(range(32, 127))
-_NOT_GRAPHIC = bytes([*range(33), *range(127, 256)])
+_PLAIN = b"\n" + bytes(range(32, 127))
+_NEITHER = bytes([*range(9), *range(14, 32), *range(127, 256)])
+"""Bytes that are neither white space nor graphic."""
 _BEYOND = bytes(range(128, 256))
 _CONTINUATION = bytes(range(0x80, 0xC0))
-_SPACES = "\t\n\v\f\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u2060\u3000"
+_SPACES = "\t\n\v\f\r \xa0\u1680\u2000-\u200a\u202f\u205f\u2060\u3000"
+_UNLIKE_SPLIT = re.compile("[\x1c-\x1f\x85\u2028\u2029\u2060]")
+"""Only one of `str.split` and wc takes these for white space."""
 _WORD = re.compile(f"[^{_SPACES}]+")
 _PLAIN_LINE = re.compile(rb"[ -~]*\Z")
 _BREAKS = re.compile("(\t+|[\r\f])")
+_LONG = 1 << 20
+_MOST_KNOWN = 1 << 16
 _PIECE = 1 << 16
 """Characters of a line that are looked at in one go."""
 
@@ -54,8 +60,12 @@ def _count_words(budget: Budget, block: bytes) -> int:
     """Words are runs without white space that hold a printable character."""
     if not block.translate(None, _PRINTABLE_AND_SPACE):
         return len(block.split())
+    text = decode(block)
+    words = _WORD.findall(text) if _UNLIKE_SPLIT.search(text) else text.split()
+    if "".join(words).isprintable():
+        return len(words)
     count = 0
-    for word in _WORD.findall(decode(block)):
+    for word in words:
         if word.isprintable() or any(map(is_printable, word if len(word) < _PIECE else _different(budget, word))):
             count += 1
     return count
@@ -98,18 +108,41 @@ def _line_width(budget: Budget, line: bytes) -> int:
     return max(widest, column)
 
 
-def _count_bytewise(budget: Budget, block: bytes, wanted: Sequence[str], counts: _Counts) -> None:
+class _Columns(dict[int, str]):
+    """For `str.translate`: each character as so many letters as it takes columns; what begins a line again as the end of one."""
+
+    def __missing__(self, code: int) -> str:
+        if len(self) == _MOST_KNOWN:
+            self.clear()
+        character = chr(code)
+        shown = "\n" if character in "\n\r\f" else "\t" if character == "\t" else "x" * max(0, character_width(character))
+        self[code] = shown
+        return shown
+
+
+def _widest(budget: Budget, block: bytes, columns: _Columns) -> int:
+    """The width of the widest line of a block."""
+    if not block.translate(None, _PLAIN):
+        return max(map(len, block.split(b"\n")))
+    if len(block) > _LONG:
+        return max([_line_width(budget, line) for line in block.split(b"\n")])
+    budget.step(len(block) // 256 + 1)
+    return max(map(len, decode(block).translate(columns).expandtabs().split("\n")))
+
+
+def _count_bytewise(budget: Budget, block: bytes, wanted: Sequence[str], counts: _Counts, columns: _Columns) -> None:
     """What depends on characters, in the locale C: only ASCII is printable."""
     counts.chars += len(block)
     if "words" in wanted:
-        counts.words += sum([bool(word.translate(None, _NOT_GRAPHIC)) for word in block.split()])
+        counts.words += len(block.translate(None, _NEITHER).split())
     if "max-line-length" in wanted:
-        counts.longest = max(counts.longest, *[_line_width(budget, line.translate(None, _BEYOND)) for line in block.split(b"\n")])
+        counts.longest = max(counts.longest, _widest(budget, block.translate(None, _BEYOND), columns))
 
 
 def _count(ctx: CommandContext, source: ByteReader, wanted: Sequence[str]) -> _Counts:
     counts = _Counts()
     bytewise = ctx.is_bytewise()
+    columns = _Columns()
     if not {"words", "chars", "max-line-length"} & set(wanted):
         while block := source.read(4 * BLOCK):
             ctx.budget.step()
@@ -121,16 +154,14 @@ def _count(ctx: CommandContext, source: ByteReader, wanted: Sequence[str]) -> _C
         counts.lines += block.count(b"\n")
         if bytewise and not block.isascii():
             ctx.budget.step(len(block) // 1024)
-            _count_bytewise(ctx.budget, block, wanted, counts)
+            _count_bytewise(ctx.budget, block, wanted, counts, columns)
             continue
         if "words" in wanted:
             counts.words += _count_words(ctx.budget, block)
         if "chars" in wanted:
             counts.chars += _count_characters(block)
         if "max-line-length" in wanted:
-            for line in block.split(b"\n"):
-                ctx.budget.step(len(line) // 4096 + 1)
-                counts.longest = max(counts.longest, _line_width(ctx.budget, line))
+            counts.longest = max(counts.longest, _widest(ctx.budget, block, columns))
     return counts
 
 
