@@ -22,6 +22,10 @@ __all__ = ["Machine", "number_in_base"]
 
 MAX_ELEMENTS = 2_000_000
 MAX_INDEX = 16_777_215
+_CONSTANTS = 1000
+_SHORT = 100
+"""So many constants are remembered, none of them longer: those of loops, for one."""
+_LETTER = re.compile("[A-Z]")
 _ESCAPES = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "q": '"', "r": "\r", "t": "\t", "\\": "\\"}
 _ESCAPE = re.compile(r"\\(.?)", re.DOTALL)
 
@@ -47,10 +51,10 @@ class _Frame:
 
 def number_in_base(arithmetic: Arithmetic, text: str, base: int) -> Decimal:
     """A constant: a single digit before the point keeps its value in other bases than 10, of more each is cut to base - 1."""
-    whole, _, fraction = text.partition(".")
     if len(text) == 1:
         return Decimal(int(text, 36))
-    if base == 10 and not re.search("[A-Z]", text):
+    whole, _, fraction = text.partition(".")
+    if base == 10 and not _LETTER.search(text):
         arithmetic.check(len(text))
         return Decimal(f"{whole or '0'}.{fraction}" if fraction else whole or "0")
     arithmetic.check(len(text), 20_000)
@@ -76,6 +80,8 @@ class Machine:
         self.library = library
         self.extensions = extensions
         self.variables: dict[str, Decimal] = {}
+        self.constants: dict[str, Decimal] = {}
+        """Their values at the present ibase."""
         self.arrays: dict[str, dict[int, Decimal]] = {}
         self.functions: dict[str, Function] = {}
         self.settings = {"ibase": 10, "obase": 10, "scale": 20 if library else 0}
@@ -173,10 +179,12 @@ class Machine:
         table = _OPERATIONS
         while True:
             frame = frames[-1]
-            if frame.place >= len(frame.code.instructions):
+            place = frame.place
+            instructions = frame.code.instructions
+            if place >= len(instructions):
                 return
-            operation, argument, _ = frame.code.instructions[frame.place]
-            frame.place += 1
+            operation, argument, _ = instructions[place]
+            frame.place = place + 1
             budget.left -= 1
             if budget.left < 0:
                 budget.tick()
@@ -210,13 +218,22 @@ class Machine:
     # operations
 
     def constant(self, argument: object) -> None:
-        self.stack.append(number_in_base(self.arithmetic, str(argument), self.settings["ibase"]))
+        text = str(argument)
+        value = self.constants.get(text)
+        if value is None:
+            value = number_in_base(self.arithmetic, text, self.settings["ibase"])
+            if len(self.constants) < _CONSTANTS and len(text) < _SHORT:
+                self.constants[text] = value
+        self.stack.append(value)
 
     def load(self, argument: object) -> None:
-        self.stack.append(self.value(str(argument)))
+        value = self.variables.get(argument)  # type: ignore[call-overload]
+        self.stack.append(self.value(str(argument)) if value is None else value)
 
     def value(self, name: str) -> Decimal:
         """The value of a variable or setting."""
+        if (value := self.variables.get(name)) is not None:
+            return value
         if name in self.settings:
             return Decimal(self.settings[name])
         return self.last if name == "last" else self.variables.get(name, ZERO)
@@ -250,6 +267,7 @@ class Machine:
         elif name == "ibase" and number > 16 and self.extensions:
             self.warn("ibase larger than 16 is non-standard")
         self.settings[name] = number
+        self.constants.clear()
 
     def element(self, name: str, index: Decimal) -> tuple[dict[int, Decimal], int]:
         """An array and a place in it."""
@@ -310,19 +328,19 @@ class Machine:
         self.stack.append(ONE)
 
     def add(self, _: object) -> None:
-        right = self.pop()
+        right: Decimal = self.stack.pop()  # type: ignore[assignment]
         self.stack[-1] = self.arithmetic.add(self.stack[-1], right)  # type: ignore[arg-type]
 
     def subtract(self, _: object) -> None:
-        right = self.pop()
+        right: Decimal = self.stack.pop()  # type: ignore[assignment]
         self.stack[-1] = self.arithmetic.subtract(self.stack[-1], right)  # type: ignore[arg-type]
 
     def multiply(self, _: object) -> None:
-        right = self.pop()
+        right: Decimal = self.stack.pop()  # type: ignore[assignment]
         self.stack[-1] = self.arithmetic.multiply(self.stack[-1], right, self.settings["scale"])  # type: ignore[arg-type]
 
     def divide(self, _: object) -> None:
-        right = self.pop()
+        right: Decimal = self.stack.pop()  # type: ignore[assignment]
         self.stack[-1] = self.arithmetic.divide(self.stack[-1], right, self.settings["scale"])  # type: ignore[arg-type]
 
     def remainder(self, _: object) -> None:

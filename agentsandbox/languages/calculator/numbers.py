@@ -25,6 +25,8 @@ MAX_ROOT = 30_000
 MAX_CONVERTED = 20_000
 """Digits that are shown in another base."""
 
+_SHORT = 100
+
 ZERO = Decimal(0)
 ONE = Decimal(1)
 EXACT = Context(prec=2 * MAX_DIGITS, Emax=MAX_EMAX, Emin=MIN_EMIN, traps=[], rounding=ROUND_DOWN)
@@ -42,6 +44,8 @@ class CalculationError(Exception):
 
 def scale_of(number: Decimal) -> int:
     """The number of digits after the point."""
+    if number.same_quantum(ONE):
+        return 0
     text = str(number)
     mantissa, _, exponent = text.partition("E")
     point = mantissa.find(".")
@@ -81,16 +85,22 @@ class Arithmetic:
                 self.budget.check_time()
 
     def _size(self, number: Decimal) -> int:
-        return digits_of(number) + (scale_of(number) if number.adjusted() < 100 else 0)
+        size = abs(number.adjusted()) + 1
+        return size if size > 100 or number.same_quantum(ONE) else size + scale_of(number)
+
+    def _check_both(self, left: Decimal, right: Decimal) -> None:
+        """Check the size of a sum: most numbers are short and whole."""
+        if not (left.same_quantum(ONE) and right.same_quantum(ONE) and left.adjusted() < _SHORT and right.adjusted() < _SHORT):
+            self.check(max(self._size(left), self._size(right)))
 
     def add(self, left: Decimal, right: Decimal) -> Decimal:
         """The larger scale of the two."""
-        self.check(max(self._size(left), self._size(right)))
+        self._check_both(left, right)
         return EXACT.add(left, right)
 
     def subtract(self, left: Decimal, right: Decimal) -> Decimal:
         """The larger scale of the two."""
-        self.check(max(self._size(left), self._size(right)))
+        self._check_both(left, right)
         return EXACT.subtract(left, right)
 
     def multiply(self, left: Decimal, right: Decimal, scale: int) -> Decimal:

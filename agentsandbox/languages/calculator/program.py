@@ -119,6 +119,9 @@ class Parser:
                 continue
             self.position = found.end()
             kind, value = found.lastgroup, found[0]
+            if kind == "operator":
+                self.kind = self.value = value
+                return
             if kind == "blank":
                 self.line += value.count("\n")
                 continue
@@ -133,7 +136,7 @@ class Parser:
                 if value == "quit":
                     raise QuitError
             else:
-                self.kind = value if kind == "operator" else str(kind).upper()
+                self.kind = str(kind).upper()
             return
 
     def _illegal(self, character: str) -> None:

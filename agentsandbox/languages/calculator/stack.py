@@ -24,6 +24,7 @@ __all__ = ["StackMachine"]
 MAX_ITEMS = 1_000_000
 _PHRASES = {"Divide by zero": "divide by zero", "Modulo by zero": "remainder by zero"}
 _BLANKS = re.compile(r"[ \t\n]*")
+_LETTER = re.compile("[A-F]")
 _NUMBER = re.compile(r"[0-9A-F]*(?:\.[0-9A-F]*)?")
 
 
@@ -148,7 +149,7 @@ class StackMachine:
 
     def _value(self, whole: str, fraction: str) -> Decimal:
         """Digits beyond the base count for what they are."""
-        if self.input_base == 10 and not re.search("[A-F]", whole + fraction):
+        if self.input_base == 10 and not (_LETTER.search(whole) or _LETTER.search(fraction)):
             self.arithmetic.check(len(whole) + len(fraction))
             return Decimal(f"{whole or '0'}.{fraction}" if fraction else whole or "0")
         self.arithmetic.check(len(whole) + len(fraction), 20_000)
