@@ -113,6 +113,13 @@ class IndexedArray:
             self._ordered = False
         self.items[index] = value
 
+    def fill(self, index: int, values: list[str]) -> None:
+        """Set the elements from `index` on, which must not be negative."""
+        if values:
+            self._ordered = self._ordered and index > self._top
+            self._top = max(self._top, index + len(values) - 1)
+            self.items.update(enumerate(values, index))
+
     def append(self, value: str) -> None:
         """Set the element behind the last one."""
         top = self._top_index() + 1

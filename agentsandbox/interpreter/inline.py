@@ -6,11 +6,13 @@ a function that bears a builtin's name. The general way is then taken.
 
 from __future__ import annotations
 
+import itertools
 import re
 
 from agentsandbox.errors import Break, Continue, Return
 from agentsandbox.expansion.errors import ExpansionError
-from agentsandbox.expansion.variables import Variables, is_name
+from agentsandbox.expansion.splitting import split_read
+from agentsandbox.expansion.variables import SPECIAL, Variables, is_name
 from agentsandbox.expansion.words import has_braces
 from agentsandbox.interpreter.failures import command_failed, expansion_failed
 from agentsandbox.interpreter.redirections import open_file
@@ -411,48 +413,76 @@ def _return(node: SimpleCommand, general: Run) -> Run | None:
 
 
 def _read(node: SimpleCommand, general: Run) -> Run | None:
-    """[IFS=] read [-r] name: the commonest loop condition."""
-    keep_blanks = False
+    """[IFS=…] read [-r] name…: the commonest loop condition."""
+    separators: str | None = None
     if node.assignments:
         only = node.assignments[0]
-        if len(node.assignments) > 1 or only.source != "IFS=":
+        if len(node.assignments) > 1 or only.name != "IFS" or only.append or only.subscript is not None or not isinstance(only.value, Word):
             return None
-        keep_blanks = True
+        separators = WORDS.constant_field(only.value.parts)
+        if separators is None or "~" in separators:
+            return None
     words = [word.source for word in node.words[1:] if isinstance(word, Word)]
     raw = words[:1] == ["-r"]
     names = words[1:] if raw else words
-    if len(names) != 1 or len(words) != len(node.words) - 1 or not is_name(names[0]):
+    if not names or len(words) != len(node.words) - 1 or not all(map(is_name, names)):
         return None
+    if len(names) > 1 or separators:
+        return _read_fields(names, raw, separators, node.line, general)
     name = names[0]
+    keep_blanks = separators == ""
     line = node.line
 
     def run(shell: Shell) -> int:
         stream = shell.fds.get(0)
         if shell.slow or stream is None or stream.unreadable or name in shell.attributes or not (keep_blanks or shell.default_ifs):
             return general(shell)
-        data = stream.readline()
-        complete = data.endswith(b"\n")
-        if b"\0" in data or (not raw and b"\\" in data):
-            text, escaped = _careful_line(shell, stream, data, raw)
-            complete = text.endswith("\n")
-            text = text[:-1] if complete else text
-            if escaped:
-                from agentsandbox.expansion.splitting import split_read
-
-                text = text if keep_blanks else "".join(split_read(text, " \t\n", 1, escaped))
-                shell.values[name] = text
-                return finish(shell, 0 if complete else 1, line)
-        else:
-            text = decode(data[:-1] if complete else data)
-        shell.values[name] = text if keep_blanks else text.strip(" \t\n")
+        text, escaped, complete = _read_line(shell, stream, raw)
+        if escaped and not keep_blanks:
+            text = "".join(split_read(text, " \t\n", 1, escaped))
+        elif not keep_blanks:
+            text = text.strip(" \t\n")
+        shell.values[name] = text
         shell.last_argument = name
-        status = 0 if complete else 1
-        shell.status = status
-        if status and shell.check:
-            command_failed(shell, status, line)
-        return status
+        return finish(shell, 0 if complete else 1, line)
 
     return run
+
+
+def _read_fields(names: list[str], raw: bool, separators: str | None, line: int, general: Run) -> Run:
+    """[IFS=…] read [-r] name…, with something to split."""
+    count = len(names)
+    plain = set(names).isdisjoint
+
+    def run(shell: Shell) -> int:
+        stream = shell.fds.get(0)
+        if shell.slow or stream is None or stream.unreadable or not plain(shell.attributes):
+            return general(shell)
+        if separators is not None and shell.attributes.get("IFS") != SPECIAL:
+            return general(shell)
+        ifs = shell.ifs if separators is None else separators
+        text, escaped, complete = _read_line(shell, stream, raw)
+        fields = split_read(text, ifs, count, escaped) if ifs else [text]
+        shell.values.update(itertools.zip_longest(names, fields, fillvalue=""))
+        shell.last_argument = names[-1]
+        return finish(shell, 0 if complete else 1, line)
+
+    return run
+
+
+def _read_line(shell: Shell, stream: Stream, raw: bool) -> tuple[str, set[int], bool]:
+    """(text of a line, positions of quoted characters, whether its newline was there)."""
+    data = stream.readline()
+    if b"\0" in data or (not raw and b"\\" in data):
+        text, escaped = _careful_line(shell, stream, data, raw)
+        complete = text.endswith("\n")
+        return text[:-1] if complete else text, escaped, complete
+    if data[-1:] == b"\n":
+        return decode(data[:-1]), _NONE, True
+    return decode(data), _NONE, False
+
+
+_NONE: set[int] = set()
 
 
 def _careful_line(shell: Shell, stream: Stream, data: bytes, raw: bool) -> tuple[str, set[int]]:

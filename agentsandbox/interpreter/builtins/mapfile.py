@@ -10,7 +10,10 @@ from agentsandbox.streams import decode, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from agentsandbox.interpreter.shell import Shell
+    from agentsandbox.streams import Stream
 
 _USAGE = "{} [-d delim] [-n count] [-O origin] [-s count] [-t] [-u fd] [-C callback] [-c quantum] [array]"
 
@@ -42,34 +45,71 @@ def _mapfile(shell: Shell, words: list[str]) -> int:
         shell.variables.replace(name, array)
     strip = "t" in options
     callback = options.get("C")
-    index = origin
+    if callback is None and not count and end == b"\n":
+        index = origin
+        for texts in _all_lines(shell, stream, skip, strip):
+            if shell.attributes.get(name):
+                texts = [shell.variables.converted(name, text) for text in texts]
+            array.fill(index, texts)
+            index += len(texts)
+        return 0
+    for number, text in enumerate(_lines(shell, stream, end, skip, count, strip), 1):
+        index = origin + number - 1
+        if callback is not None and number % quantum == 0:
+            from agentsandbox.interpreter.scripts import run_commands
+            from agentsandbox.quoting import shell_quote_single
+
+            run_commands(shell, f"{callback} {index} {shell_quote_single(text)}")
+        array.set(index, shell.variables.converted(name, text))
+    return 0
+
+
+def _all_lines(shell: Shell, stream: Stream, skip: int, strip: bool) -> Iterator[list[str]]:
+    """The lines up to the end of the input, many at a time, each up to its first NUL."""
     read = 0
+    try:
+        for block in stream.line_blocks():
+            texts = decode(block).split("\n")
+            last = texts.pop()
+            if not strip:
+                texts = [text + "\n" for text in texts]
+            if last:
+                texts.append(last)
+            if b"\0" in block:
+                texts = [text.partition("\0")[0] for text in texts]
+            shell.budget.step(len(texts))
+            if skip:
+                skipped = min(skip, len(texts))
+                skip -= skipped
+                del texts[:skipped]
+            read += len(texts)
+            shell.budget.charge(16 * read)
+            yield texts
+    except OSError:  # bash says nothing of it
+        return
+
+
+def _lines(shell: Shell, stream: Stream, end: bytes, skip: int, count: int, strip: bool) -> Iterator[str]:
+    """`count` lines (all for 0), one by one: what is behind them stays for the next reader."""
     budget = shell.budget
+    read = 0
     while not count or read < count:
         try:
             line = stream.readline(end)
-        except OSError:  # bash says nothing of it
-            break
+        except OSError:
+            return
         if not line:
-            break
+            return
         budget.step()
         if skip:
             skip -= 1
             continue
         if strip and line.endswith(end):
             line = line[:-1]
-        text = decode(line.partition(b"\0")[0])
         read += 1
-        if callback is not None and read % quantum == 0:
-            from agentsandbox.interpreter.scripts import run_commands
-            from agentsandbox.quoting import shell_quote_single
-
-            run_commands(shell, f"{callback} {index} {shell_quote_single(text)}")
-        array.set(index, shell.variables.converted(name, text))
-        index += 1
         if read % 1024 == 0:
             budget.charge(16 * read)
-    return 0
+        yield decode(line.partition(b"\0")[0])
 
 
 _NUMBERS = {"n": "line count", "O": "array origin", "s": "line count", "c": "callback quantum"}
