@@ -169,14 +169,14 @@ class _Import:
         opened = not connection.in_transaction
         if opened:
             connection.execute("BEGIN")
-        last = 1
+        line, row = 1, [""]
         for line, row in rows:
             self.shell.ctx.budget.step()
             self._insert(line, self._fitted(line, row))
-            last = line + "".join(row).count("\n")
         if opened:
             connection.execute("COMMIT")
         if verbose:
+            last = line + "".join(row).count("\n")
             self.shell.write(f"Added {self.added} rows with {self.failed} errors using {last} lines of input\n")
 
     def _warn(self, text: str) -> None:
@@ -184,7 +184,7 @@ class _Import:
         self.shell.ctx.stderr.write(encode(f"{self.file}:{text}\n"))
 
     def _fitted(self, line: int, row: list[str]) -> Sequence[str | None]:
-        row = [field.partition("\0")[0] for field in row]
+        row = [field.partition("\0")[0] if "\0" in field else field for field in row]
         columns, found = self.columns, len(row)
         if found < columns:
             self._warn(f"{line}: expected {columns} columns but found {found} - filling the rest with NULL")

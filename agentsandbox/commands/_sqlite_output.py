@@ -75,6 +75,7 @@ def quote_name(name: str) -> str:
 
 _JSON = re.compile(r'["\\\x00-\x1f]')
 _JSON_NAMES = {'"': '\\"', "\\": "\\\\", "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
+_BREAK = re.compile("[\n\t\r]")
 _CSV = re.compile("[\x00-\x20\"'\x7f-\U0010ffff]")
 _HTML = str.maketrans({"<": "&lt;", ">": "&gt;", "&": "&amp;", '"': "&quot;", "'": "&#39;"})
 
@@ -156,6 +157,8 @@ class Printer:
         """Columns of a cell without a width of its own, in the modes with columns; 0 for any number."""
         self.word_wrap = False
         self.quote = False
+        self._json_names: list[str] = []
+        """The names of the columns that are printed, as JSON begins a pair."""
 
     def set_mode(self, mode: str, table: str | None = None) -> None:
         """Choose a mode, with the separators and headers that go with it."""
@@ -175,13 +178,13 @@ class Printer:
 
     def text(self, value: Value) -> str:
         """A value as plain text."""
+        if isinstance(value, str):
+            return value.partition("\0")[0] if "\0" in value else value
         if value is None:
             return self.null
-        if isinstance(value, float):
-            return number_text(value)
         if isinstance(value, bytes):
             return str(value.partition(b"\0")[0], "utf-8", "surrogateescape")
-        return str(value).partition("\0")[0] if isinstance(value, str) and "\0" in value else str(value)
+        return number_text(value) if isinstance(value, float) else str(value)
 
     def print(self, names: Sequence[str], rows: Iterator[Row]) -> None:
         """All rows of one statement; nothing at all when there are none."""
@@ -211,13 +214,13 @@ class Printer:
         if self.mode == "json" and count:
             self.write("]\n")
 
-    def _join(self, cells: Iterator[str]) -> None:
+    def _join(self, cells: Sequence[str]) -> None:
         self.write(self.column_separator.join(cells) + self.row_separator)
 
     def _list(self, names: Sequence[str], row: Row, count: int) -> None:
         if not count and self.headers:
-            self._join(iter(names))
-        self._join(self.text(value) for value in row)
+            self._join(names)
+        self._join(list(map(self.text, row)))
 
     def _csv_cell(self, text: str) -> str:
         if not text or _CSV.search(text) or self.column_separator in text:
@@ -226,13 +229,13 @@ class Printer:
 
     def _csv(self, names: Sequence[str], row: Row, count: int) -> None:
         if not count and self.headers:
-            self._join(self._csv_cell(name) for name in names)
-        self._join(self.null if value is None else self._csv_cell(self.text(value)) or '""' for value in row)
+            self._join([self._csv_cell(name) for name in names])
+        self._join([self.null if value is None else self._csv_cell(self.text(value)) or '""' for value in row])
 
     def _quoted(self, names: Sequence[str], row: Row, count: int) -> None:
         if not count and self.headers:
-            self._join(sql_literal(name) for name in names)
-        self._join(sql_literal(value) for value in row)
+            self._join([sql_literal(name) for name in names])
+        self._join([sql_literal(value) for value in row])
 
     def _tcl(self, names: Sequence[str], row: Row, count: int) -> None:
         if not count and self.headers:
@@ -257,8 +260,10 @@ class Printer:
         self.write(f"INSERT INTO {quote_name(self.table)}{columns} VALUES({values});\n")
 
     def _json(self, names: Sequence[str], row: Row, count: int) -> None:
+        if not count:
+            self._json_names = [f"{_json_string(name)}:" for name in names]
         cells = []
-        for name, value in zip(names, row, strict=True):
+        for name, value in zip(self._json_names, row, strict=True):
             if value is None:
                 text = "null"
             elif isinstance(value, float):
@@ -267,7 +272,7 @@ class Printer:
                 text = str(value)
             else:
                 text = _json_string(str(value, "utf-8", "surrogateescape") if isinstance(value, bytes) else value)
-            cells.append(f"{_json_string(name)}:{text}")
+            cells.append(name + text)
         self.write(("[{" if not count else ",\n{") + ",".join(cells) + "}")
 
     # columns
@@ -276,7 +281,7 @@ class Printer:
         """A cell's lines, cut at the width of the column if one is set, or else of all columns."""
         own = abs(self.widths[column]) if column < len(self.widths) else 0
         limit = own or self.wrap
-        if "\n" not in text and "\t" not in text and "\r" not in text and (not limit or len(text) <= limit):
+        if (not limit or len(text) <= limit) and not _BREAK.search(text):
             return [text]
         lines: list[str] = []
         at = 0
@@ -311,6 +316,11 @@ class Printer:
         return text.rjust(width) if at < len(self.widths) and self.widths[at] < 0 else text.ljust(width)
 
     def _rows(self, cell_lines: list[list[str]], widths: list[int], left: str, between: str, right: str, *, centre: bool = False) -> None:
+        pad = self._pad
+        if not centre and max(map(len, cell_lines)) == 1:
+            shown = [pad(cell[0], at, width) for at, (cell, width) in enumerate(zip(cell_lines, widths, strict=True))]
+            self.write(left + between.join(shown) + right + "\n")
+            return
         for number in range(max(map(len, cell_lines))):
             shown = []
             for at, width in enumerate(widths):
@@ -319,7 +329,7 @@ class Printer:
                     before = (width - len(text)) // 2
                     shown.append(" " * before + text + " " * (width - len(text) - before))
                 else:
-                    shown.append(self._pad(text, at, width))
+                    shown.append(pad(text, at, width))
             self.write(left + between.join(shown) + right + "\n")
 
     def _columns(self, heads: list[list[str]], cells: list[list[list[str]]], widths: list[int], several: bool) -> None:
