@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections import deque
-
 from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
 from agentsandbox.commands._lines import read_all, shown_name
 from agentsandbox.commands._quoting import quote
 from agentsandbox.errors import CommandError, UsageError
 from agentsandbox.streams import decode
+
+_OTHER_SPACE = (b"\v", b"\f", b"\r")
+_PIECE = 1024
 
 
 class _Item:
@@ -23,46 +24,50 @@ class _Item:
         self.printed = False
 
 
-def _read_items(ctx: CommandContext, data: bytes, shown: str) -> dict[bytes, _Item]:
-    plain = data.translate(bytes.maketrans(b"\t\n", b"  "))
-    ctx.budget.charge(16 * plain.count(b" "))
-    words = plain.split(b" ")
-    items: dict[bytes, _Item] = {}
-    first: _Item | None = None
-    for word in words:
-        ctx.budget.step()
-        if not word:
-            continue
-        item = items.get(word)
-        if item is None:
-            item = items[word] = _Item(word)
-        if first is None:
-            first = item
-            continue
-        if first is not item:
-            item.before += 1
-            first.after.append(item)
-        first = None
-    if first is not None:
+def _words(ctx: CommandContext, data: bytes) -> list[bytes]:
+    """The words between blanks, tabs and newlines: other white space is part of them, and what follows NUL is lost."""
+    if any(byte in data for byte in _OTHER_SPACE):
+        plain = data.translate(bytes.maketrans(b"\t\n", b"  "))
+        ctx.budget.charge(16 * plain.count(b" "))
+        words = [word for word in plain.split(b" ") if word]
+    else:
+        ctx.budget.charge(16 * (data.count(b" ") + data.count(b"\n") + data.count(b"\t")))
+        words = data.split()
+    return [word.partition(b"\0")[0] for word in words] if b"\0" in data else words
+
+
+def _read_items(ctx: CommandContext, data: bytes, shown: str) -> list[_Item]:
+    """All items in the order of their names."""
+    words = _words(ctx, data)
+    if len(words) % 2:
         raise CommandError(f"{shown}: input contains an odd number of tokens")
-    return items
+    items = {name: _Item(name) for name in sorted(set(words))}
+    for start in range(0, len(words), _PIECE):
+        ctx.budget.step(_PIECE // 2)
+        named = [items[word] for word in words[start : start + _PIECE]]
+        for first, second in zip(named[::2], named[1::2], strict=True):
+            if first is not second:
+                second.before += 1
+                first.after.append(second)
+    return list(items.values())
 
 
 def _print_ready(ctx: CommandContext, items: list[_Item]) -> None:
     """Print every item that nothing precedes any more."""
-    ready = deque([item for item in items if not item.before and not item.printed])
-    texts = []
-    while ready:
-        ctx.budget.step()
-        item = ready.popleft()
-        texts.append(item.name + b"\n")
+    ready = [item for item in items if not item.before and not item.printed]
+    budget = ctx.budget
+    for item in ready:  # which grows
         item.printed = True
-        for other in reversed(item.after):
-            ctx.budget.step()
+        after = item.after
+        budget.left -= len(after) + 1
+        if budget.left < 0:
+            budget.tick()
+        for other in reversed(after):
             other.before -= 1
             if not other.before:
                 ready.append(other)
-    ctx.stdout.write(b"".join(texts))
+    if ready:
+        ctx.stdout.write(b"\n".join([item.name for item in ready]) + b"\n")
 
 
 class _LoopFinder:
@@ -129,7 +134,7 @@ def tsort(ctx: CommandContext, args: Arguments) -> int:
         data = b""
     except OSError as error:
         raise CommandError(describe_os_error(error, shown_name(name))) from None
-    items = [item for _, item in sorted(_read_items(ctx, data, name).items())]
+    items = _read_items(ctx, data, name)
     while True:
         _print_ready(ctx, items)
         if all(item.printed for item in items):
