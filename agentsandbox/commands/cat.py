@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from codecs import charmap_encode
 from itertools import count
 
 from agentsandbox.command import Arguments, CommandContext, command
@@ -53,7 +54,8 @@ class _Shape:
         return text
 
     def _squeezed(self, text: str) -> str:
-        text = _BLANK_LINES.sub("\n\n", text)
+        if "\n\n\n" in text:
+            text = _BLANK_LINES.sub("\n\n", text)
         if self.at_start and text.startswith("\n"):
             text = ("" if self.blank_before else "\n") + text.lstrip("\n")
             if text in ("", "\n"):
@@ -67,7 +69,7 @@ class _Shape:
         last = [] if lines[-1] else [lines.pop()]
         first = [] if self.at_start else [lines.pop(0)]
         start = self.count + 1
-        if self.number:
+        if self.number or all(lines):
             lines = [f"{number:6d}\t{line}" for number, line in enumerate(lines, start)]
             self.count += len(lines)
         else:
@@ -155,13 +157,16 @@ def cat(ctx: CommandContext, args: Arguments) -> int:
 
     shape = _Shape(number=number, number_nonblank=number_nonblank, squeeze=squeeze)
     table = {byte: shown for byte in range(256) if (shown := _visible(byte, tabs)) != chr(byte)} if visible else {9: "^I"} if tabs else {}
+    encoded = {byte: table.get(byte, chr(byte)).encode() for byte in range(256)} if visible else {}
     for name, source in inputs(ctx, args.operands):
         if _is_output(ctx, source):
             ctx.warn(f"{name}: input file is output file")
             continue
         for block in line_blocks(ctx.budget, source):
             text = str(block, "latin-1")
-            if table:
+            if visible and not text.isascii():  # which `translate` is slow for
+                text = str(charmap_encode(text, "strict", encoded)[0], "ascii")
+            elif table:
                 text = text.translate(table)
             text = shape.apply(text)
             if ends:
