@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import repeat
 
 from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
 from agentsandbox.commands._lines import read_all, shown_name, split_lines
@@ -13,7 +14,7 @@ from agentsandbox.streams import InputError, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from agentsandbox.commands._random_sources import Chance
     from agentsandbox.streams import ByteWriter
@@ -48,40 +49,47 @@ def _range(text: str) -> tuple[int, int]:
     return low, high
 
 
-def _size(items: Sequence[bytes] | range) -> int:
+def _size(items: list[bytes] | range) -> int:
     """How many there are; `len` refuses to count so many numbers as a range may have."""
     return items.stop - items.start if isinstance(items, range) else len(items)
 
 
-def _repeated(ctx: CommandContext, chance: Chance, items: Sequence[bytes] | range, count: int | None) -> Iterator[list[bytes]]:
+def _repeated(ctx: CommandContext, chance: Chance, items: list[bytes] | range, count: int | None) -> Iterator[list[bytes]]:
     """`-r`: any item at any time, `count` times or for ever."""
     size, made, total = 16, 0, _size(items)
     while count is None or made < count:
         here = size if count is None else min(size, count - made)
         ctx.budget.step(here)
-        picked = [items[chance.choose(total)] for _ in range(here)]
+        picked = [items[chosen] for chosen in chance.choose_each(repeat(total, here))]
         yield [b"%d" % item if isinstance(item, int) else item for item in picked]
         made += here
         size = min(_CHUNK, size * 2)
 
 
-def _shuffled(ctx: CommandContext, chance: Chance, items: Sequence[bytes] | range, count: int | None) -> Iterator[list[bytes]]:
+def _shuffled(ctx: CommandContext, chance: Chance, items: list[bytes] | range, count: int | None) -> Iterator[list[bytes]]:
     """Each item once, the first `count` of them: a shuffle that moves only what is needed."""
     total = _size(items)
     wanted = total if count is None else min(count, total)
     moved: dict[int, int] = {}
     for start in range(0, wanted, _CHUNK):
+        stop = min(start + _CHUNK, wanted)
+        ctx.budget.step(stop - start)
+        others = zip(range(start, stop), chance.choose_each(range(total - start, total - stop, -1)), strict=True)
+        if isinstance(items, list):
+            for at, distance in others:
+                items[at], items[at + distance] = items[at + distance], items[at]
+            yield items[start:stop]
+            continue
         picked = []
-        for at in range(start, min(start + _CHUNK, wanted)):
-            ctx.budget.step()
-            other = at + chance.choose(total - at)
+        for at, distance in others:
+            other = at + distance
             picked.append(moved.get(other, other))
             moved[other] = moved.pop(at, at)
         ctx.budget.charge(len(moved) * 8)
-        yield [b"%d" % items[at] if isinstance(items, range) else items[at] for at in picked]
+        yield [b"%d" % items[at] for at in picked]
 
 
-def _items(ctx: CommandContext, args: Arguments, end: bytes) -> Sequence[bytes] | range:
+def _items(ctx: CommandContext, args: Arguments, end: bytes) -> list[bytes] | range:
     ranges = args.values("input-range")
     if ranges:
         low, high = _range(ranges[0])
