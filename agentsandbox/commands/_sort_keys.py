@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from agentsandbox.commands._quoting import quote
-from agentsandbox.commands._sort_values import converter, mirror
+from agentsandbox.commands._sort_values import as_text, converter, mirror
 from agentsandbox.errors import CommandError
 
 TYPE_CHECKING = False
@@ -81,7 +81,7 @@ class SortKey:
 
         def values(lines: Sequence[bytes]) -> list[Any]:
             found = convert(lines if extract is None else extract(lines))
-            return found if turn is None else turn(found)
+            return as_text(found if turn is None else turn(found))
 
         return values
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from itertools import compress, count, islice, repeat
-from operator import eq, itemgetter, ne
+from operator import eq, ne
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -327,10 +327,7 @@ class KeySorter(_Sorter):
 
 def _sort_by(keys: list[Any], lines: list[bytes]) -> tuple[list[Any], list[bytes]]:
     order = sorted(range(len(keys)), key=keys.__getitem__)
-    if len(order) < 2:
-        return keys, lines
-    choose = itemgetter(*order)
-    return list(choose(keys)), list(choose(lines))
+    return list(map(keys.__getitem__, order)), list(map(lines.__getitem__, order))
 
 
 def _run_end(places: list[int], first: int) -> int:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import errno
 import os
 import re
+from operator import lt
 
 from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.commands._choices import choose
 from agentsandbox.commands._files0 import listed_operands
-from agentsandbox.commands._lines import is_regular, line_blocks, lines, shown_name, split_lines
+from agentsandbox.commands._lines import is_regular, line_blocks, shown_name, split_lines
 from agentsandbox.commands._quoting import quote, quote_always
 from agentsandbox.commands._sort_keys import SortKey, parse_key
 from agentsandbox.commands._sort_runs import KeySorter, LineSorter, run_size
@@ -283,16 +284,22 @@ def _merge(ctx: CommandContext, sources: Sequence[ByteReader], order: _Order) ->
 def _check(ctx: CommandContext, name: str, order: _Order, *, quiet: bool) -> int:
     """`-c` and `-C`: whether the lines are in order; the first that is not is shown."""
     values = order.pair_values(ctx)
-    previous: Any = None
-    for number, line in enumerate(lines(ctx.budget, _open(ctx, name, "open failed"), order.terminator), 1):
-        key = values([line])[0]
-        if previous is not None:
-            before, after = (key, previous[0]) if order.reverse else (previous[0], key)
-            if after < before or (order.unique and before == after):
-                if not quiet:
-                    ctx.stderr.write(encode(f"{ctx.name}: {name}:{number}: disorder: ") + line + b"\n")
-                return 1
-        previous = (key,)
+    line_number = 0
+    last: list[Any] = []
+    for block in line_blocks(ctx.budget, _open(ctx, name, "open failed"), order.terminator):
+        found = split_lines(block, order.terminator)
+        ctx.budget.step(len(found) // 16 + 1)
+        keys = last + values(found)
+        pair = (keys, keys[1:]) if order.reverse != order.unique else (keys[1:], keys)
+        marks = list(map(lt, *pair))  # of -u those in order, else those out of it
+        if (mark := not order.unique) in marks:
+            if not quiet:
+                at = marks.index(mark) + 1 - len(last)
+                shown = encode(f"{ctx.name}: {name}:{line_number + at + 1}: disorder: ") + found[at]
+                ctx.stderr.write(shown + b"\n")
+            return 1
+        line_number += len(found)
+        last = keys[-1:]
     return 0
 
 
