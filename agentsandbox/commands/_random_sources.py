@@ -27,7 +27,7 @@ class HostChance:
     def __init__(self, random: Random) -> None:
         self._random = random
 
-    def choose_each(self, counts: Iterable[int]) -> list[int]:
+    def choose_each(self, counts: Iterable[int]) -> Iterable[int]:
         """For each count a number from 0 up to, but not with, it."""
         random, randrange = self._random.random, self._random.randrange
         return [int(random() * count) if count < _FEW else randrange(count) for count in counts]
@@ -42,9 +42,9 @@ class FileChance:
         self._number = 0
         self._largest = 0
 
-    def choose_each(self, counts: Iterable[int]) -> list[int]:
+    def choose_each(self, counts: Iterable[int]) -> Iterable[int]:
         """For each count a number from 0 up to, but not with, it."""
-        return list(map(self._choose, counts))
+        return map(self._choose, counts)
 
     def _choose(self, count: int) -> int:
         wanted = count - 1

@@ -9,7 +9,7 @@ from itertools import count
 from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.commands._lines import inputs, line_blocks
 from agentsandbox.fs.base import File
-from agentsandbox.streams import BLOCK
+from agentsandbox.streams import BLOCK, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -157,7 +157,7 @@ def cat(ctx: CommandContext, args: Arguments) -> int:
 
     shape = _Shape(number=number, number_nonblank=number_nonblank, squeeze=squeeze)
     table = {byte: shown for byte in range(256) if (shown := _visible(byte, tabs)) != chr(byte)} if visible else {9: "^I"} if tabs else {}
-    encoded = {byte: table.get(byte, chr(byte)).encode() for byte in range(256)} if visible else {}
+    encoded = {byte: encode(table.get(byte, chr(byte))) for byte in range(256)} if visible else {}
     for name, source in inputs(ctx, args.operands):
         if _is_output(ctx, source):
             ctx.warn(f"{name}: input file is output file")

@@ -60,8 +60,15 @@ def _repeated(ctx: CommandContext, chance: Chance, items: list[bytes] | range, c
     while count is None or made < count:
         here = size if count is None else min(size, count - made)
         ctx.budget.step(here)
-        picked = [items[chosen] for chosen in chance.choose_each(repeat(total, here))]
-        yield [b"%d" % item if isinstance(item, int) else item for item in picked]
+        picked: list[bytes] = []
+        try:
+            for chosen in chance.choose_each(repeat(total, here)):
+                item = items[chosen]
+                picked.append(b"%d" % item if isinstance(item, int) else item)
+        except CommandError:  # the file has no more chance
+            yield picked
+            raise
+        yield picked
         made += here
         size = min(_CHUNK, size * 2)
 
