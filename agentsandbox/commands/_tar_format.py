@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import stat as stat_module
 
 from agentsandbox.commands._quoting import quote_as
@@ -9,7 +10,6 @@ from agentsandbox.streams import decode, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import re
     from collections.abc import Callable, Iterator
 
     from agentsandbox.commands._tar_stream import ArchiveReader
@@ -115,8 +115,17 @@ class Member:
         return _TYPE_BITS.get(self.kind, stat_module.S_IFREG) | self.mode
 
 
+_NOBODY = 0xFFFFFFFF
+"""The owner where the header names none that there can be."""
+_OCTAL = re.compile(rb"([0-7]+)[\0 ]")
+"""What most fields of numbers hold."""
+
+
 def _number(field: bytes, kind: str = "") -> int:
     """A number in octal digits, or in base 256. `HeaderError` for anything else, with a text if `kind` is given."""
+    plain = _OCTAL.match(field)
+    if plain is not None:
+        return int(plain[1], 8)
     if field[:1] in (b"\x80", b"\xff"):
         value = int.from_bytes(field[1:], "big")
         return value - (1 << 8 * (len(field) - 1)) if field[0] == 0xFF else value
@@ -142,7 +151,8 @@ def _checksum_ok(block: bytes) -> bool:
     except HeaderError:
         return False
     blank = block[:148] + b"        " + block[156:]
-    return stored in (sum(blank), sum(blank) - 256 * len(blank.translate(None, _ASCII)))
+    total = sum(blank)
+    return stored == total or stored == total - 256 * len(blank.translate(None, _ASCII))
 
 
 def _parse(block: bytes, warn: Callable[[str], None]) -> Member:
@@ -155,6 +165,17 @@ def _parse(block: bytes, warn: Callable[[str], None]) -> Member:
             warn(error.message)
             return -1
 
+    def owner(field: bytes, kind: str) -> int:
+        try:
+            value = _number(field, kind)
+        except HeaderError as error:
+            warn(error.message)
+            return _NOBODY
+        if not 0 <= value <= _NOBODY:
+            warn(f"Archive value {value} is out of {kind} range 0..{_NOBODY}")
+            return _NOBODY
+        return value
+
     flag = block[156:157]
     name = _text(block[:100])
     if block[257:263] == b"ustar\0" and (prefix := _text(block[345:500])):
@@ -162,8 +183,12 @@ def _parse(block: bytes, warn: Callable[[str], None]) -> Member:
     kind = _KINDS.get(flag, "other")
     size = 0 if kind == "hard" else _number(block[124:136], "off_t")
     member = Member(name, kind, mode=number(block[100:108], "mode_t") & 0o7777, size=size, link=_text(block[157:257]))
-    member.mtime = number(block[136:148], "time_t") * 1_000_000_000
-    member.uid, member.gid = number(block[108:116], "uid_t"), number(block[116:124], "gid_t")
+    seconds = number(block[136:148], "time_t")
+    if not -(1 << 63) <= seconds < 1 << 63:
+        warn("Archive base-256 value is out of time_t range")
+        seconds = -1
+    member.mtime = seconds * 1_000_000_000
+    member.uid, member.gid = owner(block[108:116], "uid_t"), owner(block[116:124], "gid_t")
     if block[257:262] == b"ustar":
         member.user, member.group = _text(block[265:297]), _text(block[297:329])
         if kind in ("char", "block"):

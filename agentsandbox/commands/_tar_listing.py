@@ -41,6 +41,8 @@ class Listing:
         self._numeric = numeric
         self._block_numbers = block_numbers
         self._width = 19
+        self._last_time = (0, "")
+        """The second of the last member and how it is shown: many follow each other in one."""
         self._show = show
 
     def write(self, member: Member, name: str) -> None:
@@ -81,6 +83,10 @@ class Listing:
 
     def _time(self, member: Member) -> str:
         if not self._full_time:
-            return format_date(member.mtime, "%Y-%m-%d %H:%M", self._zone)
+            second, shown = self._last_time
+            if member.mtime // 1_000_000_000 != second or not shown:
+                second, shown = member.mtime // 1_000_000_000, format_date(member.mtime, "%Y-%m-%d %H:%M", self._zone)
+                self._last_time = second, shown
+            return shown
         fraction = f"{member.mtime % 1_000_000_000:09d}".rstrip("0")
         return format_date(member.mtime, "%Y-%m-%d %H:%M:%S", self._zone) + (f".{fraction}" if fraction else "")

@@ -175,6 +175,8 @@ _KNOWN = frozenset([*_YEARS, *_NUMBERS, *_TEXTS, *_COMPOUND, *_LOCALE, *"CFNpzZ"
 
 def _number(value: int, spec: _Spec, digits: int, pad: str, always_sign: bool = False) -> str:
     """A number padded to its own digits or to the width."""
+    if not spec.pad and spec.width < 0 and value >= 0 and not always_sign:
+        return str(value).rjust(digits, "0" if pad == "0" else " ")
     pad = spec.pad or pad
     width = spec.width if spec.width >= 0 else digits
     sign = "-" if value < 0 else "+" if always_sign else ""
