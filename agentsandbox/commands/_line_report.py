@@ -13,58 +13,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from agentsandbox.command import CommandContext
+    from agentsandbox.commands._grep_colors import Colors
     from agentsandbox.regexps.lines import LineSearch
     from agentsandbox.streams import ByteReader
 
-__all__ = ["Colors", "FileSearch", "Report", "copy_lines"]
+__all__ = ["FileSearch", "Report", "copy_lines"]
 
 _INVALID = re.compile("[\udc80-\udcff]")
-
-
-class Colors:
-    """The parts' colours, as GREP_COLORS gives them; GREP_COLOR is that of the matches if this says nothing of them.
-
-    `obsolete` is GREP_COLOR where it counts, else "".
-    """
-
-    _DEFAULTS = {"ms": "01;31", "mc": "01;31", "sl": "", "cx": "", "fn": "35", "ln": "32", "bn": "32", "se": "36"}
-
-    def __init__(self, setting: str, obsolete: str, *, inverted: bool) -> None:
-        parts = dict(self._DEFAULTS)
-        matches = {"ms", "mc"}
-        self._erase = "\33[K"
-        reverse = False
-        for piece in setting.split(":"):
-            name, equals, value = piece.partition("=")
-            if equals and not re.fullmatch(r"[0-9;]*", value):
-                break
-            if name == "mt" and equals:
-                parts["ms"] = parts["mc"] = value
-                matches.clear()
-            elif name in parts and equals:
-                parts[name] = value
-                matches.discard(name)
-            elif name == "ne" and not equals:
-                self._erase = ""
-            elif name == "rv" and not equals:
-                reverse = True
-        if inverted and reverse:
-            parts["sl"], parts["cx"] = parts["cx"], parts["sl"]
-        self.obsolete = obsolete if matches and re.fullmatch(r"[0-9;]*", obsolete) else ""
-        if self.obsolete:
-            parts.update(dict.fromkeys(matches, obsolete))
-        self.parts = parts
-
-    def paint(self, part: str, text: str) -> str:
-        """The text in the colour of a part, as it is when the part has none."""
-        if not self.parts[part]:
-            return text
-        return f"{self.begin(part)}{text}\33[m{self._erase}"
-
-    def begin(self, part: str) -> str:
-        """What turns the colour of a part on."""
-        code = self.parts[part]
-        return f"\33[{code}m{self._erase}" if code else ""
 
 
 class Report:
@@ -118,6 +73,12 @@ class Report:
         """Whether nothing but selected lines is printed, with names and numbers at most."""
         special = self.invert or self.count or self.null_lines or self.max_count is not None
         return self.simple and not (special or self.only_first)
+
+    @property
+    def whole_lines(self) -> bool:
+        """Whether whole lines are printed as they are, all that are selected, perhaps with context."""
+        special = self.byte_offsets or self.colors is not None or self.initial_tab or self.only_matching or self.null_lines
+        return not (special or self.count or self.only_first) and self.max_count is None
 
     @property
     def only_first(self) -> bool:
@@ -194,6 +155,7 @@ class FileSearch:
         self.simple = report.simple
         self.plain_matches = report.plain_matches
         self.needs_numbers = report.line_numbers or report.context
+        self.by_lines = self.needs_numbers and report.whole_lines
         self.counted = False
         """Whether the lines of this block are in `lines_before` already."""
         self.ended_at: int | None = None
@@ -265,6 +227,7 @@ class FileSearch:
         report, end = self.report, self.end
         if self.binary and not report.null_lines:
             block = block.replace(b"\0", b"\n")
+        self.counted = False
         whole = memoryview(block)
         text, clean = self._decode(whole[:-1] if block.endswith(encode(end)) else whole)
         if report.only_first or (self.binary and not report.count):
@@ -275,6 +238,8 @@ class FileSearch:
             self.selected += text.count(end) + 1 - found if report.invert else found
         elif self.plain_matches and clean and self._only_matches(text):
             pass
+        elif self.by_lines and clean and (flags := self.search.of(text).flags(text)) is not None:
+            self._by_lines(*flags)
         elif self.simple and clean and report.max_count is None and not report.count:
             self._simple(text)
         else:
@@ -330,11 +295,10 @@ class FileSearch:
         places = self.search.places(text)
         if report.invert:
             places = _gaps(text, places, end)
-        self.counted = False
         if not places:
             return
         self.selected += len(places)
-        prefix = f"{self.name}{chr(0) if report.null_names else ':'}" if report.with_filename else ""
+        prefix = self._plain_prefix(":")
         number = self.lines_before + 1
         position = 0
         count = text.count
@@ -346,6 +310,53 @@ class FileSearch:
         self.lines_before = number + count(end, position)
         self.counted = True
         self.ctx.stdout.write(encode("".join(pieces)))
+
+    def _by_lines(self, lines: list[str], flags: list[object]) -> None:
+        """Every line is looked at: numbers, and context with nothing else about it."""
+        report = self.report
+        chosen = [at for at, flag in enumerate(flags) if not flag] if report.invert else [at for at, flag in enumerate(flags) if flag]
+        self.selected += len(chosen)
+        number = self.lines_before + 1
+        self.lines_before += len(lines)
+        self.counted = True
+        if not report.context:
+            name = self._plain_prefix(":")
+            self._write([f"{name}{number + at}:{lines[at]}\n" for at in chosen])
+            return
+        earlier = [line for at, _, line in self.tail if at > self.last_shown]
+        number -= len(earlier)
+        lines = earlier + lines
+        chosen = [len(earlier) + at for at in chosen]
+        groups, self.pending = _groups(chosen, len(lines), report.before, report.after, self.pending)
+        rows = self._prefixed(lines, number, chosen) if report.with_filename or report.line_numbers else lines
+        out: list[str] = []
+        for start, stop in groups:
+            parted = not self.last_shown or number + start > self.last_shown + 1
+            if report.something_written and parted and report.separator is not None:
+                out.append(report.separator + "\n")
+            report.something_written = True
+            self.last_shown = number + stop - 1
+            out.append("\n".join(rows[start:stop]) + "\n")
+        if report.before:
+            self.tail = [(number + at, 0, lines[at]) for at in range(max(0, len(lines) - report.before), len(lines))]
+        self._write(out)
+
+    def _prefixed(self, lines: list[str], number: int, chosen: list[int]) -> list[str]:
+        """The lines behind names and numbers, the first of which is given."""
+        near, hit = self._plain_prefix("-"), self._plain_prefix(":")
+        if not self.report.line_numbers:
+            rows = [near + line for line in lines]
+            for at in chosen:
+                rows[at] = hit + lines[at]
+            return rows
+        rows = [f"{near}{at}-{line}" for at, line in enumerate(lines, number)]
+        for at in chosen:
+            rows[at] = f"{hit}{number + at}:{lines[at]}"
+        return rows
+
+    def _plain_prefix(self, mark: str) -> str:
+        """The file's name as it stands before lines, if it does."""
+        return f"{self.name}{chr(0) if self.report.null_names else mark}" if self.report.with_filename else ""
 
     def _only_matches(self, text: str) -> bool:
         """Write all matches of the block; false when that must be done line by line."""
@@ -496,6 +507,24 @@ class FileSearch:
         if position < len(line):
             pieces.append(colors.paint(whole, line[position:]))
         return "".join(pieces)
+
+
+def _groups(chosen: list[int], size: int, before: int, after: int, pending: int) -> tuple[list[tuple[int, int]], int]:
+    """The groups of lines to show around the chosen ones of `size`, and how much trailing context is still missing.
+
+    `pending` lines at the beginning belong to the group before. Groups that touch are one.
+    """
+    groups: list[tuple[int, int]] = []
+    start, stop = 0, pending
+    for at in chosen:
+        if at - before > stop:
+            if stop > start:
+                groups.append((start, stop))
+            start = at - before
+        stop = at + after + 1
+    if stop > start:
+        groups.append((start, min(stop, size)))
+    return groups, max(0, stop - size)
 
 
 def copy_lines(data: bytes, needle: bytes, prefix: bytes, *, numbered: bool) -> bytes:

@@ -121,7 +121,7 @@ class RgSearch(FileSearch):
         """The number of the last line of the block if nothing ends it."""
         separated = (report.match_separator, report.context_separator) != (":", "-")
         if report.edits or report.count_matches or report.passthru or separated:
-            self.simple = self.plain_matches = False
+            self.simple = self.plain_matches = self.by_lines = False
 
     def _looks_binary(self, block: bytes) -> bool:
         if not super()._looks_binary(block):

@@ -10,7 +10,7 @@ from agentsandbox.commands._choices import choose
 from agentsandbox.commands._file_batch import SMALL, FileBatch
 from agentsandbox.commands._file_filters import FileFilter
 from agentsandbox.commands._grep_options import DIRECTORIES, PARSER, USAGE, read_length, read_number
-from agentsandbox.commands._line_report import Colors, FileSearch, Report, copy_lines
+from agentsandbox.commands._line_report import FileSearch, Report, copy_lines
 from agentsandbox.errors import CommandError, UsageError
 from agentsandbox.fs.base import File
 from agentsandbox.regexps import RegexError
@@ -156,6 +156,8 @@ class _Grep:
         when = next((value for name, value in reversed(self.args.given) if name == "color"), None)
         if when in ("always", "yes", "force"):
             env = self.ctx.env
+            from agentsandbox.commands._grep_colors import Colors
+
             colors = self.report.colors = Colors(env.get("GREP_COLORS", ""), env.get("GREP_COLOR", ""), inverted=self.report.invert)
             if old := colors.obsolete:
                 self.ctx.stderr.write(encode(f"{self.ctx.name}: warning: GREP_COLOR='{old}' is deprecated; use GREP_COLORS='mt={old}'\n"))

@@ -22,6 +22,8 @@ __all__ = ["LineSearch", "compile_search"]
 
 _SAMPLE, _MANY = 128, 512
 """Matches in a block after which the share of matching lines is looked at, first and later."""
+_MOST = 0.6
+"""The share of matching lines from which on each line is looked at, where matches that go on to its end are found quickly."""
 
 
 def compile_search(
@@ -98,6 +100,7 @@ class LineSearch:
         self.dense = False
         """Whether so many lines match that each is looked at."""
         self._judged = False
+        self._weighed = False
         self._sample = _SAMPLE
         first = regexes[0] if regexes else None
         self.regex = first if len(regexes) == 1 else None
@@ -190,6 +193,17 @@ class LineSearch:
         found = (self.perl or regex).collect(text)
         self.budget.step(len(found) // 8 + 1)
         return found
+
+    def flags(self, text: str) -> tuple[list[str], list[object]] | None:
+        """The lines and for each whether it matches, where so many match that each is looked at; None where few do."""
+        if not (self.dense or self._weighed):
+            self._weighed = True
+            self.places(text)
+        if not self.dense:
+            return None
+        lines = text.split(self.end)
+        self.budget.step(len(lines) // 16 + 1)
+        return lines, self._flags(lines, text)
 
     def filter(self, text: str) -> list[str]:
         """The lines that match."""
@@ -369,7 +383,7 @@ class LineSearch:
             if len(places) >= sample:
                 sample *= 2
                 self.budget.step(_SAMPLE // 8)
-                if self._is_dense(text, places, 0.6):
+                if self._is_dense(text, places, _MOST):
                     return places + self._places_of_lines(text, end + 1)
         self.budget.step(len(places) // 8 + 1)
         return places
@@ -387,7 +401,11 @@ class LineSearch:
                 start = end + 1
             self.budget.step(len(places) // 8 + 1)
             found.append(places)
-        return found[0] if len(found) == 1 else _merged(found)
+        if len(found) > 1:
+            return _merged(found)
+        if len(found[0]) >= _MANY:
+            self._is_dense(haystack, found[0], _MOST)
+        return found[0]
 
     def _is_dense(self, text: str, places: list[tuple[int, int]], share: float = 0.18) -> bool:
         """Whether more than this share of the lines so far match; remembered for the blocks to come."""
@@ -423,7 +441,7 @@ class LineSearch:
             return [one in line or two in line for line in lines]
         search = self._line_function(text)
         if search is not None:
-            return [search(line) for line in lines]
+            return list(map(search, lines))
         return [self.test(line) for line in self._counted(lines)]
 
     def _filter_lines(self, lines: list[str], text: str) -> list[str]:
@@ -438,7 +456,7 @@ class LineSearch:
             return [line for line, low in zip(lines, text.lower().split(self.end), strict=True) if literal in low]
         search = self._line_function(text)
         if search is not None:
-            return [line for line in lines if search(line)]
+            return list(filter(search, lines))
         return [line for line in self._counted(lines) if self.test(line)]
 
     def _line_function(self, text: str) -> Callable[[str], object] | None:
