@@ -280,10 +280,11 @@ def _zero_filled(text: str, options: _Options) -> str:
 class _Converter:
     """Converts fields and lines; remembers whether one was bad."""
 
-    __slots__ = ("ctx", "failed", "options", "parts")
+    __slots__ = ("ctx", "failed", "options", "parts", "show")
 
     def __init__(self, ctx: CommandContext, options: _Options) -> None:
         self.ctx = ctx
+        self.show = _integer_shower(options)
         self.options = options
         self.failed = False
         self.parts: list[str] = []
@@ -298,8 +299,11 @@ class _Converter:
             padding, left = len(text), False
         stripped = body.removesuffix(options.suffix) if options.suffix and body != options.suffix else body
         try:
-            value, denominator, precision = _parse(stripped, options)
-            shown = _print_number(value * options.from_unit, denominator * options.to_unit, precision, options) + options.suffix
+            if len(stripped) < _PLAIN_DIGITS and stripped.isascii() and stripped.isdigit() and options.from_scale != "iec-i":
+                shown = self.show(int(stripped)) + options.suffix
+            else:
+                value, denominator, precision = _parse(stripped, options)
+                shown = _print_number(value * options.from_unit, denominator * options.to_unit, precision, options) + options.suffix
         except _BadNumberError as error:
             self.flush()
             if options.invalid == "abort":
@@ -316,13 +320,17 @@ class _Converter:
         options, parts = self.options, self.parts
         if "\0" in text:
             text = text.partition("\0")[0]
-        for number, (field, delimiter) in enumerate(_fields(text, options.delimiter), 1):
-            self.ctx.budget.step()
-            if any(low <= number <= high for low, high in options.fields):
-                parts.append(self.field(field, number))
-            else:
-                parts.append(field)
-            parts.append(delimiter)
+        fields = _split_fields(text) if options.delimiter is None else text.split(options.delimiter)
+        self.ctx.budget.step(len(fields))
+        delimiter = options.delimiter or " "
+        edge: list[str] = []  # what stands before the fields from `start` on: nothing, then the last converted one
+        start = 0
+        for low, high in options.fields:
+            for at in range(low - 1, min(high, len(fields))):
+                parts.append(delimiter.join([*edge, *fields[start:at], ""]))
+                parts.append(self.field(fields[at], at + 1))
+                start, edge = at + 1, [""]
+        parts.append(delimiter.join([*edge, *fields[start:]]))
         parts.append(options.end if end is None else end)
         if len(parts) > _WRITE_PARTS:
             self.flush()
@@ -334,13 +342,14 @@ class _Converter:
         self.ctx.stdout.write(encode(found))
 
 
-def _integer_printer(options: _Options) -> Callable[[int], str] | None:
-    """What the usual options make of an integer without a sign; None for other options."""
-    plain = options.precision is None and options.rounding == "from-zero" and not options.zeros and options.delimiter is None
-    if not plain or options.from_unit != 1 or options.to_unit != 1 or options.fields[0][0] != 1:
-        return None
-    suffix, before, after = options.suffix, options.prefix, options.tail
-    padding, left = options.padding, options.left
+def _integer_shower(options: _Options) -> Callable[[int], str]:
+    """Shows an integer without a sign as the options say, but for the text around it."""
+    units = options.from_unit, options.to_unit
+    usual = options.rounding == "from-zero" and not options.zeros and units == (1, 1)
+    if options.to_scale == "none" and options.precision in (None, 0) and usual:
+        return str
+    if not usual or options.precision is not None or options.to_scale == "none":
+        return lambda number: _print_number(number * units[0], units[1], 0, options)
     base = 1000 if options.to_scale == "si" else 1024
     mark = "i" if options.to_scale == "iec-i" else ""
     sizes = [(base**power, f"{letter}{mark}") for power, letter in enumerate(_SUFFIXES, 1)]
@@ -358,7 +367,16 @@ def _integer_printer(options: _Options) -> Callable[[int], str] | None:
         whole = -(-number // size)
         return f"{whole}{unit}" if whole < base else f"1.0{sizes[at + 1][1]}"
 
-    show = str if options.to_scale == "none" else scaled
+    return scaled
+
+
+def _integer_printer(options: _Options) -> Callable[[int], str] | None:
+    """What the options make of an integer that is all of its line; None where they may not take it for a number."""
+    if options.fields[0][0] != 1 or options.from_scale == "iec-i" or (options.delimiter or "").isdigit():
+        return None
+    show = _integer_shower(options)
+    suffix, before, after = options.suffix, options.prefix, options.tail
+    padding, left = options.padding, options.left
     if not (suffix or before or after or padding):
         return show
     if left:
@@ -384,9 +402,14 @@ def _convert_input(ctx: CommandContext, converter: _Converter) -> None:
             ctx.budget.breathe()
             plain = printer is not None and b"".join(piece).isdigit() and min(map(len, piece)) and max(map(len, piece)) < _PLAIN_DIGITS
             if printer is not None and plain:
-                converter.parts += [printer(number) + options.end for number in map(int, piece)]
-                converter.flush()
-            else:
+                try:
+                    made = [printer(number) + options.end for number in map(int, piece)]
+                except _BadNumberError:  # one is too large
+                    plain = False
+                else:
+                    converter.parts += made
+                    converter.flush()
+            if not plain:
                 for line in piece:
                     converter.line(decode(line))
         if last and headers:
@@ -395,24 +418,18 @@ def _convert_input(ctx: CommandContext, converter: _Converter) -> None:
             converter.line(decode(last), "")
 
 
-def _fields(text: str, delimiter: str | None) -> list[tuple[str, str]]:
-    """(field, delimiter after it): without a delimiter, blanks before a field belong to it."""
-    if delimiter is not None:
-        parts = text.split(delimiter)
-        return [(part, delimiter) for part in parts[:-1]] + [(parts[-1], "")]
+def _split_fields(text: str) -> list[str]:
+    """Fields with the blanks before them; a single blank that separates two is left out."""
     if " " not in text and "\t" not in text and "\n" not in text:
-        return [(text, "")]
+        return [text]
     found = []
     at = 0
-    while True:
+    while at <= len(text):
         match = _FIELD.match(text, at)
         assert match is not None
-        at = match.end()
-        if at >= len(text):
-            found.append((match[0], ""))
-            return found
-        found.append((match[0], " "))
-        at += 1
+        found.append(match[0])
+        at = match.end() + 1
+    return found
 
 
 @command(
