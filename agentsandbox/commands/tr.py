@@ -100,17 +100,29 @@ def _squeezer(squeezed: bytes) -> Callable[[bytes], bytes]:
 _WHITE = (b" ", b"\t", b"\n", b"\r", b"\v", b"\f", b"\x1c", b"\x1d", b"\x1e", b"\x1f", b"\x85", b"\xa0")
 """What `str.split` takes for white space in text of one character a byte."""
 
+_MARKS = tuple(bytes([mark]) for mark in (*range(1, 9), *range(14, 28), *range(127, 256)) if bytes([mark]) not in _WHITE)
+
+
+def _hiding(block: bytes, byte: bytes) -> tuple[bytes, bytes] | None:
+    """What to translate, and to what, so that a byte is the only white space of a block; None if too few bytes are free for it."""
+    hidden = [white for white in _WHITE if white != byte and white in block]
+    free = [mark for mark in _MARKS if mark not in block and mark != byte][: len(hidden)]
+    if len(free) < len(hidden):
+        return None
+    return b"".join([*hidden, byte]), b"".join([*free, b" "])
+
 
 def _squeeze_one(block: bytes, byte: bytes) -> bytes:
     """Halve runs until none is left: `replace` is much faster than a pattern, and `split` where nothing else is white space."""
     pairs = block.count(byte + byte)
     if not pairs:
         return block
-    if pairs * 32 > len(block) and byte in _WHITE and not any(other in block for other in _WHITE if other != byte):
-        words = str(block, "latin-1").split()  # short texts are made quicker than bytes
+    if pairs * 32 > len(block) and (hiding := _hiding(block, byte)) is not None:
+        shown, hidden = hiding
+        words = str(block.translate(bytes.maketrans(shown, hidden)), "latin-1").split()  # short texts are made quicker than bytes
         if not words:
             return byte
-        between = str(byte, "latin-1").join(words).encode("latin-1")
+        between = " ".join(words).encode("latin-1").translate(bytes.maketrans(hidden, shown))
         return (byte if block.startswith(byte) else b"") + between + (byte if block.endswith(byte) else b"")
     long_run = byte * 16
     while long_run in block:
