@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import islice
 
 from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.commands._lines import read_all
@@ -24,6 +25,7 @@ _ENCODINGS = {
     "B": rb"(?:\x00\x00\x00[%b]){%d,}",
 }
 _UTF8 = rb"(?:[%b]|[\xc0-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xff][\x80-\xbf]{3}){%d,}"
+_BATCH, _LONG = 256, 4096
 _CHARACTER = re.compile(rb"[\xc0-\xff][\x80-\xbf]+")
 _UNICODE = {"default": "d", "locale": "l", "escape": "e", "invalid": "i", "hex": "x", "highlight": "h"}
 _TAKES_VALUE = re.compile(r"-[adfow]*[entTsU]\Z|--(?:bytes|radix|encoding|unicode|target|output-separator)\Z")
@@ -149,6 +151,7 @@ def strings(ctx: CommandContext, args: Arguments) -> int:
     shape = _ENCODINGS[encoding] if mode == "d" else _ENCODINGS["s"] if mode == "i" else _UTF8
     pattern = re.compile(shape % (_SPACES if args.flag("include-all-whitespace") else _PLAIN, least)) if least < 2**31 else None
     separator = encode(args.value("output-separator", "\n") or "")
+    size = _BATCH if len(separator) < _LONG else 1
     for name in names or ["-"]:
         try:
             data = b"" if name == "-" and ctx.stdin.unreadable else read_all(ctx.budget, ctx.open_input(name))
@@ -165,11 +168,15 @@ def strings(ctx: CommandContext, args: Arguments) -> int:
             ctx.warn(f"Warning: could not locate '{name}'.  reason: {error.strerror}")
             continue
         shown = encode("{standard input}: " if name == "-" else f"{name}: ") if args.flag("print-file-name") else b""
-        for found in pattern.finditer(data) if pattern is not None else ():
-            ctx.budget.step()
-            place = b"" if radix is None else encode(f"{found.start():7{radix}} ")
-            text = found[0] if encoding in "sS" or mode != "d" else found[0].replace(b"\0", b"")
+        wide = mode == "d" and encoding not in "sS"
+        runs = pattern.finditer(data) if pattern is not None else iter(())
+        while batch := list(islice(runs, size)):
+            ctx.budget.step(len(batch))
+            texts = [found[0].replace(b"\0", b"") if wide else found[0] for found in batch]
             if mode in _SHOWN:
-                text = _CHARACTER.sub(_SHOWN[mode], text)
-            ctx.stdout.write(shown + place + text + separator)
+                texts = [_CHARACTER.sub(_SHOWN[mode], text) for text in texts]
+            if radix is not None:
+                texts = [encode(f"{found.start():7{radix}} ") + text for found, text in zip(batch, texts, strict=True)]
+            texts.append(b"")
+            ctx.stdout.write(shown + (separator + shown).join(texts)[: -len(shown) or None])
     return ctx.status
