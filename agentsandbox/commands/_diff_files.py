@@ -229,9 +229,10 @@ class Comparer:
         if rules.brief and rules.is_exact:
             return self._differ(old, new)
         pair = Pair(split_lines(old.data, ctx.budget), split_lines(new.data, ctx.budget))
-        keys = rules.sameness.keys
         budget = ctx.budget
-        changes = compare(keys(pair.old, budget), keys(pair.new, budget), budget, minimal=rules.minimal, horizon=rules.horizon)
+        old_keys, new_keys = (rules.sameness.keys(lines, budget) for lines in (pair.old, pair.new))
+        files = (pair.old, pair.new)
+        changes = compare(old_keys, new_keys, budget, minimal=rules.minimal, horizon=rules.horizon, files=files)
         self._mark_ignored(pair, changes)
         if all(change.ignored for change in changes):
             self._show_same(pair, changes)

@@ -8,6 +8,9 @@ moved as far down as they go, or to a change in the other file.
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections import defaultdict
+from itertools import compress, count
+from operator import not_
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,14 +41,24 @@ class Change:
         self.ignored = False
 
 
-def compare(left: Sequence[object], right: Sequence[object], budget: Budget, *, minimal: bool = False, horizon: int = 0) -> list[Change]:
+def compare(
+    left: Sequence[object],
+    right: Sequence[object],
+    budget: Budget,
+    *,
+    minimal: bool = False,
+    horizon: int = 0,
+    files: tuple[Sequence[object], Sequence[object]] | None = None,
+) -> list[Change]:
     """The changes from `left` to `right`, in order. Equal items compare equal and hash alike.
 
     horizon  how many of the common lines at both ends take part in the analysis.
+    files    the lines themselves, where they are compared by something else: what both have at their ends is the same byte by byte.
     """
-    start = max(_common_start(left, right, budget) - horizon, 0)
-    end = max(_common_end(left, right, start, budget) - horizon, 0)
-    numbers: dict[object, int] = {}
+    old, new = files or (left, right)
+    start = max(_common_start(old, new, budget) - horizon, 0)
+    end = max(_common_end(old, new, start, budget) - horizon, 0)
+    numbers: defaultdict[object, int] = defaultdict(count().__next__)
     olds = _numbered(left, start, len(left) - end, numbers, budget)
     news = _numbered(right, start, len(right) - end, numbers, budget)
     analysis = _Analysis(olds, news, len(numbers), budget, minimal)
@@ -54,17 +67,17 @@ def compare(left: Sequence[object], right: Sequence[object], budget: Budget, *, 
 
 def shortest_edits(left: Sequence[object], right: Sequence[object], budget: Budget) -> tuple[list[bool], list[bool]]:
     """Which lines of `left` are deleted and which of `right` are inserted, as the algorithm first finds them."""
-    numbers: dict[object, int] = {}
+    numbers: defaultdict[object, int] = defaultdict(count().__next__)
     olds, news = _numbered(left, 0, len(left), numbers, budget), _numbered(right, 0, len(right), numbers, budget)
     deleted, inserted = _Analysis(olds, news, len(numbers), budget, minimal=False, plain=True).changed
     return deleted[1:-1], inserted[1:-1]
 
 
-def _numbered(items: Sequence[object], start: int, end: int, numbers: dict[object, int], budget: Budget) -> list[int]:
+def _numbered(items: Sequence[object], start: int, end: int, numbers: defaultdict[object, int], budget: Budget) -> list[int]:
     """The items as numbers, the same for the same item."""
     found: list[int] = []
     for at in range(start, end, _BLOCK):
-        found += [numbers.setdefault(item, len(numbers)) for item in items[at : min(at + _BLOCK, end)]]
+        found += map(numbers.__getitem__, items[at : min(at + _BLOCK, end)])
         budget.step(_BLOCK // 8)
         budget.breathe()
     return found
@@ -94,6 +107,21 @@ def _common_end(left: Sequence[object], right: Sequence[object], start: int, bud
     return count
 
 
+def _same_ahead(x: list[int], at: int, end: int, y: list[int], other: int, other_end: int) -> int:
+    """How many lines are the same from two places on: compared in pieces that grow."""
+    most = min(end - at, other_end - other)
+    done, step = 0, 1
+    while done < most:
+        size = min(step, most - done)
+        if x[at + done : at + done + size] != y[other + done : other + done + size]:
+            while x[at + done] == y[other + done]:
+                done += 1
+            return done
+        done += size
+        step = min(2 * step, _BLOCK)
+    return done
+
+
 def _next_mark(marks: list[bool], start: int) -> int:
     """Where the next mark is; the last place, which is never marked, if there is none."""
     try:
@@ -111,8 +139,8 @@ class _Analysis:
         self.lines = (olds, news)
         self.changed: tuple[list[bool], list[bool]] = ([False] * (len(olds) + 2), [False] * (len(news) + 2))
         kept_old, kept_new = (list(range(len(olds))), list(range(len(news)))) if plain else self._set_aside(classes)
-        self.x, self.old_at = [olds[at] for at in kept_old], kept_old
-        self.y, self.new_at = [news[at] for at in kept_new], kept_new
+        self.x, self.old_at = list(map(olds.__getitem__, kept_old)), kept_old
+        self.y, self.new_at = list(map(news.__getitem__, kept_new)), kept_new
         size = len(self.x) + len(self.y) + 3
         self.shift = len(self.y) + 1  # diagonals run from -len(y) - 1
         self.forward = [0] * size
@@ -175,12 +203,10 @@ class _Analysis:
             marks = self._doubts(lines, others)
             self.budget.step(len(lines) // 16)
             changed = self.changed[side]
-            if not any(marks):
-                here = list(range(len(marks)))
-            else:
-                here = [at for at, mark in enumerate(marks) if self.minimal or not mark]
-                for at in [] if self.minimal else [at for at, mark in enumerate(marks) if mark]:
-                    changed[at + 1] = True
+            here = list(range(len(marks)))
+            if any(marks) and not self.minimal:
+                here = list(compress(here, map(not_, marks)))
+                changed[1:-1] = map(bool, marks)
             kept.append(here)
             self.budget.breathe()
         return kept[0], kept[1]
@@ -193,7 +219,7 @@ class _Analysis:
             many *= 2
         marks = [1 if not others[number] else _PROVISIONAL if others[number] > many else 0 for number in lines]
         done = 0
-        for at in [at for at, mark in enumerate(marks) if mark]:
+        for at in list(compress(count(), marks)):
             if at < done:
                 continue
             if marks[at] == _PROVISIONAL:
@@ -213,6 +239,8 @@ class _Analysis:
         length = end - start
         self.budget.step(length)
         doubtful = marks[start:end].count(_PROVISIONAL)
+        if not doubtful:
+            return end - 1
         if doubtful * 4 > length:
             for at in range(start, end):
                 if marks[at] == _PROVISIONAL:
@@ -270,9 +298,9 @@ class _Analysis:
         pending = [(0, len(x), 0, len(y), self.minimal)]
         while pending:
             x_low, x_high, y_low, y_high, exact = pending.pop()
-            while x_low < x_high and y_low < y_high and x[x_low] == y[y_low]:
-                x_low += 1
-                y_low += 1
+            same = _same_ahead(x, x_low, x_high, y, y_low, y_high)
+            x_low += same
+            y_low += same
             while x_low < x_high and y_low < y_high and x[x_high - 1] == y[y_high - 1]:
                 x_high -= 1
                 y_high -= 1
@@ -375,7 +403,7 @@ class _Analysis:
         changed, others, lines = self.changed[side], self.changed[1 - side], self.lines[side]
         size = len(lines)
         at = other = 0  # lines of the two files; their marks stand one further
-        marked = [number for number, mark in enumerate(others) if mark]
+        marked = list(compress(count(), others))
         marked.append(len(others) - 1)
         while True:
             following = _next_mark(changed, at + 1)

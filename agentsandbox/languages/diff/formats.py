@@ -74,6 +74,18 @@ class Style:
         end = b"\n" if line.endswith(b"\n") else _NO_NEWLINE
         self.write(self.paint(start + body, color) + end)
 
+    def lines(self, mark: bytes, lines: list[bytes], color: str = "") -> None:
+        """As `line`, for several: at once where they are printed as they are."""
+        if not lines:
+            return
+        changed = self.expand or self.initial_tab or self.blank_empty or self.colors is not None
+        if changed or not lines[-1].endswith(b"\n"):
+            for line in lines:
+                self.line(mark, line, color)
+            return
+        self.budget.step(len(lines))
+        self.write(mark + mark.join(lines))
+
     def paint(self, text: bytes, color: str) -> bytes:
         """The text in a colour, if colours are wanted."""
         colors = self.colors
@@ -109,12 +121,10 @@ def print_normal(pair: Pair, changes: list[Change], style: Style) -> None:
             continue
         where = _range(change.old, change.deleted) + _letter(change) + _range(change.new, change.inserted)
         style.write(style.paint(where, "lines") + b"\n")
-        for line in pair.old[change.old : change.old + change.deleted]:
-            style.line(b"< ", line, "old")
+        style.lines(b"< ", pair.old[change.old : change.old + change.deleted], "old")
         if change.deleted and change.inserted:
             style.write(b"---\n")
-        for line in pair.new[change.new : change.new + change.inserted]:
-            style.line(b"> ", line, "new")
+        style.lines(b"> ", pair.new[change.new : change.new + change.inserted], "new")
 
 
 def group_hunks(changes: list[Change], context: int) -> list[list[Change]]:
@@ -187,27 +197,25 @@ def print_unified(pair: Pair, changes: list[Change], style: Style, budget: Budge
         style.write(style.paint(where, "lines") + functions.before(old) + b"\n")
         for change in group:
             _print_common(pair.old[old : change.old], style)
-            for line in pair.old[change.old : change.old + change.deleted]:
-                _print_unified_line(b"-", line, style, "old")
-            for line in pair.new[change.new : change.new + change.inserted]:
-                _print_unified_line(b"+", line, style, "new")
+            _print_unified_lines(b"-", pair.old[change.old : change.old + change.deleted], style, "old")
+            _print_unified_lines(b"+", pair.new[change.new : change.new + change.inserted], style, "new")
             old = change.old + change.deleted
         _print_common(pair.old[old:old_end], style)
 
 
 def _print_common(lines: list[bytes], style: Style) -> None:
+    _print_unified_lines(b"" if style.initial_tab else b" ", lines, style, "")
+
+
+def _print_unified_lines(mark: bytes, lines: list[bytes], style: Style, color: str) -> None:
+    if not (style.initial_tab and style.blank_empty):
+        style.lines(mark, lines, color)
+        return
     for line in lines:
-        if style.initial_tab:
-            _print_unified_line(b"", line, style, "")
+        if line == b"\n":
+            style.write(style.paint(mark, color) + line)
         else:
-            style.line(b" ", line)
-
-
-def _print_unified_line(mark: bytes, line: bytes, style: Style, color: str) -> None:
-    if style.initial_tab and style.blank_empty and line == b"\n":
-        style.write(style.paint(mark, color) + line)
-    else:
-        style.line(mark, line, color)
+            style.line(mark, line, color)
 
 
 def _context_range(first: int, end: int) -> bytes:
@@ -244,8 +252,7 @@ def print_context(pair: Pair, changes: list[Change], style: Style, budget: Budge
 
 
 def _print_marked(lines: list[bytes], mark: bytes, style: Style, color: str) -> None:
-    for line in lines:
-        style.line(mark, line, color)
+    style.lines(mark, lines, color)
 
 
 def print_ed(pair: Pair, changes: list[Change], style: Style) -> None:
