@@ -26,18 +26,26 @@ _PLAIN = {
     "j": "0",
 }
 _TIMES = {"d": "%a %b %d", "t": "%H:%M:%S", "T": "%I:%M:%S", "@": "%I:%M %p", "A": "%H:%M"}
+_COST = 8
+"""Steps that an escape takes: a time is as slow as that."""
 
 
 def expand_prompt(shell: Shell, text: str) -> str:
     """The text with its prompt escapes, then expanded as inside double quotes."""
+    budget = shell.budget
+    size = len(text)
 
     def replace(match: re.Match[str]) -> str:
+        nonlocal size
         octal, form, letter = match.groups()
+        budget.step(_COST)
         if octal is not None:
             return chr(int(octal, 8) & 255)
-        if form is not None:
-            return _time(shell, form or "%X")
-        return _letter(shell, letter)
+        value = _time(shell, form or "%X") if form is not None else _letter(shell, letter)
+        size += len(value)
+        if size > budget.value_bytes:
+            budget.charge(size)
+        return value
 
     expanded = _ESCAPE.sub(replace, text)
     if "$" not in expanded and "`" not in expanded:

@@ -1525,6 +1525,13 @@ attack(
     files=("numbers", "words", "line", "lines", "noise", "shuffled", "shuffled2", "quotes.csv", "deep.json"),
 )
 attack(
+    "prompt",
+    "x=$(printf '\\\\d%.0s' {1..200000}); echo ${x@P} | wc -c",
+    "d=$(printf 'a%.0s' {1..200}); for i in {1..18}; do mkdir $d; cd $d; done; x=$(printf '\\\\w%.0s' {1..500000}); echo ${x@P} | wc -c",
+    "x=$(printf '\\\\D{%%c%%c%%c%%c%%c}%.0s' {1..100000}); echo ${x@P} | wc -c",
+    "x='${x@P}'; echo ${x@P}",
+)
+attack(
     "brace",
     "echo {1..1000000000}",
     "echo {1..99999999999999999999}",
