@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentsandbox.languages.diff.lines import expand_tabs
+from agentsandbox.languages.diff.lines import show_tabs
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ class Style:
             start = mark
         body = line.removesuffix(b"\n")
         if self.expand:
-            body = expand_tabs(body, self.expand)
+            body = show_tabs(body, self.expand, start if len(mark) > 1 else b"")  # the unified format has no more than a sign
         end = b"\n" if line.endswith(b"\n") else _NO_NEWLINE
         self.write(self.paint(start + body, color) + end)
 
@@ -277,7 +277,7 @@ def _print_ed_text(lines: list[bytes], style: Style) -> None:
             style.write(b"..\n.\ns/.//\n")
             inserting = False
         else:
-            style.write((expand_tabs(text, style.expand) if style.expand else text) + b"\n")
+            style.write((show_tabs(text, style.expand) if style.expand else text) + b"\n")
     if inserting:
         style.write(b".\n")
 

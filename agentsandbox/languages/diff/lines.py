@@ -10,13 +10,14 @@ if TYPE_CHECKING:
 
     from agentsandbox.limits import Budget
 
-__all__ = ["Sameness", "expand_tabs", "is_binary", "split_lines"]
+__all__ = ["Sameness", "expand_tabs", "is_binary", "show_tabs", "split_lines"]
 
 _BLOCK = 4096
 _LINES = 8192
 _PIECE = 1 << 17
 _WHITE = b" \t\n\v\f\r"
 _RUN = re.compile(rb"[ \t\n\v\f\r]+")
+_MOVES = re.compile(rb"[\t\b\r]")
 _LOWER = bytes.maketrans(b"ABCDEFGHIJKLMNOPQRSTUVWXYZ", b"abcdefghijklmnopqrstuvwxyz")
 
 
@@ -56,6 +57,29 @@ def expand_tabs(line: bytes, size: int) -> bytes:
             continue
         made.append(byte)
         column = max(column - 1, 0) if byte == 8 else 0 if byte == 13 else column + 1
+    return bytes(made)
+
+
+def show_tabs(line: bytes, size: int, start: bytes = b"") -> bytes:
+    """The line with its tabs as spaces, as it is printed: only what is printable takes a column.
+
+    A backspace in the first column is left out; behind a carriage return stands `start` again.
+    """
+    if not _MOVES.search(line):
+        return line
+    made = bytearray()
+    column = 0
+    for at, byte in enumerate(line, 1):
+        if byte == 9:
+            width = size - column % size
+            made += b" " * width
+            column += width
+        elif byte != 8 or column:
+            made.append(byte)
+            column += (32 <= byte < 127) - (byte == 8)
+        if byte == 13:
+            column = 0
+            made += start if at < len(line) else b""
     return bytes(made)
 
 
