@@ -78,7 +78,7 @@ class Pages:
         self.ctx = ctx
         self.layout = layout
         self.title = title if layout.header is None else layout.header
-        ctx.budget.charge(longest_width(layout.date_format))
+        ctx.budget.charge(longest_width(layout.date_format) + 64 * len(layout.date_format))
         self.date = format_date(int(time) * 10**9, layout.date_format, ctx.env.get("TZ", ""))
         self.page = 0
         self.number = layout.start

@@ -300,7 +300,10 @@ class Printer:
         if not rows:
             return
         shown = self._quoted_cell if self.quote else self.text
-        cells = [[self._split_cell(shown(value), at) for at, value in enumerate(row)] for row in rows]
+        cells: list[list[list[str]]] = []
+        for row in rows:
+            self.step(4 * len(row))
+            cells.append([self._split_cell(shown(value), at) for at, value in enumerate(row)])
         heads = [self._split_cell(name, at)[:1] for at, name in enumerate(names)]
         widths: list[int] = []
         for at in range(len(names)):
@@ -317,6 +320,7 @@ class Printer:
 
     def _rows(self, cell_lines: list[list[str]], widths: list[int], left: str, between: str, right: str, *, centre: bool = False) -> None:
         pad = self._pad
+        self.step(2 * len(widths))
         if not centre and max(map(len, cell_lines)) == 1:
             shown = [pad(cell[0], at, width) for at, (cell, width) in enumerate(zip(cell_lines, widths, strict=True))]
             self.write(left + between.join(shown) + right + "\n")

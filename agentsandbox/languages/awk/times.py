@@ -16,7 +16,7 @@ _FARTHEST = 60_000_000_000  # seconds: beyond the year 3800 nobody looks
 
 def format_time(template: str, seconds: float, utc: bool, env: Mapping[str, str], charge: Callable[[int], None]) -> str:
     """A time by a format; times out of reach are cut to the farthest there is."""
-    charge(longest_width(template) + len(template) * 8)
+    charge(longest_width(template) + 64 * len(template))
     if seconds != seconds:
         seconds = 0.0
     moment = int(max(-_FARTHEST, min(_FARTHEST, seconds)))
