@@ -41,7 +41,11 @@ def _read_items(ctx: CommandContext, data: bytes, shown: str) -> list[_Item]:
     words = _words(ctx, data)
     if len(words) % 2:
         raise CommandError(f"{shown}: input contains an odd number of tokens")
-    items = {name: _Item(name) for name in sorted(set(words))}
+    names = sorted(set(words))
+    items: dict[bytes, _Item] = {}
+    for start in range(0, len(names), _PIECE):
+        ctx.budget.step(_PIECE)
+        items.update([(name, _Item(name)) for name in names[start : start + _PIECE]])
     for start in range(0, len(words), _PIECE):
         ctx.budget.step(_PIECE // 2)
         named = [items[word] for word in words[start : start + _PIECE]]
