@@ -147,6 +147,9 @@ class _Index:
         self.names = names
         self.texts = texts
         self.sought = [None if search.words is None else Sought(data, search.words) for data in texts]
+        in_words = bytes([search.run.match(bytes([byte])) is not None for byte in range(256)])
+        self.masks = [data.translate(in_words) if search.words is None else None for data in texts]
+        """Of each text, whether its bytes are parts of words."""
 
     def _skip(self, file: int, at: int, end: int) -> int:
         """Past the word at this place, or past one byte that begins none."""
@@ -161,15 +164,36 @@ class _Index:
         found = sought.search(at, end, here=True)
         return at + 1 if found is None or found[1] == at else found[1]
 
+    def _last_place(self, file: int, start: int, limit: int, end: int) -> int:
+        """The last place up to `limit` that steps over words lead to from `start`; words end at `end`."""
+        mask = self.masks[file]
+        if mask is not None:
+            if start >= min(limit, end):
+                return start
+            place = min(limit, end)
+            cuts_word = place < end and mask[place] and mask[place - 1]
+            return max(start, mask.rfind(0, start, place) + 1) if cuts_word else place
+        at = last = start
+        while at < end and at <= limit:
+            last = at
+            at = self._skip(file, at, end)
+        return at if at <= limit else last
+
+    def _first_place(self, file: int, start: int, wanted: int, end: int) -> int:
+        """The first place from `wanted` on that steps over words lead to from `start`; words end at `end`."""
+        mask = self.masks[file]
+        if mask is not None:
+            if start >= wanted or wanted >= end or not (mask[wanted] and mask[wanted - 1]):
+                return max(start, wanted)
+            found = mask.find(0, wanted, end)
+            return found if found >= 0 else end
+        while start < wanted:
+            start = self._skip(file, start, end)
+        return start
+
     def _after(self, key: Keyword) -> tuple[int, bool]:
         """Where the part with the keyword ends, and whether the sentence is cut there."""
-        limit = key.start + self.layout.after
-        at = end = key.end
-        while at < key.right and at <= limit:
-            end = at
-            at = self._skip(key.file, at, key.right)
-        if at <= limit:
-            end = at
+        end = self._last_place(key.file, key.end, key.start + self.layout.after, key.right)
         return skip_white_back(self.texts[key.file], end, key.start), bool(self.layout.mark) and end < key.right
 
     def _before(self, key: Keyword) -> tuple[int, int, int, bool]:
@@ -178,9 +202,8 @@ class _Index:
         field = key.left
         if key.start - key.left > layout.half + self.search.longest:
             field = self._skip(key.file, key.start - (layout.half + self.search.longest), key.start)
-        start, end = field, skip_white_back(data, key.start, field)
-        while start + layout.before < end:
-            start = self._skip(key.file, start, end)
+        end = skip_white_back(data, key.start, field)
+        start = self._first_place(key.file, field, end - layout.before, end)
         cut = bool(layout.mark) and skip_white_back(data, start, 0) > key.left
         return field, skip_white(data, start, len(data)), end, cut
 
@@ -193,12 +216,8 @@ class _Index:
         tail_cut = head_cut = False
         room = layout.before - (before_end - start) - layout.gap
         if room > 0:
-            first = last = at = skip_white(data, end, len(data))
-            while at < key.right and at < first + room:
-                last = at
-                at = self._skip(file, at, key.right)
-            if at < first + room:
-                last = at
+            first = skip_white(data, end, len(data))
+            last = self._last_place(file, first, first + room - 1, key.right)
             if last > first:
                 end_cut = False
                 tail_cut = bool(layout.mark) and last < key.right
@@ -206,9 +225,7 @@ class _Index:
         room = layout.after - (end - key.start) - layout.gap
         if room > 0:
             last = skip_white_back(data, start, 0)
-            first = field
-            while first + room < last:
-                first = self._skip(file, first, last)
+            first = self._first_place(file, field, last - room, last)
             if last > first:
                 start_cut = False
                 head_cut = bool(layout.mark) and first > key.left
