@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     _Values: TypeAlias = Callable[[Sequence[Any]], list[Any]]
 
-__all__ = ["KeySorter", "LineSorter", "run_size"]
+__all__ = ["KeySorter", "LineSorter", "run_size", "sort_by"]
 
 _RUN = 1 << 17
 """Lines that are sorted at a time."""
@@ -240,7 +240,7 @@ class KeySorter(_Sorter):
         for start in range(0, len(run), _SHORT_RUN):  # values may take long to make
             self._breathe(_SHORT_RUN)
             keys += self._values(run[start : start + _SHORT_RUN])
-        return _sort_by(keys, run)
+        return sort_by(keys, run)
 
     def _close(self, run: list[bytes]) -> None:
         self._pack_ordered(*self._sorted(run))
@@ -270,7 +270,7 @@ class KeySorter(_Sorter):
                 keys += part_keys
                 lines += part
             self._breathe(4 * len(lines))
-            yield self._finished(*_sort_by(keys, lines))
+            yield self._finished(*sort_by(keys, lines))
 
     def _finished(self, keys: list[Any], lines: list[bytes]) -> list[bytes]:
         """A piece that is in order but for lines with equal keys."""
@@ -325,7 +325,8 @@ class KeySorter(_Sorter):
                 start += len(piece)
 
 
-def _sort_by(keys: list[Any], lines: list[bytes]) -> tuple[list[Any], list[bytes]]:
+def sort_by(keys: list[Any], lines: list[bytes]) -> tuple[list[Any], list[bytes]]:
+    """Both in the order of the keys; equal ones stay as they are."""
     order = sorted(range(len(keys)), key=keys.__getitem__)
     return list(map(keys.__getitem__, order)), list(map(lines.__getitem__, order))
 

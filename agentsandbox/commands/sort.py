@@ -5,7 +5,9 @@ from __future__ import annotations
 import errno
 import os
 import re
-from operator import lt
+from bisect import bisect_left, bisect_right
+from itertools import chain, compress, islice
+from operator import lt, ne
 
 from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.commands._choices import choose
@@ -13,7 +15,7 @@ from agentsandbox.commands._files0 import listed_operands
 from agentsandbox.commands._lines import is_regular, line_blocks, shown_name, split_lines
 from agentsandbox.commands._quoting import quote, quote_always
 from agentsandbox.commands._sort_keys import SortKey, parse_key
-from agentsandbox.commands._sort_runs import KeySorter, LineSorter, run_size
+from agentsandbox.commands._sort_runs import KeySorter, LineSorter, run_size, sort_by
 from agentsandbox.errors import CommandError, UsageError
 from agentsandbox.streams import encode
 
@@ -44,6 +46,8 @@ _OBSOLETE = re.compile(r"\+([0-9]+)(?:\.([0-9]+))?([bdfghiMnRrV]*)\Z")
 _OBSOLETE_END = re.compile(r"-([0-9]+)(?:\.([0-9]+))?([bdfghiMnRrV]*)\Z")
 _SALT = 16
 _WRITE_LINES = 1 << 13
+_MERGE_BLOCK = 1 << 14
+_MERGE_LINES = 1 << 9
 _INPUT_SHARE = 6
 """So many values of the largest size may the input take that comes through pipes."""
 
@@ -253,32 +257,84 @@ def _write_lines(ctx: CommandContext, out: ByteWriter, found: list[Any], termina
             out.write(terminator.join(part))
 
 
+class _MergeInput:
+    """What is read of a file that is merged: lines, and what they compare by; those before `start` are taken."""
+
+    __slots__ = ("_blocks", "is_sorted", "keys", "lines", "start")
+
+    def __init__(self, blocks: Iterator[tuple[list[Any], list[bytes]]]) -> None:
+        self._blocks = blocks
+        self.keys: list[Any] = []
+        self.lines: list[bytes] = []
+        self.start = 0
+        self.is_sorted = True
+
+    def fill(self) -> bool:
+        """Read on where nothing is left; false at the end."""
+        if self.start == len(self.lines):
+            self.keys, self.lines = next(self._blocks, ([], []))
+            self.start = 0
+            self.is_sorted = True not in map(lt, islice(self.keys, 1, None), self.keys)
+        return bool(self.lines)
+
+    def take(self, end: int) -> tuple[list[Any], list[bytes]]:
+        """The next lines, up to a place."""
+        start, self.start = self.start, end
+        return self.keys[start:end], self.lines[start:end]
+
+    def pairs(self) -> Iterator[tuple[Any, bytes]]:
+        """All lines that are left, one by one."""
+        while self.fill():
+            yield from zip(*self.take(len(self.lines)), strict=True)
+
+
 def _merge(ctx: CommandContext, sources: Sequence[ByteReader], order: _Order) -> Iterator[list[bytes]]:
     """`-m`: the files are sorted already."""
-    from heapq import merge
-
     values = order.pair_values(ctx)
 
-    def decorated(source: ByteReader) -> Iterator[tuple[Any, bytes]]:
-        for block in line_blocks(ctx.budget, source, order.terminator, 1 << 14):
+    def read(source: ByteReader) -> Iterator[tuple[list[Any], list[bytes]]]:
+        for block in line_blocks(ctx.budget, source, order.terminator, _MERGE_BLOCK):
             found = split_lines(block, order.terminator)
-            yield from zip(values(found), found, strict=True)
+            yield values(found), found
 
-    part: list[bytes] = []
-    previous: Any = None
-    for key, line in merge(*[decorated(source) for source in sources], key=lambda pair: pair[0], reverse=order.reverse):
-        ctx.budget.left -= 1
-        if ctx.budget.left < 0:
-            ctx.budget.tick()
+    inputs = [_MergeInput(read(source)) for source in sources]
+    last: list[Any] = []
+    for keys, lines in _merged_pieces(ctx, inputs, reverse=order.reverse):
+        ctx.budget.step(len(lines) // 16 + 1)
+        ctx.budget.breathe()
         if order.unique:
-            if previous is not None and previous[0] == key:
-                continue
-            previous = (key,)
-        part.append(line)
-        if len(part) >= 512:
-            yield part
-            part = []
-    yield part
+            differs = map(ne, islice(keys, 1, None), keys)
+            lines = list(compress(lines, chain([not last or last[0] != keys[0]], differs)))
+            last = keys[-1:]
+        if lines:
+            yield lines
+
+
+def _merged_pieces(ctx: CommandContext, inputs: list[_MergeInput], *, reverse: bool) -> Iterator[tuple[list[Any], list[bytes]]]:
+    """What was read of all files up to where the first of them must be read on; line by line where a file is not in order."""
+    while active := [one for one in inputs if one.fill()]:
+        if reverse or not all(one.is_sorted for one in active):
+            yield from _merged_lines(ctx, active, reverse=reverse)
+            return
+        first = min(range(len(active)), key=lambda at: active[at].keys[-1])
+        bound = active[first].keys[-1]
+        keys: list[Any] = []
+        lines: list[bytes] = []
+        for at, one in enumerate(active):  # of equal lines those of the first file come first, and more may follow there
+            ctx.budget.step()
+            part = one.take((bisect_right if at <= first else bisect_left)(one.keys, bound, one.start))
+            keys += part[0]
+            lines += part[1]
+        yield sort_by(keys, lines)
+
+
+def _merged_lines(ctx: CommandContext, inputs: list[_MergeInput], *, reverse: bool) -> Iterator[tuple[list[Any], list[bytes]]]:
+    from heapq import merge
+
+    merged = merge(*[one.pairs() for one in inputs], key=lambda pair: pair[0], reverse=reverse)
+    while part := list(islice(merged, _MERGE_LINES)):
+        keys, lines = zip(*part, strict=True)
+        yield list(keys), list(lines)
 
 
 def _check(ctx: CommandContext, name: str, order: _Order, *, quiet: bool) -> int:
