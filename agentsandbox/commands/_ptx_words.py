@@ -47,6 +47,8 @@ def skip_solid(data: bytes, at: int, end: int) -> int:
 
 def skip_white_back(data: bytes, at: int, start: int) -> int:
     """The end of what stands before the white space before `at`, at least `start`."""
+    if at > start and data[at - 1] > 32:  # no white space stands there
+        return at
     kept = 0
     while at > start and not kept:
         low = max(start, at - _FAR)
