@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import errno
-from itertools import cycle, islice, zip_longest
+from itertools import chain, cycle, islice, zip_longest
 
 from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
-from agentsandbox.commands._lines import lines, shown_name
+from agentsandbox.commands._lines import line_blocks, shown_name, split_lines
 from agentsandbox.errors import CommandError
 from agentsandbox.streams import encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+
+    from agentsandbox.streams import ByteReader
 
 _ESCAPES = {b"0": b"", b"b": b"\b", b"f": b"\f", b"n": b"\n", b"r": b"\r", b"t": b"\t", b"v": b"\v"}
 _ROWS = 512
@@ -36,6 +38,18 @@ def _delimiters(text: str) -> list[bytes]:
     return found or [b""]
 
 
+def _lines(ctx: CommandContext, source: ByteReader, end: bytes) -> Iterator[bytes]:
+    """Each line without its end, a block read at a time."""
+
+    def parts() -> Iterator[list[bytes]]:
+        for block in line_blocks(ctx.budget, source, end):
+            found = split_lines(block, end)
+            ctx.budget.step(len(found) // 4 + 1)
+            yield found
+
+    return chain.from_iterable(parts())
+
+
 def _serial(ctx: CommandContext, names: Sequence[str], delimiters: list[bytes], end: bytes) -> int:
     for name in names:
         try:
@@ -49,23 +63,21 @@ def _serial(ctx: CommandContext, names: Sequence[str], delimiters: list[bytes], 
             ctx.stdout.write(end)
             raise source.input_error()
         if len(delimiters) == 1:
-            _join_lines(ctx, lines(ctx.budget, source, end), delimiters[0])
+            _join_blocks(ctx, source, delimiters[0], end)
         else:
-            following = cycle(delimiters)
-            first = True
-            for line in lines(ctx.budget, source, end):
-                ctx.stdout.write(line if first else next(following) + line)
-                first = False
+            following = chain([b""], cycle(delimiters))
+            found = _lines(ctx, source, end)
+            while part := list(islice(found, 4 * _ROWS)):
+                ctx.stdout.write(b"".join([mark + line for line, mark in zip(part, following, strict=False)]))
         ctx.stdout.write(end)
     return ctx.status
 
 
-def _join_lines(ctx: CommandContext, found: Iterator[bytes], delimiter: bytes) -> None:
-    part = list(islice(found, 4 * _ROWS))
-    if part:
-        ctx.stdout.write(delimiter.join(part))
-    while part := list(islice(found, 4 * _ROWS)):
-        ctx.stdout.write(delimiter + delimiter.join(part))
+def _join_blocks(ctx: CommandContext, source: ByteReader, delimiter: bytes, end: bytes) -> None:
+    between = b""
+    for block in line_blocks(ctx.budget, source, end):
+        ctx.stdout.write(between + block.removesuffix(end).replace(end, delimiter))
+        between = delimiter
 
 
 def _parallel(ctx: CommandContext, names: Sequence[str], delimiters: list[bytes], end: bytes) -> int:
@@ -78,11 +90,11 @@ def _parallel(ctx: CommandContext, names: Sequence[str], delimiters: list[bytes]
                 ctx.warn_os(ctx.stdin.input_error(), "-")
                 closed = closed or ctx.stdin.unreadable == errno.EBADF
                 continue
-            shared = shared or lines(ctx.budget, ctx.stdin, end)
+            shared = shared or _lines(ctx, ctx.stdin, end)
             columns.append(shared)
             continue
         try:
-            columns.append(lines(ctx.budget, ctx.open_input(name), end))
+            columns.append(_lines(ctx, ctx.open_input(name), end))
         except IsADirectoryError as error:
             ctx.warn_os(error, shown_name(name))
             columns.append(iter(()))
@@ -94,12 +106,12 @@ def _parallel(ctx: CommandContext, names: Sequence[str], delimiters: list[bytes]
         return ctx.status
     between = list(islice(cycle(delimiters), len(columns) - 1))
     rows = zip_longest(*columns, fillvalue=b"")
+    alike = len(set(between)) <= 1
+    delimiter = between[0] if between else b""
+    row_form = b"%b" + b"".join([mark.replace(b"%", b"%%") + b"%b" for mark in between])
     while part := list(islice(rows, _ROWS)):
-        if len(set(between)) <= 1:
-            delimiter = between[0] if between else b""
-            texts = [delimiter.join(row) for row in part]
-        else:
-            texts = [b"".join([cell + mark for cell, mark in zip(row, [*between, b""], strict=True)]) for row in part]
+        ctx.budget.step(len(columns) * _ROWS // 64)
+        texts = [delimiter.join(row) for row in part] if alike else [row_form % row for row in part]
         texts.append(b"")
         ctx.stdout.write(end.join(texts))
     return ctx.status
