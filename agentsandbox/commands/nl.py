@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import count
 
 from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.commands._lines import inputs, line_blocks
@@ -160,29 +161,27 @@ class _Numbering:
     def _is_simple(self, block: bytes) -> bool:
         """Whether each line gets a number, or each one that is not empty, and there are no sections in the block."""
         style = self.styles[self.section]
-        if not (style == "t" or (style == "a" and self.join == 1)) or self.format == "rz" or self.number is None:
+        if not (style == "t" or (style == "a" and self.join == 1)) or self.number is None:
             return False
         return not any(mark in block for mark in self.delimiters) and abs(self.number) < 2**62 and abs(self.increment) < 2**40
 
     def _number_block(self, lines: list[bytes], blank: bytes) -> None:
-        number, increment, every = self.number or 0, self.increment, self.styles[self.section] == "a"
-        width = self.width if self.format == "rn" else -self.width
-        separator = self.separator
-        self.ctx.budget.step(len(lines) // 16 + 1)
-        parts: list[bytes] = []
-        most = max(1, _MOST // (self.width + len(separator) + 1))
-        for line in lines:
-            if len(parts) >= most:
-                self.ctx.budget.step(len(parts))
-                self.ctx.stdout.write(b"".join(parts))
-                parts.clear()
-            if line or every:
-                parts.append(b"%*d%b%b\n" % (width, number, separator, line))
-                number += increment
+        number, increment = self.number or 0, self.increment
+        flag = {"ln": b"-", "rn": b"", "rz": b"0"}[self.format]
+        form = b"%%%b%dd%b%%b\n" % (flag, self.width, self.separator.replace(b"%", b"%%"))
+        most = max(1, _MOST // (self.width + len(self.separator) + 1))
+        for start in range(0, len(lines), most):
+            part = lines[start : start + most]
+            self.ctx.budget.step(len(part) // 16 + 1)
+            if self.styles[self.section] == "a" or all(part):
+                found = [form % pair for pair in zip(count(number, increment), part, strict=False)]
+                number += increment * len(part)
             else:
-                parts.append(blank + b"\n")
+                numbers = count(number, increment)
+                found = [form % (next(numbers), line) if line else blank + b"\n" for line in part]
+                number = next(numbers)
+            self.ctx.stdout.write(b"".join(found))
         self.number = number
-        self.ctx.stdout.write(b"".join(parts))
 
     def _add(self, line: bytes, parts: list[bytes], blank: bytes) -> None:
         section = self.delimiters.get(line)
