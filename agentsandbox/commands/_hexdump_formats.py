@@ -14,7 +14,7 @@ from agentsandbox.streams import encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from typing import Any, TypeAlias
 
     from agentsandbox.limits import Budget
@@ -32,13 +32,15 @@ _CONTROL_NAMES = _CONTROL_TEXT.split()
 _STRUCT = {1: "B", 2: "H", 4: "I", 8: "Q"}
 _TOGETHER = 1 << 20
 """Characters that are made together."""
+_FEW = 16
+"""So many lines are worth being made by columns."""
 _C_ESCAPES = {0: "\\0", 7: "\\a", 8: "\\b", 9: "\\t", 10: "\\n", 11: "\\v", 12: "\\f", 13: "\\r"}
 
 
 class Piece:
     """One conversion with the text before and after it, or text alone (`kind` is ""). Takes `size` bytes."""
 
-    __slots__ = ("_texts", "after", "base", "before", "colors", "flags", "kind", "precision", "size", "width")
+    __slots__ = ("_tables", "_texts", "after", "base", "before", "colors", "flags", "kind", "precision", "size", "width")
 
     def __init__(self, before: str, kind: str = "", flags: str = "", width: int = 0, precision: int | None = None) -> None:
         self.before = before
@@ -51,6 +53,7 @@ class Piece:
         self.base = ""
         self.colors: list[Color] = []
         self._texts: dict[bool, list[str]] = {}
+        self._tables: dict[bool, list[bytes] | None] = {}
 
     def _padded(self, text: str) -> str:
         if "-" in self.flags:
@@ -152,10 +155,11 @@ class Piece:
     def tables(self, positions: range, *, shortened: bool) -> list[bytes] | bytes | None:
         """What it shows, where that is as long in each line: a table for each character of a byte, or all texts in a row."""
         if self.size == 1 and not self.colors:
-            texts = self.texts(shortened=shortened)
-            if len(set(map(len, texts))) > 1 or not "".join(texts).isascii():
-                return None
-            return [bytes(map(ord, column)) for column in zip(*texts, strict=True)]
+            if shortened not in self._tables:
+                texts = self.texts(shortened=shortened)
+                even = len(set(map(len, texts))) == 1 and "".join(texts).isascii()
+                self._tables[shortened] = [bytes(map(ord, column)) for column in zip(*texts, strict=True)] if even else None
+            return self._tables[shortened]
         shape = self.shape(shortened=shortened)
         if self.size or not shape.isascii() or (self.kind and not self._is_number):
             return None
@@ -242,21 +246,23 @@ class Format:
         return found
 
 
-def show_lines(budget: Budget, cells: Sequence[_Cell], data: bytes, position: int, size: int) -> bytes:
+def show_lines(budget: Budget, cells: Sequence[_Cell], data: bytes, position: int, size: int) -> Iterator[bytes]:
     """Blocks of `size` bytes that stand from `position` on, the last perhaps shorter, by the cells of all formats."""
-    whole = len(data) // size * size
-    parts: list[bytes] = []
-    length = len(_last_line(cells, bytes(size), position, position + size))
-    budget.charge(length)
-    step = max(1, _TOGETHER // (length + 1)) * size
-    for start in range(0, whole, step):
-        part = data[start : min(start + step, whole)]
-        positions = range(position + start, position + start + len(part), size)
-        budget.step(len(positions) * len(cells) // 16 + 1)
-        parts.append(_even_lines(cells, part, positions) or _uneven_lines(cells, part, positions))
-    if whole < len(data):
-        parts.append(encode(_last_line(cells, data[whole:].ljust(size, b"\0"), position + whole, position + len(data))))
-    return b"".join(parts)
+    whole = len(data) // size
+    together = _TOGETHER // (len(_line(budget, cells, data[:size], position, position + size)) + 1) if whole >= _FEW else 0
+    done = 0
+    while whole - done >= _FEW and together >= _FEW:
+        count = min(together, whole - done)
+        part = data[done * size : (done + count) * size]
+        positions = range(position + done * size, position + (done + count) * size, size)
+        budget.step(count * len(cells) // 16 + 1)
+        yield _even_lines(cells, part, positions) or _uneven_lines(cells, part, positions)
+        done += count
+    for start in range(done * size, len(data), size):
+        block = data[start : start + size]
+        text = _line(budget, cells, block.ljust(size, b"\0"), position + start, position + start + len(block))
+        budget.charge(len(text))
+        yield encode(text)
 
 
 def _even_lines(cells: Sequence[_Cell], data: bytes, positions: range) -> bytes:
@@ -290,10 +296,13 @@ def _uneven_lines(cells: Sequence[_Cell], data: bytes, positions: range) -> byte
     return encode(line * len(positions) % tuple(values))
 
 
-def _last_line(cells: Sequence[_Cell], block: bytes, position: int, end: int) -> str:
+def _line(budget: Budget, cells: Sequence[_Cell], block: bytes, position: int, end: int) -> str:
     """A block that stands at `position`; what lies at or behind `end` is blank."""
     parts: list[str] = []
     for piece, at, shortened in cells:
+        budget.left -= 1
+        if budget.left < 0:
+            budget.tick()
         if position + at >= end and piece.kind:
             text = piece.blank(position + at)
         else:

@@ -196,7 +196,8 @@ def hexdump(ctx: CommandContext, args: Arguments) -> int:
                 ctx.stdout.write(b"*\n")
             position += item.size
             continue
-        ctx.stdout.write(show_lines(ctx.budget, cells, item, position, size))
+        for text in show_lines(ctx.budget, cells, item, position, size):
+            ctx.stdout.write(text)
         position += len(item)
     final = [unit for form in formats for unit in form.units if unit.is_final]
     if position < 0:

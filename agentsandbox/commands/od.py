@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 _SIZE = re.compile(r"[ \t\n]*\+?(0[xX][0-9a-fA-F]+|0[0-7]*|[1-9][0-9]*)(.*)\Z", re.DOTALL)
 _OFFSET = re.compile(r"\+?(0[xX][0-9a-fA-F]+|[0-7]+)([bB]?)\Z")
+_FEW = 16
+"""So many lines are worth being made by columns."""
 _GRAPHIC = bytes(range(32, 127))
 _ALONE = frozenset("bEGKkMmPTYZ")
 """Suffixes that count once where no digit stands before them."""
@@ -140,11 +142,12 @@ class _Dump:
 
     def lines(self, position: int, block: bytes) -> bytes:
         """All that is shown of bytes that stand at a position; the last line may be short."""
-        rest = len(block) % self.width
-        whole = block[: len(block) - rest] if rest else block
-        end = position + len(whole)
-        last = encode(self.line(self.addresses(end), block[len(whole) :])) if rest else b""
-        return self._whole_lines(range(position, end, self.width), whole) + last
+        count = len(block) // self.width
+        end = count * self.width if count >= _FEW else 0
+        made = [self._whole_lines(range(position, position + end, self.width), block[:end])]
+        for at in range(end, len(block), self.width):
+            made.append(encode(self.line(self.addresses(position + at), block[at : at + self.width])))
+        return b"".join(made)
 
     def _whole_lines(self, positions: range, block: bytes) -> bytes:
         """Whole lines, made by columns. Where addresses grow by a digit they are made in two parts."""
