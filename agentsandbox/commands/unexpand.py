@@ -120,7 +120,7 @@ class _Runs:
 
     def convert_line(self, budget: Budget, line: bytes) -> bytes:
         """All the runs of a line."""
-        known = self._known.get
+        known, every = self._known.get, self._stops.every
         column = -1
         found: list[bytes] = []
         for piece in _PIECES.findall(line) if len(line) > _PIECE else (line,):
@@ -130,10 +130,12 @@ class _Runs:
                 text, run = parts[at - 1], parts[at]
                 if text:
                     column = max(column, 0) + len(text) if b"\b" not in text else _retreating(text, max(column, 0))
-                parts[at], column = known((column, run)) or self.convert(column, run)
+                base = column - column % every if every and column > 0 else 0
+                parts[at], column = known((column - base, run)) or self.convert(column - base, run)
                 if column < 0:
                     break
-            found += parts
+                column += base
+            found.append(b"".join(parts))
         return b"".join(found)
 
 
