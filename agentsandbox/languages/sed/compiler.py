@@ -274,8 +274,9 @@ def _get(editor: Editor) -> None:
 
 
 def _get_append(editor: Editor) -> None:
-    editor.budget.charge(len(editor.space) + len(editor.hold))
-    editor.space = f"{editor.space}{editor.output.end}{editor.hold}"
+    hold = editor.hold
+    editor.budget.charge(len(editor.space) + len(hold))
+    editor.space = f"{editor.space}{editor.output.end}{hold}"
     editor.complete = editor.hold_complete
 
 

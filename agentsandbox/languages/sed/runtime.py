@@ -23,6 +23,7 @@ END = 1 << 30
 DELETE, DELETE_LINE, QUIT, QUIT_SILENTLY = -1, -2, -3, -4
 _FLUSH = 400
 _MANY = 1 << 14
+_ENDLESS = 1 << 60
 
 
 class Settings:
@@ -71,14 +72,14 @@ class Program:
         self.ranges = ranges
         self.where = where
 
-    def idle_after(self, number: int) -> int:
-        """How many lines after this one pass without being looked at."""
-        if self.busy is None:
-            return 0
+    def idle_after(self, number: int) -> tuple[int, int]:
+        """How many lines after this one pass without being looked at, and if none do, up to which line that is so."""
         following = number + 1
-        if any(start <= following <= end for start, end in self.busy):
-            return 0
-        return min([start - following for start, _ in self.busy if start > following], default=1 << 60)
+        busy = self.busy or ()
+        ends = [end for start, end in busy if start <= following <= end]
+        if ends:
+            return 0, max(ends)
+        return min([start - following for start, _ in busy if start > following], default=_ENDLESS), number
 
 
 class Output:
@@ -94,8 +95,13 @@ class Output:
 
     def line(self, text: str, *, complete: bool = True) -> None:
         """Write a line; without its end when it is not `complete`."""
-        self.text(text + self.end if complete else text)
-        self._missing = not complete
+        if self._missing or not complete:
+            self.text(text + self.end if complete else text)
+            self._missing = not complete
+            return
+        self._chunks.append(text + self.end)
+        if len(self._chunks) > _FLUSH:
+            self.flush()
 
     def text(self, text: str) -> None:
         """Write text as it is, after the newline that may be missing."""
@@ -142,21 +148,21 @@ class Input:
         """The position that the source was at; None when it has none."""
         self._loaded = 0
         """The bytes of the source's blocks so far."""
-        self._lines: list[str] = []
-        self._next = 0
-        self._complete = True
+        self.lines: list[str] = []
+        self.following = 0
+        self.complete = True
         """Whether the last line of the block has its end."""
-        self._following_name = "-"
+        self.following_name = "-"
         self.name = "-"
 
-    def _load(self) -> bool:
+    def load(self) -> bool:
         """Make sure that there is a line to take; false at the end of all input."""
-        while self._next >= len(self._lines):
+        while self.following >= len(self.lines):
             if self._blocks is None:
                 source = next(self._sources, None)
                 if source is None:
                     return False
-                self._following_name, self._source = source
+                self.following_name, self._source = source
                 self._begin, self._loaded = position_of(source[1]), 0
                 self._blocks = self._blocks_of(source[1])
             self._before_read()
@@ -165,11 +171,11 @@ class Input:
                 self._blocks = None
                 continue
             self._loaded += len(block)
-            self._complete = block.endswith(self._end_byte)
+            self.complete = block.endswith(self._end_byte)
             view = memoryview(block)
-            self._lines = self._settings.decode(view[:-1] if self._complete else view).split(self._end)
-            self._next = 0
-            self._budget.step(len(self._lines) // 16 + 1)
+            self.lines = self._settings.decode(view[:-1] if self.complete else view).split(self._end)
+            self.following = 0
+            self._budget.step(len(self.lines) // 16 + 1)
         return True
 
     def _blocks_of(self, source: ByteReader) -> Iterator[bytes]:
@@ -179,38 +185,43 @@ class Input:
 
     def take(self) -> tuple[str, bool] | None:
         """The next line and whether it had its end; None when there is none."""
-        if self._next >= len(self._lines) and not self._load():
+        if self.following >= len(self.lines) and not self.load():
             return None
-        line = self._lines[self._next]
-        self._next += 1
-        self.name = self._following_name
-        return line, self._complete or self._next < len(self._lines)
+        line = self.lines[self.following]
+        self.following += 1
+        self.name = self.following_name
+        return line, self.complete or self.following < len(self.lines)
 
     def take_many(self, count: int, *, spare_last: bool) -> tuple[list[str], bool] | None:
         """Up to `count` lines that are there already, and whether the last had its end; None when there are none.
 
         With `spare_last` the last line of a block is left: it may be the last of all.
         """
-        if self._next >= len(self._lines) and not self._load():
+        if self.following >= len(self.lines) and not self.load():
             return None
-        stop = min(self._next + count, len(self._lines) - spare_last)
-        if stop <= self._next:
+        stop = min(self.following + count, len(self.lines) - spare_last)
+        if stop <= self.following:
             return None
-        lines = self._lines[self._next : stop]
-        self._next = stop
-        self.name = self._following_name
-        return lines, self._complete or stop < len(self._lines)
+        lines = self.lines[self.following : stop]
+        self.following = stop
+        self.name = self.following_name
+        return lines, self.complete or stop < len(self.lines)
 
     def is_last(self) -> bool:
-        """Whether no line follows."""
-        return self._next >= len(self._lines) and not self._load()
+        """Whether no line follows. What follows may be in the next file, whose name counts from then on."""
+        if self.following < len(self.lines):
+            return False
+        if not self.load():
+            return True
+        self.name = self.following_name
+        return False
 
     def give_back(self) -> None:
         """Let the next reader of a file see the lines that were not taken; what came through a pipe is gone, as on Unix."""
         if self._source is None or self._begin is None:
             return
-        left = self._lines[self._next :]
-        unread = len(encode(self._end.join(left))) + self._complete if left else 0
+        left = self.lines[self.following :]
+        unread = len(encode(self._end.join(left))) + self.complete if left else 0
         self._source.seek(self._begin + self._loaded - unread)  # type: ignore[attr-defined]
 
 
@@ -286,10 +297,16 @@ class Editor:
 
     def next_line(self) -> bool:
         """Put the next line of input into the pattern space; false at the end."""
-        taken = self.input.take()
-        if taken is None:
-            return False
-        self.space, self.complete = taken
+        source = self.input
+        following = source.following
+        if following >= len(source.lines):
+            if not source.load():
+                return False
+            following = source.following
+        self.space = source.lines[following]
+        source.following = following = following + 1
+        source.name = source.following_name
+        self.complete = source.complete or following < len(source.lines)
         self.number += 1
         return True
 
@@ -344,11 +361,11 @@ class Editor:
         unbuffered = self.settings.unbuffered
         restart = False
         cost = 1 + count // 16
-        can_skip = self.program.busy is not None and not unbuffered
+        busy_until = 0 if self.program.busy is not None and not unbuffered else _ENDLESS
         while True:
             if not restart:
-                if can_skip:
-                    self._pass_idle_lines()
+                if self.number >= busy_until:
+                    busy_until = self._pass_idle_lines()
                 if not self.next_line():
                     break
             restart = False
@@ -388,13 +405,14 @@ class Editor:
                 self.flush_all()
         return False
 
-    def _pass_idle_lines(self) -> None:
-        """Let lines through at which no command does anything."""
+    def _pass_idle_lines(self) -> int:
+        """Let lines through at which no command does anything; up to which number the next ones are not such lines."""
         program = self.program
-        while idle := program.idle_after(self.number):
-            taken = self.input.take_many(idle, spare_last=program.last)
+        while True:
+            idle, busy_until = program.idle_after(self.number)
+            taken = self.input.take_many(idle, spare_last=program.last) if idle else None
             if taken is None:
-                return
+                return busy_until
             lines, complete = taken
             self.number += len(lines)
             if not self.settings.quiet:
