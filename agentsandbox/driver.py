@@ -117,8 +117,10 @@ async def drive(sandbox: Sandbox, run: Callable[[Callable[..., Any]], ExecutionR
     turns = _turns.get(loop)
     if turns is None:
         turns = _turns[loop] = _Turns(library)
-    while sandbox.is_executing or not sandbox.lock.acquire(blocking=False):
+    # the lock keeps other threads out, `is_taken` the tasks of this one, for which the lock is open
+    while sandbox.is_taken or sandbox.is_executing or not sandbox.lock.acquire(blocking=False):
         await turns.sleep(QUEUE_SECONDS)
+    sandbox.is_taken = True
     try:
         driver = getcurrent()
 
@@ -138,4 +140,5 @@ async def drive(sandbox: Sandbox, run: Callable[[Callable[..., Any]], ExecutionR
                 request = turns.run(caller.switch, value)
         return outcome[0]
     finally:
+        sandbox.is_taken = False
         sandbox.lock.release()

@@ -70,6 +70,8 @@ class Sandbox:
     # what a new one begins with; a fork is made of as few parts as can be
     _id: str | None = None
     is_executing = False
+    is_taken = False
+    """Whether an execution of an event loop has its turn, or waits for it with the lock in hand."""
     _shell: Shell | None = None
     _inherited: dict[str, Any] | None = None
     """The state of the shell for forks to take over, if it has not changed since it was last asked for."""

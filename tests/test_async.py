@@ -152,6 +152,16 @@ async def test_executions_on_one_sandbox_queue() -> None:
     assert sorted(sandbox.execute("cat log").stdout.split()) == list("01234")
 
 
+async def test_executions_queue_also_while_a_busy_sandbox_has_the_turn() -> None:
+    busy, sandbox = Sandbox(), Sandbox()
+    async with anyio.create_task_group() as group:
+        group.start_soon(busy.aexecute, "for ((i = 0; i < 30000; i++)); do :; done")
+        await anyio.sleep(0)
+        for number in range(4):
+            group.start_soon(sandbox.aexecute, f"echo {number} >> log; sleep 0.01; wc -l < log")
+    assert sorted(result.stdout for result in sandbox.history) == ["1\n", "2\n", "3\n", "4\n"]
+
+
 async def test_two_sandboxes_take_turns() -> None:
     seen: list[str] = []
 
