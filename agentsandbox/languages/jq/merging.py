@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["grouped", "in_order"]
 
-_RUN = 1 << 13
+_RUN = 1 << 14
 """Items that are sorted together."""
 _SIMPLE: tuple[set[type], ...] = ({str}, {int})
 
