@@ -142,6 +142,10 @@ class FileSearch:
         self.stopped = False
         self.invalid = False
         """Whether a selected line was not printed because it is not UTF-8."""
+        self.has_begun = False
+        """Whether trailing context was due before any line was shown: the beginning counts as shown from then on."""
+        self.is_open = False
+        """Whether nothing ends the last line of the block."""
         self.unclean = False
         """Whether a block was seen that is not UTF-8, and is not taken for text."""
         self.lines_before = 0
@@ -150,6 +154,8 @@ class FileSearch:
         """Lines of trailing context still to write."""
         self.last_shown = 0
         """The number of the last line written."""
+        self.shown_end = 0
+        """Where in the block the lines begin that stand behind it; the beginning where it is in an earlier one."""
         self.tail: list[tuple[int, int, str]] = []
         """(number, offset, line) of the last lines of the blocks before, for leading context."""
         self.simple = report.simple
@@ -229,7 +235,8 @@ class FileSearch:
             block = block.replace(b"\0", b"\n")
         self.counted = False
         whole = memoryview(block)
-        text, clean = self._decode(whole[:-1] if block.endswith(encode(end)) else whole)
+        self.is_open = not block.endswith(encode(end))
+        text, clean = self._decode(whole if self.is_open else whole[:-1])
         if report.only_first or (self.binary and not report.count):
             self._first_only(text)
         elif report.count and report.max_count is None:
@@ -238,7 +245,7 @@ class FileSearch:
             self.selected += text.count(end) + 1 - found if report.invert else found
         elif self.plain_matches and clean and self._only_matches(text):
             pass
-        elif self.by_lines and clean and (flags := self.search.of(text).flags(text)) is not None:
+        elif self.by_lines and clean and not self.unclean and (flags := self.search.of(text).flags(text)) is not None:
             self._by_lines(*flags)
         elif self.simple and clean and report.max_count is None and not report.count:
             self._simple(text)
@@ -373,25 +380,30 @@ class FileSearch:
     # everything else
 
     def _detailed(self, text: str, clean: bool) -> None:
-        """Line by line from one selected line to the next: context, colours, offsets, a ceiling on the count."""
+        """Line by line from one selected line to the next: context, colours, offsets, a ceiling on the count.
+
+        Lines that -v selects one after another are shown in one go, as GNU's does, but for a last one that nothing ends.
+        """
         report, end = self.report, self.end
+        self.unclean = self.unclean or not clean
         places = self.search.places(text)
         if report.invert:
             places = _gaps(text, places, end)
         out: list[str] = []
         number = self.lines_before + 1
-        position = 0
+        position = self.shown_end = 0
         for start, stop in places:
             self.ctx.budget.step()
             at = number + text.count(end, position, start)
-            if self.pending:
+            follows = report.invert and position > 0 and at == number and not (self.is_open and stop == len(text))
+            if self.pending and not follows:
                 self._trailing(text, position, start, number, out)
             self.selected += 1
-            if not clean:
-                self.unclean = True
             if not report.count:
-                self._leading(text, start, at, out)
-                self._line(out, at, self._offset(text, start), text[start:stop], ":")
+                if not follows:
+                    self._leading(text, start, at, out)
+                if self._line(out, at, self._offset(text, start), text[start:stop], ":"):
+                    self.shown_end = stop + 1
             self.pending = report.after
             position, number = min(stop + 1, len(text) + 1), at + 1
             if report.max_count is not None and self.selected >= report.max_count:
@@ -401,8 +413,8 @@ class FileSearch:
         if position <= len(text):
             if self.pending:
                 self._trailing(text, position, len(text) + 1, number, out)
-            if report.before and not self.stopped:
-                self._keep_tail(text)
+        if report.before and not self.stopped:
+            self._keep_tail(text)
         self._write(out)
 
     def _write(self, out: list[str]) -> None:
@@ -417,12 +429,24 @@ class FileSearch:
         return self.bytes_before + (start if text.isascii() else len(encode(text[:start])))
 
     def _trailing(self, text: str, position: int, limit: int, number: int, out: list[str]) -> None:
-        """Trailing context from `position` on, up to the next selected line at `limit`."""
+        """Trailing context from `position` on, up to the next selected line at `limit`.
+
+        It goes on behind the last line that was written, as GNU's does, and no further than to one that is not UTF-8.
+        """
+        if self.unclean and self.last_shown != number - 1:
+            self.has_begun = True
+            if self.last_shown < self.lines_before:  # that line is in a block before
+                self.pending = 0
+                return
+            position, number = self.shown_end, self.last_shown + 1
         while self.pending and position < limit:
             stop = text.find(self.end, position)
             stop = len(text) if stop < 0 else stop
             line = text[position:stop]
-            self._line(out, number, self._offset(text, position), line, self._mark(line))
+            if not self._line(out, number, self._offset(text, position), line, self._mark(line)):
+                self.pending = 0
+                return
+            self.shown_end = stop + 1
             self.pending -= 1
             position, number = stop + 1, number + 1
 
@@ -443,11 +467,14 @@ class FileSearch:
         if len(lines) < wanted and self.tail:
             lines.extend(self.tail[: -(wanted - len(lines)) - 1 : -1])
         first = lines[-1][0] if lines else at
-        new_group = not self.last_shown or first > self.last_shown + 1
+        new_group = not (self.last_shown or self.has_begun) or first > self.last_shown + 1
         if report.context and report.something_written and new_group and report.separator is not None:
             out.append((report.colors.paint("se", report.separator) if report.colors else report.separator) + "\n")
+        end = start - sum([len(line) + 1 for _, _, line in lines])
         for number, offset, line in reversed(lines):
-            self._line(out, number, offset, line, "-")
+            end += len(line) + 1
+            if self._line(out, number, offset, line, "-"):
+                self.shown_end = max(end, 0)
 
     def _keep_tail(self, text: str) -> None:
         wanted = self.report.before
@@ -461,24 +488,25 @@ class FileSearch:
             offset += len(encode(line)) + 1
         del self.tail[:-wanted]
 
-    def _line(self, out: list[str], number: int, offset: int, line: str, separator: str) -> None:
-        """One line, or the parts of it that match."""
+    def _line(self, out: list[str], number: int, offset: int, line: str, separator: str) -> bool:
+        """One line, or the parts of it that match; false for one that is not UTF-8 and is not shown."""
         report = self.report
         if self.unclean and not report.only_matching and _INVALID.search(line):
-            self.invalid = report.something_written = True  # such a line is not printed
-            return
+            self.invalid = report.something_written = True
+            return False
         self.last_shown = number
         report.something_written = True
         if report.only_matching:
             if separator == ":" and not report.invert:
                 self._matches(out, number, offset, line)
-            return
+            return True
         out.append(report.prefix(self.name, number, offset, separator, is_empty=not line))
         if report.colors and (separator == ":") != report.invert:
             line = self._colored(line, "sl" if separator == ":" else "cx", "ms" if separator == ":" else "mc")
         elif report.colors:
             line = report.colors.paint("sl" if separator == ":" else "cx", line) if line else line
         out.append(line + self.end)
+        return True
 
     def _matches(self, out: list[str], number: int, offset: int, line: str) -> None:
         report = self.report

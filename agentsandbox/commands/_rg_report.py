@@ -185,22 +185,21 @@ class RgSearch(FileSearch):
                 break
         self._write(out)
 
-    def _line(self, out: list[str], number: int, offset: int, line: str, separator: str) -> None:
+    def _line(self, out: list[str], number: int, offset: int, line: str, separator: str) -> bool:
         report = self.report
         if report.only_matching and (report.invert or separator != ":"):
             self.last_shown = number
             report.something_written = True
             parts = [line[start:stop] for start, stop in self.search.spans(line)] if report.invert and separator != ":" else [line]
             out += [self._prefix(number, offset, separator, 0) + self._shaped(part) + self.end for part in parts]
-            return
+            return True
         if report.count_matches or not (report.edits or report.only_matching) or (report.only_matching and not report.edits):
-            super()._line(out, number, offset, line, separator)
-            return
+            return super()._line(out, number, offset, line, separator)
         self.last_shown = number
         report.something_written = True
         if separator != ":" or report.invert:
             out.append(self._prefix(number, offset, separator, 0) + self._shaped(line) + self.end)
-            return
+            return True
         ascii_line = line.isascii()
         spans = self._spans(line, is_open=number == self.open_number)
         if report.counts is not None:
@@ -209,7 +208,7 @@ class RgSearch(FileSearch):
             column = spans[0][0] if spans else -1
             column = column if ascii_line or not spans else len(encode(line[:column]))
             out.append(self._prefix(number, offset, separator, column + 1) + self._shaped(self._replaced(line)) + self.end)
-            return
+            return True
         longer = 0
         for start, stop in spans:
             column = (start if ascii_line else len(encode(line[:start]))) + longer
@@ -223,6 +222,7 @@ class RgSearch(FileSearch):
             out.append(self._prefix(number, offset + (column if report.only_matching else 0), separator, column + 1) + shown + self.end)
             if report.replacement is not None:
                 longer += len(encode(self._part(line, start, stop))) - len(encode(line[start:stop]))
+        return True
 
     def _prefix(self, number: int, offset: int, separator: str, column: int) -> str:
         return self.report.prefix(self.name, number, offset, separator, column)
