@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from agentsandbox.commands._uu_presets import PresetError, load_presets, save_presets
 from agentsandbox.errors import UsageError
 from agentsandbox.releases import release_of
 from agentsandbox.streams import encode
@@ -14,7 +13,7 @@ if TYPE_CHECKING:
 __all__ = ["FatalError", "parse_words", "reason"]
 
 
-_LETTERS = {"o": "output-file", "r": "load-opts"}
+_LETTERS = {"o": "output-file"}
 
 
 class FatalError(Exception):
@@ -62,18 +61,10 @@ def parse_words(ctx: CommandContext, of: Command, heading: str) -> Arguments | i
             return FatalError(8, reason(error, "freopen-ing for stdout", outputs[0])).show(ctx)
         ctx.stderr.write(encode(f"{ctx.name} error:  only one output-file option allowed\n{heading}"))
         return 1
-    try:
-        load_presets(ctx, args)
-    except PresetError as error:
-        ctx.stderr.write(encode(str(error)))
-        return 1
-    if args.flag("help") or args.flag("more-help"):
+    if args.flag("help"):
         ctx.print(of.usage, end="")
         return 0
     if args.flag("version"):
         ctx.print(release_of(ctx.name), end="")
-        return 0
-    if args.flag("save-opts"):
-        save_presets(ctx, args, heading.partition("\n")[0])
         return 0
     return args

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import binascii
 import re
 
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
     from agentsandbox.streams import ByteReader, ByteWriter
 
 _WRONG_INPUT, _NOT_THERE, _NO_OUTPUT, _WRONG_CALL = 2, 4, 8, 64
-_BEGIN = re.compile(rb"begin(-base64)?(-encoded)? ")
+_BEGIN = re.compile(rb"begin(-base64)? ")
 _REST = re.compile(rb"[ \t]*[+-]?([0-7]++)[ \t]*+([^\n]+)")
 _QUADS = re.compile(rb"(?:[A-Za-z0-9+/]{4}|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{2}==)*\Z")
 _HEADING = """uudecode (GNU sharutils) - decode an encoded file
@@ -48,17 +47,7 @@ class _Encoded:
             raise FatalError(_WRONG_INPUT, f"{shown}: Invalid or missing 'begin' line\n")
         self.in_base64 = bool(found[1])
         self.mode = int(rest[1], 8) & 0o777
-        self._name = rest[2].rstrip()
-        self._named_in_base64 = bool(found[2])
-
-    def name(self) -> str:
-        """The name of the decoded file."""
-        if not self._named_in_base64:
-            return decode(self._name)
-        try:
-            return decode(base64.b64decode(self._name, validate=True))
-        except binascii.Error:
-            raise FatalError(_WRONG_INPUT, f"invalid base64 encoded name: {decode(self._name)}") from None
+        self.name = decode(rest[2].rstrip())
 
     def _metered(self, ctx: CommandContext, source: ByteReader) -> Iterator[bytes]:
         try:
@@ -130,7 +119,7 @@ def _decode(ctx: CommandContext, source: ByteReader, shown: str, output: str | N
     opened = _open(ctx, output, "freopen-ing for stdout") if output is not None else None
     try:
         found = _Encoded(ctx, source, shown)
-        target = output if output is not None else _target(ctx, found.name())
+        target = output if output is not None else _target(ctx, found.name)
         if output is None:
             opened = _open(ctx, target, "freopen")
         if opened is not None:
@@ -151,11 +140,6 @@ def _decode(ctx: CommandContext, source: ByteReader, shown: str, output: str | N
     Turn FILEs (or standard input) that uuencode wrote into the files they are made of.
 
       -o, --output-file=OUTFILE  write to OUTFILE, not to the name in the text
-      -c, --ignore-chmod         an output whose mode cannot be set is no error (it always can)
-      -R, --save-opts[=FILE]  write the options to FILE (~/.sharrc)
-      -r, --load-opts=FILE    read options from FILE too; names of options, each on a line, with `= VALUE` behind them
-          --no-load-opts      do not read ~/.sharrc
-          --more-help         as --help
       -h, --help                 display this help and exit
     """,
 )
