@@ -112,7 +112,7 @@ def _number(text: str) -> int:
     """Return a number with a unit ("3kB", "5B" for five bytes) or a product of such ("2x3K")."""
     product = 1
     for factor in text.split("x", 1):
-        digits = factor.strip().removeprefix("+")
+        digits = factor.lstrip().removeprefix("+")
         digits = digits[:-1] if digits[-2:-1].isdigit() and digits.endswith("B") else digits
         try:
             value = parse_scaled(digits) if digits[:1].isdigit() else None
