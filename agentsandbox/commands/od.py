@@ -324,4 +324,6 @@ def od(ctx: CommandContext, args: Arguments) -> int:
 
 def _can_read_one(ctx: CommandContext, names: list[str]) -> bool:
     """Whether a file could be opened: otherwise not even a final address is shown."""
-    return any(name == "-" or (name and ctx.fs.access(ctx.path(name), os.R_OK)) for name in names)
+    return not names or any(
+        name == "-" or (name and ctx.fs.access(ctx.path(name), os.R_OK)) for name in names
+    )
