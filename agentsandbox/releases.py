@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-__all__ = ["NCURSES", "release_of", "version_option"]
+__all__ = ["release_of", "version_option"]
 
-NCURSES = "ncurses 6.4.20221231"
 _COREUTILS = (
     "arch b2sum base32 base64 basename basenc cat chgrp chmod chown cksum comm cp csplit cut date df dir dirname du env expand expr "
     "factor fmt fold groups head hostid id install join link ln logname ls md5sum mkdir mkfifo mknod mktemp mv nice nl nohup nproc "

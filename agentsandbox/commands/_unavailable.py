@@ -40,6 +40,8 @@ GROUPS = {
     "nothing tells of changes here; look for them with 'watch -g COMMAND' under timeout": "inotifywait entr",
     "there is no index of files; use find": "locate mlocate plocate updatedb",
     "xargs -P runs commands side by side": "parallel",
+    "which, type -a and find tell where a command or a file is": "whereis",
+    "grep '^TEXT' FILE finds the lines that begin with a text": "look",
     "there is no mail, clipboard, browser or printer here; write a file": "mail "
     "mailx sendmail pbcopy pbpaste xclip xsel xdg-open lp lpr open",
     "documents and images are not converted here; write text or Markdown": "pandoc convert ffmpeg ffprobe identify magick latex pdflatex "

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _MAX_WIDTH = 2500
 _OBSOLETE = re.compile(r"-([0-9].*)", re.DOTALL)
-_DIGIT = re.compile(r"-[cstu]*([0-9])")
+_DIGIT = re.compile(r"-[su]*([0-9])")
 
 
 def _rewrite(words: Sequence[str]) -> Sequence[str]:
@@ -43,10 +43,8 @@ def _rewrite(words: Sequence[str]) -> Sequence[str]:
 
     With no FILE, or when FILE is -, read standard input.
 
-      -c, --crown-margin      keep the indentation of the first two lines
       -p, --prefix=STRING     reformat only lines that begin with STRING
       -s, --split-only        split long lines, but do not join short ones
-      -t, --tagged-paragraph  the indentation of the first line differs from the second
       -u, --uniform-spacing   one space between words, two after sentences
       -w, --width=WIDTH       at most WIDTH columns (75)
       -g, --goal=WIDTH        aim at WIDTH columns (93% of the width)
@@ -69,7 +67,7 @@ def fmt(ctx: CommandContext, args: Arguments) -> int:
         width=width,
         goal=goal,
         prefix=encode(args.value("prefix", "") or ""),
-        style=next((name for name in ("split-only", "crown-margin", "tagged-paragraph") if args.flag(name)), ""),
+        split_only=args.flag("split-only"),
         uniform=args.flag("uniform-spacing"),
     )
     for name in args.operands or ["-"]:

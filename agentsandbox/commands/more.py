@@ -35,14 +35,9 @@ def _lines(text: str) -> int:
     Write standard input, then each FILE after a header with its name. There is no terminal to page on.
 
       -s, --squeeze      show several empty lines as one (on a terminal)
-      -c, --print-over   do not scroll (nothing scrolls here)
       -d, --silent       tell what to do instead of ringing a bell
       -e, --exit-on-eof  exit at the end
-      -f, --logical      count lines, not lines of the screen
-      -l, --no-pause     do not stop at form feeds
       -n, --lines=NUM    lines of the screen
-      -p, --clean-print  clear the screen first
-      -u, --plain        no underlines
       -h, --help         display this help and exit
 
     -NUM is the same as -n NUM; +NUM and +/PATTERN tell where a terminal would start.
