@@ -387,7 +387,7 @@ class _Reader:
             else:
                 key = self._node(block=False, indentless=False)
             if bare:
-                after = self.peek()
+                self.peek()  # comments before the next token belong to the key
                 value = _empty()
             else:
                 value = self._flow_value((",", "}"))
