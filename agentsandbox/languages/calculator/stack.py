@@ -214,9 +214,8 @@ class StackMachine:
             raise _Trouble(_PHRASES.get(error.message, error.message)) from None
         self.items[-2:] = [result]
 
-    def scaled(self, name: str) -> None:
+    def scaled(self, operation: Callable[[Decimal, Decimal, int], Decimal]) -> None:
         """Run an operation that takes the precision."""
-        operation = getattr(self.arithmetic, name)
         self.binary(lambda left, right: operation(left, right, self.settings["k"]))
 
     def remainder(self) -> None:
@@ -440,8 +439,8 @@ _COMMANDS: dict[str, Callable[[StackMachine], None]] = {
     "P": StackMachine.print_bytes,
     "+": lambda machine: machine.binary(machine.arithmetic.add),
     "-": lambda machine: machine.binary(machine.arithmetic.subtract),
-    "*": lambda machine: machine.scaled("multiply"),
-    "/": lambda machine: machine.scaled("divide"),
+    "*": lambda machine: machine.scaled(machine.arithmetic.multiply),
+    "/": lambda machine: machine.scaled(machine.arithmetic.divide),
     "%": StackMachine.remainder,
     "~": StackMachine.divide_with_remainder,
     "^": StackMachine.power,
