@@ -13,10 +13,8 @@ from agentsandbox.languages.jq.code import EMPTY
 from agentsandbox.languages.jq.inputs import Inputs
 from agentsandbox.languages.jq.json_text import JsonError
 from agentsandbox.languages.jq.machine import Break, Halt, Machine
-from agentsandbox.languages.jq.packing import rows
 from agentsandbox.languages.jq.printing import COLORS, Dumper, dump
 from agentsandbox.languages.jq.program import CompileError, compile_code
-from agentsandbox.languages.jq.rows import LONG
 from agentsandbox.languages.jq.values import JqError
 from agentsandbox.streams import encode
 
@@ -128,16 +126,12 @@ class _Run:
 
     def _slurped(self, values: Iterable[Value]) -> Iterator[Value]:
         """All values as one array, read when it is asked for: errors in them are those of the run."""
-        together: Value = []
+        together: list[Value] = []
         self.machine.roots.append((together,))
         for count, value in enumerate(values):
             if not count & 1023:
                 self.ctx.budget.charge(count * 16)
             together.append(value)
-            if len(together) == LONG and type(together) is list:
-                together = rows(self.ctx.budget, together)
-                self.machine.roots[-1] = (together,)
-                self.inputs.packed = None if self.options.stream else together
         self.machine.roots.pop()
         yield together
 

@@ -1705,7 +1705,7 @@ attack(
     'printf "select %s \'é\';\\n" "$(printf "\'\'%.0s" {1..100000})" > f; sqlite3 :memory: < f',
     "seq 2000000 > f; zip -@ z < f; file -f f; jq -f f; pr -- $(seq 90000); rg -- $(seq 90000); tar -- $(seq 90000)",
     "head -c 15000000 /dev/zero | tr '\\0' x > f; sed -E 's/(x)/\\1\\1/g' f",
-    "head -c 15000000 /dev/zero | tr '\\0' , > f; cut -d, -f1- f; tsort f; yq -p csv . f",
+    "head -c 15000000 /dev/zero | tr '\\0' , > f; cut -d, -f1- f; tsort f",
     "sqlite3 f.db 'create table t(a); with recursive r(x) as (select 1 union all select x+1 from r) insert into t select x from r'",
     'sqlite3 f.db "create table t(a); insert into t values(zeroblob(100000000)); insert into t values(randomblob(100000000)); insert into t select * from t"',
     'sqlite3 :memory: "select hex(zeroblob(100000000))" | wc -c',

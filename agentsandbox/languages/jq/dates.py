@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import re
 
-from agentsandbox.languages.jq.values import ARRAYS, JqError, is_number, number, to_float
+from agentsandbox.languages.jq.values import JqError, is_number, number, to_float
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def _gmtime(name: str) -> Callable[[Machine, Value], Value]:
 
 def _fields(value: Value, message: str) -> list[int]:
     """The whole numbers of a broken down time, zeros for what is missing."""
-    if not isinstance(value, ARRAYS) or not all(is_number(item) for item in value[:8]):
+    if not isinstance(value, list) or not all(is_number(item) for item in value[:8]):
         raise JqError(message)
     if any(item != item for item in value[:8]):
         raise JqError(message)
@@ -84,7 +84,7 @@ def _fields(value: Value, message: str) -> list[int]:
 
 
 def _mktime(machine: Machine, value: Value) -> Value:
-    if not isinstance(value, ARRAYS):
+    if not isinstance(value, list):
         raise JqError("mktime requires array inputs")
     return number(float(_seconds(_fields(value, "mktime requires parsed datetime inputs"))))
 
@@ -193,7 +193,7 @@ def _strftime(name: str, zone: str) -> Callable[[Machine, Value, Value], Value]:
     def format_time(machine: Machine, value: Value, format: Value) -> Value:
         if is_number(value):
             value = _gmtime(name)(machine, value)
-        elif not isinstance(value, ARRAYS):
+        elif not isinstance(value, list):
             raise JqError(f"{name}/1 requires parsed datetime inputs")
         if not isinstance(format, str):
             raise JqError(f"{name}/1 requires a string format")

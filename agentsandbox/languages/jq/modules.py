@@ -11,7 +11,7 @@ from agentsandbox.languages.jq.json_text import JsonError, is_plain, next_value,
 from agentsandbox.languages.jq.lexer import JqSyntaxError
 from agentsandbox.languages.jq.parser import parse
 from agentsandbox.languages.jq.scopes import Constant, Scope
-from agentsandbox.languages.jq.values import ARRAYS, JqError
+from agentsandbox.languages.jq.values import JqError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ class Library:
         places = [self.directory, *self.search_list]
         if isinstance(item.metadata, dict) and "search" in item.metadata:
             given = item.metadata["search"]
-            listed = [place for place in (given if isinstance(given, ARRAYS) else [given]) if isinstance(place, str) and place]
+            listed = [place for place in (given if isinstance(given, list) else [given]) if isinstance(place, str) and place]
             places = [self.directory if place == "." else posixpath.join(origin, place) for place in listed]
         for place in places:
             base = posixpath.join(place, item.path)

@@ -7,7 +7,7 @@ import re
 from agentsandbox.caching import cache_short, forget_long
 from agentsandbox.errors import LimitReached
 from agentsandbox.languages.jq.operations import describe
-from agentsandbox.languages.jq.values import ARRAYS, KINDS, JqError
+from agentsandbox.languages.jq.values import KINDS, JqError
 from agentsandbox.regexps.perl_tree import read_perl
 
 TYPE_CHECKING = False
@@ -194,7 +194,7 @@ def _pattern_of(wanted: Value, flags: Value) -> tuple[Value, Value]:
     """The pattern and the flags of a call with one argument: a string, or an array of both."""
     if isinstance(wanted, str):
         return wanted, flags
-    if isinstance(wanted, ARRAYS) and wanted:
+    if isinstance(wanted, list) and wanted:
         return wanted[0], wanted[1] if len(wanted) > 1 else None
     raise JqError(f"{KINDS[type(wanted)]} not a string or array")
 

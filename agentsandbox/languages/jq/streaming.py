@@ -6,8 +6,7 @@ from itertools import chain
 
 from agentsandbox.languages.jq.json_text import NOTHING, Stack
 from agentsandbox.languages.jq.paths import put_path_owned
-from agentsandbox.languages.jq.rows import Rows
-from agentsandbox.languages.jq.values import ARRAYS, CONTAINERS
+from agentsandbox.languages.jq.values import CONTAINERS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,7 +36,7 @@ def events(value: Value, budget: Budget, hold: Callable[[int], None]) -> Iterato
         for key, item in pending[-1]:
             path[-1] = key
             kind = type(item)
-            if (kind is dict or kind is list or kind is Rows) and item:
+            if (kind is dict or kind is list) and item:
                 pending.append(_entries(item))
                 path.append(None)
                 break
@@ -67,7 +66,7 @@ class StreamStack(Stack):
         return super().begin(container)
 
     def colon(self) -> str | None:
-        if not self.open or type(self.open[-1]) in ARRAYS:
+        if not self.open or type(self.open[-1]) is list:
             return "':' not as part of an object"
         if type(self.open[-1]) is str and self.next is not NOTHING:
             return "Expected string key before ':'" if type(self.next) in CONTAINERS else "Object keys must be strings"
@@ -76,7 +75,7 @@ class StreamStack(Stack):
     def close_array(self) -> str | None:
         if not self.open:
             return "Unmatched ']' at the top-level"
-        if type(self.open[-1]) in ARRAYS:
+        if type(self.open[-1]) is list:
             return super().close_array()
         if self.open[-1] and type(self.open[-1]) is dict and self.next is NOTHING:
             return "Expected another array element"
@@ -85,7 +84,7 @@ class StreamStack(Stack):
     def close_object(self) -> str | None:
         if not self.open:
             return "Unmatched '}' at the top-level"
-        if type(self.open[-1]) in ARRAYS:
+        if type(self.open[-1]) is list:
             return "Unmatched '}' in the middle of an array"
         if self.next is NOTHING and type(self.open[-1]) is str:
             return "Missing value in key:value pair"
@@ -117,7 +116,7 @@ def path_of_part(stack: Stack) -> list[Value]:
     path: list[Value] = []
     opened = stack.open
     for at, container in enumerate(opened):
-        if type(container) in ARRAYS:
+        if type(container) is list:
             path.append(len(container))
         elif type(container) is dict:
             path.append(opened[at + 1] if at + 1 < len(opened) and type(opened[at + 1]) is str else None)
@@ -141,7 +140,7 @@ def paths_of(value: Value, budget: Budget, hold: Callable[[int], None]) -> Itera
                 made = 0
             yield path[:]
             kind = type(item)
-            if (kind is dict or kind is list or kind is Rows) and item:
+            if (kind is dict or kind is list) and item:
                 pending.append(_entries(item))
                 path.append(None)
                 break

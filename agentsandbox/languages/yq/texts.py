@@ -6,7 +6,7 @@ import re
 
 from agentsandbox.caching import cache_short, forget_long
 from agentsandbox.errors import LimitReached
-from agentsandbox.languages.yq.evaluation import Context, Machine, YqError, guessed_tag, operator, truth
+from agentsandbox.languages.yq.evaluation import Context, Machine, YqError, each, guessed_tag, operator, truth
 from agentsandbox.languages.yq.lexer import ExpressionError
 from agentsandbox.languages.yq.nodes import DOUBLE, MAPPING, SCALAR, SEQUENCE, Node, mapping, null, sequence, string
 from agentsandbox.languages.yq.numbers import parse_float, parse_integer
@@ -40,7 +40,7 @@ def _require_text(machine: Machine, node: Node, message: str) -> None:
 @operator("string")
 def _string(machine: Machine, context: Context, expression: Expression) -> Context:
     text = expression.value
-    if not machine.interpolates or "\\(" not in text:
+    if "\\(" not in text:
         return context.of([string(text) for _ in range(max(1, len(context.nodes)))])
     if not context.nodes:
         return context.single(string(_interpolated(machine, context, text)))
@@ -99,40 +99,31 @@ def _value_of(machine: Machine, context: Context, source: str) -> str:
 # case, blanks, numbers
 
 
-@operator("upcase", "downcase")
-def _change_case(machine: Machine, context: Context, expression: Expression) -> Context:
-    found: list[Node] = []
-    for node in context.nodes:
-        _require_text(machine, node, "cannot change case with TAG, can only operate on strings. ")
-        made = node.scalar(node.tag, node.value.upper() if expression.name == "upcase" else node.value.lower())
-        made.style = node.style
-        found.append(made)
-    return context.of(found)
+@each("upcase", "downcase")
+def _change_case(machine: Machine, context: Context, node: Node, expression: Expression) -> Node:
+    _require_text(machine, node, "cannot change case with TAG, can only operate on strings. ")
+    made = node.scalar(node.tag, node.value.upper() if expression.name == "upcase" else node.value.lower())
+    made.style = node.style
+    return made
 
 
-@operator("trim")
-def _trim(machine: Machine, context: Context, expression: Expression) -> Context:
-    found: list[Node] = []
-    for node in context.nodes:
-        _require_text(machine, node, "cannot trim TAG, can only operate on strings. ")
-        made = node.scalar(node.tag, node.value.strip(_SPACES))
-        made.style = node.style
-        found.append(made)
-    return context.of(found)
+@each("trim")
+def _trim(machine: Machine, context: Context, node: Node, expression: Expression) -> Node:
+    _require_text(machine, node, "cannot trim TAG, can only operate on strings. ")
+    made = node.scalar(node.tag, node.value.strip(_SPACES))
+    made.style = node.style
+    return made
 
 
-@operator("to_string")
-def _to_string(machine: Machine, context: Context, expression: Expression) -> Context:
-    found: list[Node] = []
-    for node in context.nodes:
-        if node.kind == SCALAR:
-            made = node.scalar("!!str", node.value)
-            made.style = node.style if node.tag == "!!str" else DOUBLE
-        else:
-            made = node.scalar("!!str", write_yaml(node, 2, machine.budget).removesuffix("\n"))
-            made.style = DOUBLE
-        found.append(made)
-    return context.of(found)
+@each("to_string")
+def _to_string(machine: Machine, context: Context, node: Node, expression: Expression) -> Node:
+    if node.kind == SCALAR:
+        made = node.scalar("!!str", node.value)
+        made.style = node.style if node.tag == "!!str" else DOUBLE
+    else:
+        made = node.scalar("!!str", write_yaml(node, 2, machine.budget).removesuffix("\n"))
+        made.style = DOUBLE
+    return made
 
 
 @operator("to_number")
@@ -192,7 +183,7 @@ def _contains(machine: Machine, context: Context, expression: Expression) -> Con
     inner = Expression("contains")
     inner.left, inner.right = Expression("self"), expression.right
 
-    def holds(machine: Machine, context: Context, left: Node | None, right: Node | None) -> Node | None:
+    def holds(machine: Machine, left: Node | None, right: Node | None) -> Node | None:
         assert left is not None and right is not None
         return truth(left, _holds(machine, left, right))
 
@@ -300,14 +291,11 @@ def _found(machine: Machine, pattern: _Pattern, text: str, everything: bool) -> 
     return [] if first is None else [first]
 
 
-@operator("test")
-def _test(machine: Machine, context: Context, expression: Expression) -> Context:
+@each("test")
+def _test(machine: Machine, context: Context, node: Node, expression: Expression) -> Node:
     pattern, _everything = _arguments(machine, context, expression)
-    found: list[Node] = []
-    for node in context.nodes:
-        _require_text(machine, node, f"cannot match with TAG, can only match strings. {_HINT}")
-        found.append(truth(node, pattern.search(machine, node.value, 0) is not None))
-    return context.of(found)
+    _require_text(machine, node, f"cannot match with TAG, can only match strings. {_HINT}")
+    return truth(node, pattern.search(machine, node.value, 0) is not None)
 
 
 def _described(text: str, span: tuple[int, int], name: str | None) -> Node:
