@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from random import Random
 
-    from agentsandbox.fs.base import Mode
+    from agentsandbox.fs.base import FileSystem, Mode
     from agentsandbox.fs.changes import Change
     from agentsandbox.fs.nodes import Entry, Own, Plain
     from agentsandbox.fs.resolution import Place
@@ -59,15 +59,25 @@ _WANTED = {"r": 4, "r+": 6, "w": 2, "a": 2, "x": 2}
 class Snapshot:
     """A filesystem as it was; opaque, immutable, shares everything with its origin."""
 
-    __slots__ = ("free_bytes", "free_nodes", "hard", "nodes", "root", "used")
+    __slots__ = ("free_bytes", "free_nodes", "hard", "mounted", "nodes", "root", "used")
 
-    def __init__(self, root: Dir, hard: dict[int, Plain], used: int, nodes: int, free_bytes: int, free_nodes: int) -> None:
+    def __init__(
+        self,
+        root: Dir,
+        hard: dict[int, Plain],
+        used: int,
+        nodes: int,
+        free_bytes: int,
+        free_nodes: int,
+        mounted: tuple[tuple[str, FileSystem], ...],
+    ) -> None:
         self.root = root
         self.hard = hard
         self.used = used
         self.nodes = nodes
         self.free_bytes = free_bytes
         self.free_nodes = free_nodes
+        self.mounted = mounted
 
 
 class MemoryFileSystem(Grafts):
@@ -103,6 +113,7 @@ class MemoryFileSystem(Grafts):
         self._hard = {}
         self.opened = {}
         self.orphans = set()
+        self.mounted = ()
         if base is None:
             self._root = Dir(self.token, 0o040755, clock(), uid)
             self.used = self.nodes = 0
@@ -509,7 +520,7 @@ class MemoryFileSystem(Grafts):
         self.token = object()
         orphaned = sum([len(node.data) for node in self.orphans])
         free_bytes, free_nodes = self.max_bytes - self.limits.total_bytes, self.max_nodes - self.limits.files
-        return Snapshot(self._root, self._hard, self.used - orphaned, self.nodes, free_bytes, free_nodes)
+        return Snapshot(self._root, self._hard, self.used - orphaned, self.nodes, free_bytes, free_nodes, self.mounted)
 
     def restore(self, snapshot: Snapshot) -> None:
         """Back to what it was; ENOSPC if that is more than the limits allow here."""
@@ -520,6 +531,7 @@ class MemoryFileSystem(Grafts):
         self.token = object()
         self._root = snapshot.root
         self._hard = snapshot.hard
+        self.mounted = snapshot.mounted
         self.orphans = kept
         self.used = used
         self.nodes = snapshot.nodes
@@ -537,6 +549,7 @@ class MemoryFileSystem(Grafts):
         twin._uid, twin.maker = self._uid, self.maker
         twin._dirs, twin.opened, twin.orphans = {}, {}, set()
         twin._root, twin._hard = self._root, self._hard
+        twin.mounted = self.mounted
         twin.used = self.used
         if self.orphans:
             twin.used -= sum([len(node.data) for node in self.orphans])
