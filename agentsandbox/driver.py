@@ -125,7 +125,12 @@ async def drive(sandbox: Sandbox, run: Callable[[Callable[..., Any]], ExecutionR
         driver = getcurrent()
 
         def pause(seconds: float | None, awaitable: Awaitable[Any] | None) -> Any:
-            return driver.switch((getcurrent(), seconds, awaitable))
+            fs = sandbox.fs
+            thread, fs.script_thread = fs.script_thread, 0  # until the switch returns, who calls is the host
+            try:
+                return driver.switch((getcurrent(), seconds, awaitable))
+            finally:
+                fs.script_thread = thread
 
         outcome: list[ExecutionResult] = []
         script = greenlet(lambda _: outcome.append(run(pause)), driver)

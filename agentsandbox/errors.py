@@ -25,6 +25,7 @@ __all__ = [
     "InvalidSkillError",
     "Killed",
     "LimitReached",
+    "MountError",
     "PipeClosed",
     "Return",
     "SandboxError",
@@ -57,6 +58,10 @@ class ExecutionError(SandboxError):
         lines = result.stderr.strip().splitlines()
         reason = f": {lines[-1]}" if lines else ""
         super().__init__(f"exit status {result.exit_code}{reason}")
+
+
+class MountError(SandboxError, ValueError):
+    """A filesystem cannot be mounted at that path."""
 
 
 class ShellSyntaxError(SandboxError):

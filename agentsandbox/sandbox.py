@@ -8,10 +8,11 @@ import random as random_module
 import sys
 import threading
 import time
+from _thread import get_ident
 from time import monotonic
 
 from agentsandbox.command import Host
-from agentsandbox.errors import ClosedError, SandboxError
+from agentsandbox.errors import ClosedError, PipeClosed, SandboxError
 from agentsandbox.fs.memory import MemoryFileSystem
 from agentsandbox.limits import Budget, notice_of
 from agentsandbox.processes import Scheduler
@@ -247,23 +248,27 @@ class Sandbox:
 
         began = monotonic()
         budget = Budget(self._settings["limits"], timeout=timeout)
+        if on_output is not None:
+            from agentsandbox.events import guarded
+
+            on_output = guarded(on_output, "on_output", passes=(PipeClosed,))
         log = OutputLog(budget.limits.output_bytes, on_output)
         self._out.log = self._err.log = log
         history = list(shell.machine.history) if isolated else None
         shell = self._prepare(shell, budget, stdin, env, cwd, args, isolated, fresh, on_command, pause)
         observation = self._observation
         before = None if observation is None else self.snapshot()
-        self.fs.uid = 1000
+        self.fs.uid, self.fs.script_thread = 1000, get_ident()
         self.is_executing = True
         status: int = 130
         limit: str | None = "cancelled"
         try:
-            status, limit = run_guarded(shell, script, self._settings["jobs"], goes_on=not isolated)
+            status, limit = run_guarded(shell, script, self._settings["jobs"], log, goes_on=not isolated)
         except BaseException as error:  # the host's task was cancelled: what there is must not be lost
             error.add_note(f"output of the script so far:\n{decode(b''.join(data for _, data in log.entries))}")
             raise
         finally:
-            self.fs.uid = 0  # the host program may do everything
+            self.fs.uid = self.fs.script_thread = 0  # the host program may do everything
             self.is_executing = False
             self._inherited = None
             machine = shell.machine

@@ -54,6 +54,7 @@ LIMIT = 600
 LONG_FILES = {
     "expansion/variables.py": "every kind of variable and its attributes",
     "interpreter/shell.py": "the state of a shell",
+    "sandbox.py": "the public face, until options and executions are objects of their own",
     "languages/calculator/program.py": "every statement and function of bc and dc",
     "languages/sed/parser.py": "the grammar of sed",
     "syntax/parser.py": "the grammar of the shell",
@@ -102,7 +103,7 @@ BROAD_HANDLERS = {
     "interpreter/boundary.py": "an error of ours does not reach the program through a script",
     "processes.py": "what ends a process is kept and raised in the first one",
     "driver.py": "what the event loop raises is raised where the script waits",
-    "sandbox.py": "an observer's error is reported, not raised",
+    "events.py": "an observer's error is logged, not raised",
 }
 
 

@@ -111,8 +111,15 @@ def test_history_and_closing() -> None:
 
 def test_an_observer_cannot_execute_in_an_execution() -> None:
     with Sandbox() as sandbox:
-        with pytest.raises(SandboxError):
-            sandbox.execute("echo a", on_output=lambda stream, data: sandbox.execute("echo b"))
+
+        def listener(stream: str, data: bytes) -> None:
+            with pytest.raises(SandboxError, match="executing"):
+                sandbox.execute("echo b")
+            heard.append(data)
+
+        heard: list[bytes] = []
+        assert sandbox.execute("echo a", on_output=listener).stdout == "a\n"
+        assert heard == [b"a\n"]
         assert sandbox.execute("echo alive").stdout == "alive\n"
 
 

@@ -16,6 +16,8 @@ from agentsandbox.streams import ByteWriter, InputError, encode
 __all__ = ["iconv"]
 
 _MARKS = {"utf-16": codecs.BOM_UTF16_LE, "utf-32": codecs.BOM_UTF32_LE}
+_PIECE = 4096
+"""Bytes that are decoded at a time after an error: what follows one is copied."""
 _NO_TARGET = "utf-7"
 """Python writes it in another of the forms that are allowed."""
 
@@ -75,24 +77,40 @@ class _Conversion:
                 self.feed(data)
                 data = b""
         while True:
-            pending = len(self.decoder.getstate()[0])
+            before = self.decoder.getstate()
+            pending = len(before[0])
             try:
                 text = self.decoder.decode(data, final)
             except UnicodeDecodeError as error:
-                self.write(error.object[: error.start].decode(error.encoding) if error.start else "")
+                self.write(self._decode_before(error, before, data[: max(0, error.start - pending)]))
                 if final and not data:
                     raise CommandError("incomplete character or shift sequence at end of buffer") from None
                 if not self.omit:
                     raise CommandError(f"illegal input sequence at position {self.position - pending + error.start}") from None
                 self.omitted = True
-                self.decoder.reset()
+                self.ctx.budget.step()
                 skipped = max(0, error.end - pending)
                 self.position += skipped
-                data = data[skipped:]
+                if len(data) > _PIECE:
+                    for start in range(skipped, len(data), _PIECE):
+                        self.feed(data[start : start + _PIECE])
+                    data = b""
+                else:
+                    data = data[skipped:]
                 continue
             self.write(text)
             self.position += len(data)
             return
+
+    def _decode_before(self, error: UnicodeDecodeError, state: tuple[bytes, int], data: bytes) -> str:
+        """Decode what stands before an error, and leave the decoder in the shift state that it has there."""
+        self.decoder.setstate(state if error.start else (b"", state[1]))
+        try:
+            text = self.decoder.decode(data, True)
+        except UnicodeDecodeError:  # what had been put off is a part of the error
+            text = ""
+        self.decoder.setstate((b"", self.decoder.getstate()[1]))
+        return text
 
     def _unmark(self, source: str, data: bytes) -> bytes:
         """The data without its byte order mark, which decides about the order; little end first without one."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 import errno
 import posixpath
 
-from agentsandbox.fs.base import File, FileSystem, Stat, os_error
+from agentsandbox.errors import MountError
+from agentsandbox.fs.base import File, FileSystem, HostFolder, Stat, os_error
 from agentsandbox.fs.canonical import CanonicalFileSystem
 from agentsandbox.fs.memory import MemoryFileSystem
 
@@ -33,6 +34,15 @@ class OverlayFileSystem(CanonicalFileSystem):
         self.upper = MemoryFileSystem() if upper is None else upper
         self.gone: set[str] = set()
         """Canonical paths whose lower file, with all below it, was removed or replaced."""
+
+        for folder in self.lower.host_folders():
+            if any(folder.overlaps(other) and other.writable for other in self.upper.host_folders()):
+                raise MountError("an overlay cannot keep its changes in the folder that it leaves alone")
+
+    def host_folders(self) -> list[HostFolder]:
+        """The lower layer is never written to."""
+        lower = [HostFolder(folder.lineage, writable=False) for folder in self.lower.host_folders()]
+        return lower + self.upper.host_folders()
 
     # the layers
 

@@ -117,6 +117,10 @@ class SkillSession:
         self.place = place
         self._mount_path = mount_path
         self._on_event = on_event
+        if on_event is not None:
+            from agentsandbox.events import guarded
+
+            self._on_event = guarded(on_event, "the observer of a skill session (on_event)")
         self._active: dict[str, AgentSkill] = {}
         self._stamps: dict[str, object] = {}
         self._shown: dict[str, str] = {}
