@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Literal
 
+    from agentsandbox.limits import LimitName
+
     Change = Literal["created", "modified", "deleted", "renamed"]
     Stage = Literal["created", "closed", "restored", "forked"]
 
@@ -48,7 +50,7 @@ class CommandExecuted(SandboxEvent):
         stdout: str = "",
         stderr: str = "",
         cwd: str = "/",
-        limit: str | None = None,
+        limit: LimitName | None = None,
     ) -> None:
         super().__init__(sandbox_id, timestamp)
         self.script = script

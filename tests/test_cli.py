@@ -143,7 +143,7 @@ def test_without_a_command() -> None:
     status, out, err = cli()
     assert (status, out) == (2, b"")
     assert b"run a script and pass its exit status on" in err
-    assert cli("--version") == (0, b"agentsandbox 0.1.0\n", b"")
+    assert cli("--version") == (0, b"agentsandbox 0.2.0\n", b"")
 
 
 # shell

@@ -16,7 +16,7 @@ import pytest
 from agentsandbox import Sandbox
 from agentsandbox.cli import make_parser
 from agentsandbox.limits import Limits
-from agentsandbox.settings import DEFAULTS
+from agentsandbox.options import DEFAULTS
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", ROOT / "DESIGN.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]

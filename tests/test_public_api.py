@@ -9,9 +9,9 @@ import sys
 
 import agentsandbox
 
-NAMES = """AgentSkill Arguments ClosedError Command CommandContext CommandError ExecutionError ExecutionResult InvalidSkillError Limits
-NetworkPolicy Sandbox SandboxError SandboxManager SandboxOptions ShellSyntaxError SkillError SkillInfo SkillMetadata
-Snapshot UsageError analyze"""
+NAMES = """AgentSkill Arguments AsyncOutputStream Change ClosedError Command CommandContext CommandError ExecutionError ExecutionResult
+InvalidSkillError Limits NetworkPolicy OutputStream Sandbox SandboxError SandboxManager SandboxOptions ShellSyntaxError SkillError SkillInfo
+SkillMetadata Snapshot Stats UsageError analyze"""
 
 
 def test_the_names() -> None:

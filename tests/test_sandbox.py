@@ -18,14 +18,15 @@ def test_one_terminal() -> None:
 def test_an_isolated_call_leaves_no_trace_but_files() -> None:
     with Sandbox() as sandbox:
         sandbox.execute("x=1; set -- a")
-        assert sandbox.execute("echo $x; x=2; cd /tmp; f() { :; }; set -- b c; set -u; echo kept > /tmp/f", isolated=True).stdout == "1\n"
+        assert sandbox.execute("echo $x; x=2; cd /tmp; f() { :; }; set -- b c; set -u; echo kept > /tmp/f", state="discard").stdout == "1\n"
         assert sandbox.execute("echo $x $1 $-; pwd; type -t f; cat /tmp/f").stdout.split() == ["1", "a", "hBc", "/workspace", "kept"]
 
 
 def test_a_fresh_shell_knows_nothing_of_what_ran_before() -> None:
     with Sandbox(env={"HOST": "h"}) as sandbox:
         sandbox.execute("x=1; export E=e PATH=/nowhere; f() { :; }; ls() { echo mine; }; alias q=echo; trap 'echo t' EXIT; cd /tmp; set -u")
-        result = sandbox.execute('echo "$x${E-} $HOST $- $1"; pwd; type f; ls; echo kept > f; cd /; exec 3> /tmp/g', fresh=True, args=["a"])
+        script = 'echo "$x${E-} $HOST $- $1"; pwd; type f; ls; echo kept > f; cd /; exec 3> /tmp/g'
+        result = sandbox.execute(script, state="new", args=["a"])
         assert result.stdout == " h hBc a\n/tmp\n"
         assert result.stderr == "bash: line 1: type: f: not found\n"
         assert sandbox.execute("echo $x; pwd; cat /tmp/f; type -t f").stdout == "1\n/tmp\nfunction\n"
@@ -34,8 +35,8 @@ def test_a_fresh_shell_knows_nothing_of_what_ran_before() -> None:
 def test_neither_leaves_anything_in_the_history() -> None:
     with Sandbox() as sandbox:
         sandbox.execute("set -o history; history -c")
-        sandbox.execute("history -s secret", isolated=True)
-        sandbox.execute("history -s secret", fresh=True)
+        sandbox.execute("history -s secret", state="discard")
+        sandbox.execute("history -s secret", state="new")
         assert "secret" not in sandbox.execute("history").stdout
 
 
@@ -44,7 +45,7 @@ def test_variables_for_one_call_are_what_the_host_says() -> None:
         sandbox.execute("readonly r=1; declare -i i; declare -u u; declare -n n='a[$(echo ran >&2)]'; declare -a l; declare -A m")
         names = ["r", "i", "u", "n", "l", "m", "IFS"]
         result = sandbox.execute(
-            'echo "$r-$i-$u-$n-$l-$m $IFS"; printenv r i u n l m | wc -l', env=dict.fromkeys(names, "a.b"), isolated=True
+            'echo "$r-$i-$u-$n-$l-$m $IFS"; printenv r i u n l m | wc -l', env=dict.fromkeys(names, "a.b"), state="discard"
         )
         assert (result.stdout, result.stderr) == ("a.b-a.b-a.b-a.b-a.b-a.b a.b\n6\n", "")
         sandbox.execute("true", env=dict.fromkeys(names, "a.b"))
