@@ -8,6 +8,7 @@ interrupt a single long C call, so whatever is charged here is charged before it
 from __future__ import annotations
 
 import math
+import sys
 from time import monotonic
 
 from agentsandbox.errors import LimitReached
@@ -15,7 +16,7 @@ from agentsandbox.errors import LimitReached
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Literal
+    from typing import Literal, Never
 
     LimitName = Literal["timeout", "steps", "depth", "output_bytes", "value_bytes", "processes", "cancelled"]
     """What may end a script: a field of `Limits`, or more than 256 processes at a time, or `Sandbox.cancel`.
@@ -75,7 +76,10 @@ class Limits:
         total_bytes: int = 128 * _MIB,
         files: int = 100_000,
         value_bytes: int = 16 * _MIB,
+        **unknown: Never,
     ) -> None:
+        for name in unknown:
+            raise TypeError(f"Limits has no limit {name!r}: there are {', '.join(sorted(self.__slots__))}")
         given = {
             "timeout": timeout,
             "steps": steps,
@@ -90,7 +94,7 @@ class Limits:
             whole = name != "timeout"
             if isinstance(value, bool) or not isinstance(value, int if whole else (int, float)):
                 raise TypeError(f"Limits.{name} takes {'an integer' if whole else 'a number'}, not {value!r}")
-            if not math.isfinite(value) or value <= 0:
+            if not 0 < value <= sys.float_info.max:  # which NaN is not, either
                 raise ValueError(f"Limits.{name} must be positive and finite, not {value!r}")
             object.__setattr__(self, name, value)
 
@@ -103,6 +107,9 @@ class Limits:
         total_bytes: int
         files: int
         value_bytes: int
+
+    def __reduce__(self) -> tuple[Callable[..., Limits], tuple[dict[str, float]]]:
+        return _remade, (self.as_dict(),)
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"Limits are immutable: use limits.replace({name}=…)")
@@ -123,6 +130,11 @@ class Limits:
 
     def __repr__(self) -> str:
         return f"Limits({', '.join(f'{name}={value}' for name, value in self.as_dict().items())})"
+
+
+def _remade(ceilings: dict[str, float]) -> Limits:
+    """Unpickle."""
+    return DEFAULT_LIMITS.replace(**ceilings)
 
 
 DEFAULT_LIMITS = Limits()

@@ -149,9 +149,7 @@ class Sandbox:
         self._created = monotonic()
         self.fs: MemoryFileSystem = _new_filesystem(chosen, self._clock)
         self._cwd: str = chosen.cwd
-        self.fs.makedirs(self._cwd)
-        if chosen.mounts or chosen.files:
-            self._place_files()
+        self._place_files()
         self._observation = self._observe()
         if chosen.skills:
             from agentsandbox.skills.mount import mount_skills
@@ -169,14 +167,22 @@ class Sandbox:
         return Observation(self, observer)
 
     def _place_files(self) -> None:
-        for path, filesystem in self._options.mounts.items():
-            parent = path.rpartition("/")[0] or "/"
-            self.fs.makedirs(parent)
-            self.fs.mount(path, filesystem)
-        for path, content in self._options.files.items():
-            full = path if path.startswith("/") else f"{self._cwd.rstrip('/')}/{path}"
-            self.fs.makedirs(full.rpartition("/")[0] or "/")
-            self.fs.write_bytes(full, encode(content) if isinstance(content, str) else content)
+        """Make the working directory, the mounts and the files; `OSError` says for which option it could not."""
+        options = self._options
+        option = "cwd"
+        try:
+            self.fs.makedirs(self._cwd)
+            option = "mounts"
+            for path, filesystem in options.mounts.items():
+                self.fs.makedirs(path.rpartition("/")[0] or "/")
+                self.fs.mount(path, filesystem)
+            option = "files"
+            for path, content in options.files.items():
+                full = path if path.startswith("/") else f"{self._cwd.rstrip('/')}/{path}"
+                self.fs.makedirs(full.rpartition("/")[0] or "/")
+                self.fs.write_bytes(full, encode(content) if isinstance(content, str) else content)
+        except OSError as error:
+            raise OSError(error.errno, f"{option}: {error.strerror}", error.filename) from None
 
     # properties
 

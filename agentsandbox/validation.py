@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import posixpath
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
@@ -57,8 +58,10 @@ def nearest(name: object, names: Iterable[str]) -> str:
 
 
 def _described(value: object) -> str:
-    if value is None or isinstance(value, (bool, int, float, str, bytes)):
-        return f"{_quoted(value)} ({type(value).__name__})" if isinstance(value, (str, bytes, int, float)) else repr(value)
+    if value is None or isinstance(value, bool):
+        return repr(value)
+    if isinstance(value, (int, float, str, bytes)):
+        return f"{_quoted(value)} ({type(value).__name__})"
     return f"the class {value.__name__}" if isinstance(value, type) else type(value).__name__
 
 
@@ -225,6 +228,8 @@ def _commands(argument: str, value: object) -> tuple[object, ...]:
         if not isinstance(item, Command):
             hint = f"@command(name, usage=…) makes one of {getattr(item, '__name__', 'a function')}" if callable(item) else ""
             raise wrong_type(f"{argument}[{number}]", "a command made by @command", item, hint)
+        if not item.name or any(character in item.name for character in "/\0 \t\n"):
+            raise wrong_value(f"the name of {argument}[{number}]", "a word without '/'", item.name)
         names.append(item.name)
     for name in _repeated(names):
         raise ValueError(f"two {argument} are named {name!r}")
@@ -368,7 +373,7 @@ def check_seconds(argument: str, value: object, *, zero: bool = False) -> None:
     """Refuse what is not a positive and finite number of seconds; 0 is accepted with `zero`."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise wrong_type(argument, "a number of seconds", value)
-    if not math.isfinite(value) or value < 0 or (value == 0 and not zero):
+    if not 0 <= value <= sys.float_info.max or (value == 0 and not zero):  # NaN is not in between, either
         raise wrong_value(argument, "positive and finite", value)
 
 
