@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from agentsandbox.fs.changes import Change
     from agentsandbox.fs.memory import Snapshot as FileSnapshot
     from agentsandbox.fs.trees import FrozenTree
+    from agentsandbox.host_input import HostInput
     from agentsandbox.interpreter.shell import Shell
     from agentsandbox.limits import LimitName
     from agentsandbox.observation import Observation
@@ -267,7 +268,7 @@ class Sandbox:
         self,
         script: str,
         *,
-        stdin: str | bytes | None = None,
+        stdin: str | bytes | HostInput | None = None,
         timeout: float | None = None,
         env: Mapping[str, str] | None = None,
         cwd: str | None = None,
@@ -279,7 +280,7 @@ class Sandbox:
     ) -> ExecutionResult:
         """Run a script as `bash -c` does and return what it did. No script makes this raise.
 
-        stdin       what the script reads: text or bytes; nothing by default
+        stdin       what the script reads: text, bytes, or a `HostInput`; nothing by default
         timeout     seconds, at most the sandbox's own `limits.timeout`
         env, cwd    variables and the working directory, for this call alone
         args        $1, $2 …
@@ -318,7 +319,7 @@ class Sandbox:
     def _execute(
         self,
         script: str,
-        stdin: str | bytes | None,
+        stdin: str | bytes | HostInput | None,
         timeout: float | None,
         env: Mapping[str, str] | None,
         cwd: str | None,
@@ -418,7 +419,7 @@ class Sandbox:
         self,
         shell: Shell,
         budget: Budget,
-        stdin: str | bytes | None,
+        stdin: str | bytes | HostInput | None,
         env: Mapping[str, str] | None,
         cwd: str | None,
         args: Sequence[str],
@@ -436,8 +437,7 @@ class Sandbox:
         scheduler = machine.scheduler
         scheduler.pause = pause
         scheduler.begin(budget)
-        data = b"" if stdin is None else (encode(stdin) if isinstance(stdin, str) else bytes(stdin))
-        source = _Input(data, stdin is not None)
+        source = _source(stdin, scheduler)
         shell.fds = {**shell.fds, 0: source} if 0 not in shell.owned else shell.fds
         shell.base_fds = {**shell.base_fds, 0: source}
         self._restore: list[Callable[[], None]] = []
@@ -489,7 +489,7 @@ class Sandbox:
         self,
         script: str,
         *,
-        stdin: str | bytes | None = None,
+        stdin: str | bytes | HostInput | None = None,
         timeout: float | None = None,
         env: Mapping[str, str] | None = None,
         cwd: str | None = None,
@@ -517,7 +517,7 @@ class Sandbox:
         self,
         script: str,
         *,
-        stdin: str | bytes | None = None,
+        stdin: str | bytes | HostInput | None = None,
         timeout: float | None = None,
         env: Mapping[str, str] | None = None,
         cwd: str | None = None,
@@ -545,7 +545,7 @@ class Sandbox:
         self,
         script: str,
         *,
-        stdin: str | bytes | None = None,
+        stdin: str | bytes | HostInput | None = None,
         timeout: float | None = None,
         env: Mapping[str, str] | None = None,
         cwd: str | None = None,
@@ -652,7 +652,7 @@ class Sandbox:
             **self._options.env,
         }
 
-    def _new_shell(self, main: Shell, source: _Input) -> Shell:
+    def _new_shell(self, main: Shell, source: Stream) -> Shell:
         """Another shell, in the directory of the main one, that knows nothing else of it."""
         from agentsandbox.interpreter.shell import Shell
 
@@ -815,6 +815,18 @@ def _check_call(
         script, stdin=stdin, timeout=timeout, env=env, cwd=cwd, args=args, state=state,
         on_output=on_output, on_command=on_command, unknown=unknown,
     )  # fmt: skip
+
+
+def _source(stdin: str | bytes | HostInput | None, scheduler: Scheduler) -> Stream:
+    """The standard input of an execution."""
+    if stdin is None:
+        return _Input(b"", False)
+    if isinstance(stdin, str):
+        return _Input(encode(stdin), True)
+    if isinstance(stdin, (bytes, bytearray, memoryview)):
+        return _Input(bytes(stdin), True)
+    stdin.scheduler = scheduler
+    return stdin
 
 
 def _check_snapshot(snapshot: object, family: object) -> None:

@@ -352,7 +352,7 @@ def check_call(
         hint = "path.read_text() has the text of a file" if hasattr(script, "read_text") else hint
         raise wrong_type("script", "a str", script, hint)
     if not (stdin is None or isinstance(stdin, (str, bytes, bytearray, memoryview))):
-        raise wrong_type("stdin", "str, bytes or None", stdin, "file.read() has the content" if hasattr(stdin, "read") else "")
+        _check_input(stdin)
     if timeout is not None:
         check_seconds("timeout", timeout)
     if env is not None:
@@ -364,6 +364,14 @@ def check_call(
     _one_of(STATES, "state", state)
     _plain_function("on_output", on_output)
     _callable("on_command", on_command)
+
+
+def _check_input(stdin: object) -> None:
+    from agentsandbox.host_input import HostInput
+
+    if not isinstance(stdin, HostInput):
+        hint = "file.read() has the content, HostInput(file.fileno()) reads it as the script does" if hasattr(stdin, "read") else ""
+        raise wrong_type("stdin", "str, bytes, a HostInput or None", stdin, hint)
 
 
 CALL = ("stdin", "timeout", "env", "cwd", "args", "state", "on_output", "on_command")

@@ -17,7 +17,7 @@ LAYERS = {
     "abbreviations": 1, "broken_streams": 1, "limits": 1, "streams": 1, "processes": 1, "usage": 1, "patterns": 1, "stars": 1, "globs": 1,
     "regexps": 1, "quoting": 1, "releases": 1, "result": 1, "events": 1,
     "fs": 2, "syntax": 2, "network": 2,
-    "analysis": 3, "command": 3, "expansion": 3, "languages": 3, "skills": 3,
+    "analysis": 3, "command": 3, "host_input": 3, "expansion": 3, "languages": 3, "skills": 3,
     "commands": 4, "interpreter": 4, "validation": 4,
     "sandbox": 5, "options": 5, "driver": 5, "streaming": 5, "policy": 5, "observation": 5,
     "tools": 6, "manager": 6,
