@@ -118,6 +118,12 @@ class Script:
         """End a script whose execution was cancelled, whatever it wants before that."""
         self.channel.is_open = False
         while not self.is_done:
+            _, awaitable = self.request
+            if awaitable is None:
+                self.resume()
+                continue
+            if hasattr(awaitable, "close"):
+                awaitable.close()
             self.throw(LimitReached(CANCELLED))
 
     def _drive_from_here(self) -> None:

@@ -192,9 +192,10 @@ class Budget:
             raise LimitReached("timeout")
 
     def cancel(self) -> None:
-        """End the execution at its next look at the clock, or now if it sleeps. May be called from any thread."""
+        """End the execution at its next step, or now if it sleeps. May be called from any thread."""
         self.cancelled = True
         self.deadline = -math.inf
+        self.left = 0  # the next step looks at the clock; if it is counting right now, one of the next thousand does
         wake, self.wake = self.wake, None
         if wake is not None:
             wake()

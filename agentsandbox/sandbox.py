@@ -199,6 +199,11 @@ class Sandbox:
         return self._id
 
     @property
+    def options(self) -> SandboxOptions:
+        """The options that it was made with."""
+        return self._options
+
+    @property
     def cwd(self) -> str:
         """The shell's working directory."""
         return self._shell.cwd if self._shell is not None else self._cwd
@@ -225,7 +230,7 @@ class Sandbox:
         return _command_names(self._options.commands)
 
     def get_mounted_skills(self) -> tuple[SkillInfo, ...]:
-        """The mounted skills in the order given."""
+        """Return what is mounted now, and where: the skills of the option `skills=` and of `mount_skill`, in order."""
         return self._mounted
 
     def mount_skill(self, skill: AgentSkill, path: str | None = None, *, written: bool = False) -> str:
@@ -250,7 +255,11 @@ class Sandbox:
 
     @property
     def skills(self) -> SkillSession:
-        """The session on the mounted skills: what is active, what may be read and run."""
+        """The session on the skills: which are active, what may be read and run.
+
+        Not to be confused with the option `skills=`, which says what to mount, nor with `get_mounted_skills()`, which
+        says what is mounted where.
+        """
         if self._session is None:
             from agentsandbox.skills.catalog import SkillCatalog
             from agentsandbox.skills.session import SkillSession

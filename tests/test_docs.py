@@ -166,4 +166,5 @@ def test_every_option_and_limit_is_documented() -> None:
 def test_the_changelog_has_this_version() -> None:
     from agentsandbox import __version__
 
-    assert f"## [{__version__}]" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert f"\n## {__version__}" in text or f"\n## [{__version__}]" in text
