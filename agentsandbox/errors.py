@@ -11,6 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from agentsandbox.limits import LimitName
     from agentsandbox.result import ExecutionResult
 
 __all__ = [
@@ -157,9 +158,9 @@ class PipeClosed(Unwind):
 
 
 class LimitReached(Unwind):
-    """A ceiling of `Limits` was reached; `limit` is that field's name."""
+    """A ceiling was reached, or the execution was cancelled; `limit` says which (see `ExecutionResult.limit`)."""
 
-    def __init__(self, limit: str, message: str = "") -> None:
+    def __init__(self, limit: LimitName, message: str = "") -> None:
         self.limit = limit
         self.message = message
         super().__init__(limit)

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
     P = ParamSpec("P")
 
+    from agentsandbox.limits import LimitName
+
     Change = Literal["created", "modified", "deleted", "renamed"]
     Stage = Literal["created", "closed", "restored", "forked"]
 
@@ -76,7 +78,7 @@ class CommandExecuted(SandboxEvent):
         stdout: str = "",
         stderr: str = "",
         cwd: str = "/",
-        limit: str | None = None,
+        limit: LimitName | None = None,
     ) -> None:
         super().__init__(sandbox_id, timestamp)
         self.script = script

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import functools
 import os
 import random as random_module
@@ -14,41 +15,84 @@ from time import monotonic
 from agentsandbox.command import Host
 from agentsandbox.errors import ClosedError, PipeClosed, SandboxError
 from agentsandbox.fs.memory import MemoryFileSystem
-from agentsandbox.limits import Budget, notice_of
+from agentsandbox.limits import CANCELLED, Budget, notice_of
+from agentsandbox.options import DEFAULT_OPTIONS, KeywordSignature, check_identity
 from agentsandbox.processes import Scheduler
 from agentsandbox.result import ExecutionResult
-from agentsandbox.settings import DEFAULTS, check_settings, unknown_option
 from agentsandbox.streams import BytesReader, Capture, OutputLog, Stream, decode, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-    from typing import Any, Literal
+    from typing import Any, Literal, Never, Unpack
 
     from agentsandbox.command import Command
+    from agentsandbox.fs.changes import Change
+    from agentsandbox.fs.memory import Snapshot as FileSnapshot
     from agentsandbox.fs.trees import FrozenTree
+    from agentsandbox.host_input import HostInput
     from agentsandbox.interpreter.shell import Shell
+    from agentsandbox.limits import LimitName
     from agentsandbox.observation import Observation
-    from agentsandbox.options import SandboxOptions
+    from agentsandbox.options import SandboxKeywords, SandboxOptions
     from agentsandbox.policy import Policy
     from agentsandbox.skills import AgentSkill, SkillInfo, SkillSession
+    from agentsandbox.streaming import AsyncOutputStream, OutputStream
 
-    Jobs = Literal["detach", "wait", "kill"]
+    State = Literal["keep", "discard", "new"]
 
-__all__ = ["DEFAULTS", "Sandbox", "Snapshot"]
+__all__ = ["Sandbox", "Snapshot", "Stats"]
 
 HISTORY = 100
 """Results and scripts that a sandbox remembers, unless their output is very long."""
 
 
 class Snapshot:
-    """The state of a sandbox at one moment: files and working directory. Cheap, opaque, for the sandbox it came from or a fork."""
+    """The files and the working directory of a sandbox at one moment: cheap, opaque, for that sandbox and its forks."""
 
-    __slots__ = ("cwd", "files")
+    __slots__ = ("cwd", "family", "files")
 
-    def __init__(self, files: object, cwd: str) -> None:
+    def __init__(self, files: FileSnapshot, cwd: str, family: object) -> None:
         self.files = files
         self.cwd = cwd
+        self.family = family
+        """The same object in a sandbox and all its forks."""
+
+
+class Stats:
+    """Figures of a sandbox at one moment; immutable.
+
+    id            the name of the sandbox
+    files         files, directories and links that count against `limits.files`
+    bytes         their content, which counts against `limits.total_bytes`
+    executions    how many there were
+    is_executing  whether a script is being executed
+    cwd           the working directory
+    age           seconds since the sandbox was made
+    """
+
+    __slots__ = ("age", "bytes", "cwd", "executions", "files", "id", "is_executing")
+
+    id: str
+    files: int
+    bytes: int
+    executions: int
+    is_executing: bool
+    cwd: str
+    age: float
+
+    def __init__(
+        self, *, id: str, files: int, bytes: int, executions: int, is_executing: bool, cwd: str, age: float
+    ) -> None:
+        values = (age, bytes, cwd, executions, files, id, is_executing)
+        for name, value in zip(self.__slots__, values, strict=True):
+            object.__setattr__(self, name, value)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError("Stats are immutable")
+
+    def __repr__(self) -> str:
+        return f"Stats({', '.join(f'{name}={getattr(self, name)!r}' for name in self.__annotations__)})"
 
 
 class _Input(BytesReader):
@@ -64,53 +108,60 @@ class _Input(BytesReader):
 class Sandbox:
     """An isolated computer for one agent. Creating one costs microseconds; state persists between calls as in a terminal.
 
-    Options are given as a `SandboxOptions`, one by one, or both (single ones win). A sandbox may be used from several
-    threads and tasks: executions queue up. `execute` never raises for what a script does.
+    Options are given one by one (`SandboxOptions` lists them), as a `SandboxOptions`, or both: single ones win. A
+    sandbox may be used from several threads and tasks: executions queue up. `execute` never raises for what a script
+    does.
     """
+
+    __signature__ = KeywordSignature()
 
     # what a new one begins with; a fork is made of as few parts as can be
     _id: str | None = None
-    is_executing = False
-    is_taken = False
+    _running: Budget | None = None
+    """The budget of the execution that is going on."""
+    _is_taken = False
     """Whether an execution of an event loop has its turn, or waits for it with the lock in hand."""
+    _is_observed = False
+    """Whether an observer is being told about an execution."""
     _shell: Shell | None = None
     _inherited: dict[str, Any] | None = None
     """The state of the shell for forks to take over, if it has not changed since it was last asked for."""
     _closed = False
+    _is_disposed = False
     _mounted: tuple[SkillInfo, ...] = ()
     _session: SkillSession | None = None
     _executions = 0
     _observation: Observation | None = None
+    _history: list[ExecutionResult] = []
 
-    def __init__(self, id: str | None = None, options: SandboxOptions | None = None, **overrides: Any) -> None:
-        settings = DEFAULTS if options is None else options.settings()
+    def __init__(
+        self, id: str | None = None, options: SandboxOptions | None = None, **overrides: Unpack[SandboxKeywords]
+    ) -> None:
+        if id is not None or options is not None:
+            check_identity(id, options)
+        chosen = DEFAULT_OPTIONS if options is None else options
         if overrides:
-            unknown = overrides.keys() - DEFAULTS.keys()
-            if unknown:
-                raise TypeError(unknown_option(min(unknown)))
-            settings = {**settings, **overrides}
-            check_settings(settings)
+            chosen = chosen.clone(**overrides)
         self._id = id
-        self._settings = settings
-        self.lock = threading.RLock()
+        self._options = chosen
+        self._family = object()
+        self._lock = threading.RLock()
         self._active_skills: list[str] = []
-        self._clock: Callable[[], float] = settings["clock"] or time.time
+        self._clock: Callable[[], float] = chosen.clock or time.time
         self._created = monotonic()
-        self.fs: MemoryFileSystem = _new_filesystem(settings, self._clock)
-        self._cwd: str = settings["cwd"]
-        self.fs.makedirs(self._cwd)
-        if settings["mounts"] or settings["files"]:
-            self._place_files()
+        self.fs: MemoryFileSystem = _new_filesystem(chosen, self._clock)
+        self._cwd: str = chosen.cwd
+        self._place_files()
         self._observation = self._observe()
-        if settings["skills"]:
+        if chosen.skills:
             from agentsandbox.skills.mount import mount_skills
 
-            self._mounted = mount_skills(self.fs, settings["skills"], settings["skills_mount_path"], settings["skills_writable"])
+            self._mounted = mount_skills(self.fs, chosen.skills, chosen.skills_mount_path, chosen.skills_writable)
         if self._observation is not None:
             self._observation.lifecycle("created")
 
     def _observe(self) -> Observation | None:
-        observer = self._settings["on_event"]
+        observer = self._options.on_event
         if observer is None:
             return None
         from agentsandbox.observation import Observation
@@ -118,14 +169,22 @@ class Sandbox:
         return Observation(self, observer)
 
     def _place_files(self) -> None:
-        for path, filesystem in self._settings["mounts"].items():
-            parent = path.rstrip("/").rpartition("/")[0] or "/"
-            self.fs.makedirs(parent)
-            self.fs.mount(path, filesystem)
-        for path, content in self._settings["files"].items():
-            full = path if path.startswith("/") else f"{self._cwd.rstrip('/')}/{path}"
-            self.fs.makedirs(full.rpartition("/")[0] or "/")
-            self.fs.write_bytes(full, encode(content) if isinstance(content, str) else bytes(content))
+        """Make the working directory, the mounts and the files; `OSError` says for which option it could not."""
+        options = self._options
+        option = "cwd"
+        try:
+            self.fs.makedirs(self._cwd)
+            option = "mounts"
+            for path, filesystem in options.mounts.items():
+                self.fs.makedirs(path.rpartition("/")[0] or "/")
+                self.fs.mount(path, filesystem)
+            option = "files"
+            for path, content in options.files.items():
+                full = path if path.startswith("/") else f"{self._cwd.rstrip('/')}/{path}"
+                self.fs.makedirs(full.rpartition("/")[0] or "/")
+                self.fs.write_bytes(full, encode(content) if isinstance(content, str) else content)
+        except OSError as error:
+            raise OSError(error.errno, f"{option}: {error.strerror}", error.filename) from None
 
     # properties
 
@@ -141,6 +200,11 @@ class Sandbox:
         return self._id
 
     @property
+    def options(self) -> SandboxOptions:
+        """The options that it was made with."""
+        return self._options
+
+    @property
     def cwd(self) -> str:
         """The shell's working directory."""
         return self._shell.cwd if self._shell is not None else self._cwd
@@ -148,6 +212,8 @@ class Sandbox:
     @property
     def env(self) -> dict[str, str]:
         """The exported variables, a copy."""
+        if self._closed:
+            raise ClosedError("this sandbox is closed")
         return dict(self._main_shell().variables.environment())
 
     @property
@@ -162,17 +228,24 @@ class Sandbox:
 
     def command_names(self) -> list[str]:
         """The commands that scripts can run, the host's own included, sorted; not the shell's builtins."""
-        return _command_names(self._settings["commands"])
+        return _command_names(self._options.commands)
 
     def get_mounted_skills(self) -> tuple[SkillInfo, ...]:
-        """The mounted skills in the order given."""
+        """Return what is mounted now, and where: the skills of the option `skills=` and of `mount_skill`, in order."""
         return self._mounted
 
     def mount_skill(self, skill: AgentSkill, path: str | None = None, *, written: bool = False) -> str:
-        """Mount one more skill, read-only; where it is. What a script made in its way is moved aside, but not a skill `written` there."""
-        from agentsandbox.skills.mount import mount_another
+        """Mount one more skill read-only and return its path, by default its name below `skills_mount_path`.
 
-        where = path or f"{self._settings['skills_mount_path'].rstrip('/')}/{skill.name}"
+        A file that a script left at that path is renamed to PATH.1; with `written=True` it is the skill and is kept.
+        """
+        from agentsandbox.skills.mount import mount_another
+        from agentsandbox.validation import check_skill
+
+        check_skill(skill, path)
+        if self._closed:
+            raise ClosedError("this sandbox is closed")
+        where = path or f"{self._options.skills_mount_path.rstrip('/')}/{skill.name}"
         self._mounted = mount_another(self.fs, self._mounted, skill, where, written=written)
         if self._shell is not None:
             self._shell.machine.skill_mounts = tuple((info.mount_path, info.name) for info in self._mounted)
@@ -183,14 +256,20 @@ class Sandbox:
 
     @property
     def skills(self) -> SkillSession:
-        """The session on the mounted skills: what is active, what may be read and run."""
+        """The session on the skills: which are active, what may be read and run.
+
+        Not to be confused with the option `skills=`, which says what to mount, nor with `get_mounted_skills()`, which
+        says what is mounted where.
+        """
         if self._session is None:
             from agentsandbox.skills.catalog import SkillCatalog
             from agentsandbox.skills.session import SkillSession
 
-            catalog = SkillCatalog(skills=self._settings["skills"])
-            observer = self._settings["on_event"]
-            self._session = SkillSession(catalog, self, id=self.id, mount_path=self._settings["skills_mount_path"], on_event=observer)
+            options = self._options
+            catalog = SkillCatalog(skills=options.skills)
+            self._session = SkillSession(
+                catalog, self, id=self.id, mount_path=options.skills_mount_path, on_event=options.on_event
+            )
         return self._session
 
     # executing
@@ -199,34 +278,58 @@ class Sandbox:
         self,
         script: str,
         *,
-        stdin: str | bytes | None = None,
+        stdin: str | bytes | HostInput | None = None,
         timeout: float | None = None,
         env: Mapping[str, str] | None = None,
         cwd: str | None = None,
         args: Sequence[str] = (),
-        isolated: bool = False,
-        fresh: bool = False,
+        state: State = "keep",
         on_output: Callable[[str, bytes], None] | None = None,
         on_command: Policy | None = None,
+        **unknown: Never,
     ) -> ExecutionResult:
-        """Run a script and return what it did, whatever it did.
+        """Run a script as `bash -c` does and return what it did. No script makes this raise.
 
-        stdin      what the script reads; nothing by default
-        timeout    seconds, never more than the sandbox's own limit
-        env, cwd   for this call alone
-        args       $1, $2 …
-        isolated   leave no trace in the shell's state (files stay)
-        fresh      isolated, and in a new shell: what scripts set, defined or opened before is not there
-        on_output  called with "stdout" or "stderr" and each chunk as it appears
-        on_command asked before each simple command of this call (see `policy`), after the sandbox's own
+        stdin       what the script reads: text, bytes, or a `HostInput`; nothing by default
+        timeout     seconds, at most the sandbox's own `limits.timeout`
+        env, cwd    variables and the working directory, for this call alone
+        args        $1, $2 …
+        state       what happens to variables, functions, options and the working directory:
+                    "keep"     they are those of the call before, and stay, as in one terminal
+                    "discard"  they are those of the call before; what this call changes is dropped
+                    "new"      the call has a new shell, and what it changes is dropped
+                    (changes to files stay in every case)
+        on_output   called with "stdout" or "stderr" and each chunk of bytes as it appears
+        on_command  called before each simple command of this call (see `policy`), after the sandbox's own policy
+
+        Raises `TypeError` and `ValueError` for arguments that are not accepted, `FileNotFoundError` and
+        `NotADirectoryError` for `cwd`, `ClosedError`, and `SandboxError` when the same thread is executing in this
+        sandbox already. Another thread waits.
         """
-        with self.lock:
-            return self._execute(script, stdin, timeout, env, cwd, args, isolated or fresh, fresh, on_output, on_command)
+        if (
+            type(script) is not str or stdin is not None or timeout is not None or env is not None or cwd is not None
+            or args != () or state != "keep" or on_output is not None or on_command is not None or unknown
+        ):  # fmt: skip
+            _check_call(script, stdin, timeout, env, cwd, args, state, on_output, on_command, unknown)
+            self._refuse_async(on_command)
+        elif self._options.on_command is not None:
+            self._refuse_async(None)
+        with self._lock:
+            return self._execute(
+                script, stdin, timeout, env, cwd, args, state != "keep", state == "new", on_output, on_command
+            )
+
+    def _refuse_async(self, policy: Policy | None) -> None:
+        """Refuse to execute without an event loop what has to be awaited."""
+        from agentsandbox.validation import is_async
+
+        if is_async(policy) or is_async(self._options.on_command):
+            raise TypeError("on_command is async: use `await sandbox.aexecute(…)`, or a plain function")
 
     def _execute(
         self,
         script: str,
-        stdin: str | bytes | None,
+        stdin: str | bytes | HostInput | None,
         timeout: float | None,
         env: Mapping[str, str] | None,
         cwd: str | None,
@@ -237,17 +340,14 @@ class Sandbox:
         on_command: Policy | None,
         pause: Callable[..., Any] | None = None,
     ) -> ExecutionResult:
-        if self._closed:
-            raise ClosedError("this sandbox is closed")
-        if not isinstance(script, str):
-            raise TypeError(f"a script is a str, not {type(script).__name__}")
-        if self.is_executing:
-            raise SandboxError("this sandbox is executing a script; a command runs others with `ctx.run`")
+        self._refuse_use()
         shell = self._main_shell()
+        if cwd is not None:
+            self._check_directory(shell, cwd)
         from agentsandbox.interpreter.boundary import run_guarded
 
         began = monotonic()
-        budget = Budget(self._settings["limits"], timeout=timeout)
+        budget = Budget(self._options.limits, timeout=timeout)
         if on_output is not None:
             from agentsandbox.events import guarded
 
@@ -259,23 +359,23 @@ class Sandbox:
         observation = self._observation
         before = None if observation is None else self.snapshot()
         self.fs.uid, self.fs.script_thread = 1000, get_ident()
-        self.is_executing = True
+        self._running = budget
         status: int = 130
-        limit: str | None = "cancelled"
+        limit: LimitName | None = CANCELLED
         try:
-            status, limit = run_guarded(shell, script, self._settings["jobs"], log, goes_on=not isolated)
+            status, limit = run_guarded(shell, script, self._options.jobs, log, goes_on=not isolated)
         except BaseException as error:  # the host's task was cancelled: what there is must not be lost
             error.add_note(f"output of the script so far:\n{decode(b''.join(data for _, data in log.entries))}")
             raise
         finally:
             self.fs.uid = self.fs.script_thread = 0  # the host program may do everything
-            self.is_executing = False
+            self._running = None
             self._inherited = None
             machine = shell.machine
             machine.scheduler.pause = budget.weigh = None
             if limit is not None:
                 machine.scheduler.kill_all(jobs=False)
-                if limit != "cancelled":
+                if limit != CANCELLED:
                     log.add_line(2, encode(notice_of(limit)))
             if history is None:
                 machine.history.append(script)
@@ -290,9 +390,34 @@ class Sandbox:
             del self._history[:-HISTORY], machine.history[:-HISTORY]
             if log.size > log.limit >> 6:
                 self._shorten_history(3 * log.limit)
+            if self._closed:  # `close` was called in the meantime
+                self._dispose()
         if observation is not None and before is not None:
-            observation.executed(result, before)
+            self._is_observed = True
+            try:
+                observation.executed(result, before)
+            finally:
+                self._is_observed = False
         return result
+
+    def _refuse_use(self) -> None:
+        """Refuse what needs the shell or the files for itself: of a closed sandbox, and during an execution."""
+        if self._closed:
+            raise ClosedError("this sandbox is closed")
+        if self._running is not None:
+            raise SandboxError(
+                "this sandbox is executing a script: inside a command use `ctx.run(…)`, beside other tasks"
+                " `await sandbox.aexecute(…)`, which waits; a policy, an observer and on_output have to wait for the end"
+            )
+        if self._is_observed:
+            raise SandboxError("an observer must not use the sandbox that it observes: note the event and act on it later")
+
+    def _check_directory(self, shell: Shell, cwd: str) -> None:
+        """Refuse a working directory that is none, as `chdir` does."""
+        path = shell.logical_path(cwd)
+        if not self.fs.is_dir(path):
+            number = errno.ENOTDIR if self.fs.exists(path) else errno.ENOENT
+            raise OSError(number, os.strerror(number), cwd)
 
     def _shorten_history(self, most: int) -> None:
         """Let go of the oldest results when all of them together have much output."""
@@ -308,7 +433,7 @@ class Sandbox:
         self,
         shell: Shell,
         budget: Budget,
-        stdin: str | bytes | None,
+        stdin: str | bytes | HostInput | None,
         env: Mapping[str, str] | None,
         cwd: str | None,
         args: Sequence[str],
@@ -326,8 +451,7 @@ class Sandbox:
         scheduler = machine.scheduler
         scheduler.pause = pause
         scheduler.begin(budget)
-        data = b"" if stdin is None else (encode(stdin) if isinstance(stdin, str) else bytes(stdin))
-        source = _Input(data, stdin is not None)
+        source = _source(stdin, scheduler)
         shell.fds = {**shell.fds, 0: source} if 0 not in shell.owned else shell.fds
         shell.base_fds = {**shell.base_fds, 0: source}
         self._restore: list[Callable[[], None]] = []
@@ -355,10 +479,7 @@ class Sandbox:
             self._restore.append(lambda: shell.variables.restore(scope))
         if cwd is not None:
             before = shell.cwd
-            path = shell.logical_path(cwd)
-            if not self.fs.is_dir(path):
-                raise FileNotFoundError(2, os.strerror(2), cwd)
-            shell.change_directory(path)
+            shell.change_directory(shell.logical_path(cwd))
             self._restore.append(lambda: shell.change_directory(before))
         if args:
             self._restore.append(functools.partial(_put_back, shell, positional=shell.positional, arguments=shell.arguments))
@@ -382,26 +503,97 @@ class Sandbox:
         self,
         script: str,
         *,
-        stdin: str | bytes | None = None,
+        stdin: str | bytes | HostInput | None = None,
         timeout: float | None = None,
         env: Mapping[str, str] | None = None,
         cwd: str | None = None,
         args: Sequence[str] = (),
-        isolated: bool = False,
-        fresh: bool = False,
+        state: State = "keep",
         on_output: Callable[[str, bytes], None] | None = None,
         on_command: Policy | None = None,
+        **unknown: Never,
     ) -> ExecutionResult:
-        """As `execute`, for an event loop (asyncio or trio), which gets a turn every few milliseconds.
+        """As `execute`, in an event loop (asyncio or trio), which gets a turn every few milliseconds.
 
-        Cancelling the task ends the script at once and leaves the sandbox usable; what it had written is in `history`.
+        Waits while another task or thread executes in this sandbox. Cancelling the task ends the script at once and
+        leaves the sandbox usable; what the script had written is in `history`.
         """
+        _check_call(script, stdin, timeout, env, cwd, args, state, on_output, on_command, unknown)
         from agentsandbox.driver import drive
 
+        isolated, fresh = state != "keep", state == "new"
         return await drive(
             self,
-            lambda pause: self._execute(script, stdin, timeout, env, cwd, args, isolated or fresh, fresh, on_output, on_command, pause),
+            lambda pause: self._execute(script, stdin, timeout, env, cwd, args, isolated, fresh, on_output, on_command, pause),
         )
+
+    def stream(
+        self,
+        script: str,
+        *,
+        stdin: str | bytes | HostInput | None = None,
+        timeout: float | None = None,
+        env: Mapping[str, str] | None = None,
+        cwd: str | None = None,
+        args: Sequence[str] = (),
+        state: State = "keep",
+        on_command: Policy | None = None,
+        **unknown: Never,
+    ) -> OutputStream:
+        """As `execute`, but return an iterator of ("stdout" or "stderr", bytes), the chunks of output as they appear.
+
+        `result` of the iterator is the `ExecutionResult` when it has ended. The script begins with the first chunk
+        that is asked for, and waits while the reader is busy. Breaking off the loop, or `close`, cancels it.
+        """
+        _check_call(script, stdin, timeout, env, cwd, args, state, None, on_command, unknown)
+        self._refuse_async(on_command)
+        from agentsandbox.streaming import OutputStream
+
+        isolated, fresh = state != "keep", state == "new"
+        return OutputStream(
+            self,
+            lambda channel: self._execute(script, stdin, timeout, env, cwd, args, isolated, fresh, channel.put, on_command),
+        )
+
+    def astream(
+        self,
+        script: str,
+        *,
+        stdin: str | bytes | HostInput | None = None,
+        timeout: float | None = None,
+        env: Mapping[str, str] | None = None,
+        cwd: str | None = None,
+        args: Sequence[str] = (),
+        state: State = "keep",
+        on_command: Policy | None = None,
+        **unknown: Never,
+    ) -> AsyncOutputStream:
+        """As `stream`, for `async for` in an event loop: `aexecute` that can be read while it goes on.
+
+        A loop that may be broken off belongs into `async with sandbox.astream(…) as chunks`.
+        """
+        _check_call(script, stdin, timeout, env, cwd, args, state, None, on_command, unknown)
+        from agentsandbox.streaming import AsyncOutputStream
+
+        isolated, fresh = state != "keep", state == "new"
+        return AsyncOutputStream(
+            self,
+            lambda channel: self._execute(
+                script, stdin, timeout, env, cwd, args, isolated, fresh, channel.put, on_command, channel.pause
+            ),
+        )
+
+    def cancel(self) -> bool:
+        """End the script that is being executed; return whether there was one. May be called from any thread.
+
+        The execution returns soon, with what was written so far, `exit_code` 130 and `limit` "cancelled". A command of
+        the host that is at work is not interrupted: its script ends when it returns. Executions that wait for their
+        turn are not cancelled.
+        """
+        running = self._running
+        if running is not None:
+            running.cancel()
+        return running is not None
 
     # the machine
 
@@ -416,18 +608,18 @@ class Sandbox:
         from agentsandbox.interpreter.machine import Machine
         from agentsandbox.interpreter.shell import Shell
 
-        settings = self._settings
-        budget = Budget(settings["limits"])
+        options = self._options
+        budget = Budget(options.limits)
         scheduler = Scheduler(budget)
-        commands = {command.name: command for command in settings["commands"]}
+        commands = {command.name: command for command in options.commands}
         host = Host(
             clock=self._clock,
-            random=functools.partial(random_module.Random, settings["seed"]),
+            random=functools.partial(random_module.Random, options.seed),
             scheduler=scheduler,
-            user=settings["user"],
-            hostname=settings["hostname"],
-            network=settings["network"],
-            commands=functools.partial(_command_names, settings["commands"]),  # a method of ours would keep us alive
+            user=options.user,
+            hostname=options.hostname,
+            network=options.network,
+            commands=functools.partial(_command_names, options.commands),  # a method of ours would keep us alive
         )
         machine = Machine(
             fs=self.fs,
@@ -435,8 +627,8 @@ class Sandbox:
             scheduler=scheduler,
             budget=budget,
             commands=commands,
-            script_errexit=settings["script_errexit"],
-            user=settings["user"],
+            script_errexit=options.script_errexit,
+            user=options.user,
         )
         self.fs.descriptors = machine.open_descriptor
         self.fs.open_fifo = machine.fifos.open
@@ -446,10 +638,10 @@ class Sandbox:
         machine.active_skills = self._active_skills
         log = OutputLog(0)
         self._out, self._err = Capture(log, 1), Capture(log, 2)
-        self._history: list[ExecutionResult] = []
+        self._history = []
         fds: dict[int, Stream] = {0: _Input(b"", False), 1: self._out, 2: self._err}
         self._shell = Shell(machine, self._environment(), self._cwd, fds)
-        policy = settings["on_command"]
+        policy = options.on_command
         if policy is not None:
             from agentsandbox.policy import as_rule
 
@@ -462,7 +654,7 @@ class Sandbox:
 
     def _environment(self) -> dict[str, str]:
         """What a new shell is given."""
-        user = self._settings["user"]
+        user = self._options.user
         return {
             "HOME": f"/home/{user}",
             "USER": user,
@@ -471,10 +663,10 @@ class Sandbox:
             "PATH": "/usr/local/bin:/usr/bin:/bin",
             "LANG": "C.UTF-8",
             "TERM": "dumb",
-            **self._settings["env"],
+            **self._options.env,
         }
 
-    def _new_shell(self, main: Shell, source: _Input) -> Shell:
+    def _new_shell(self, main: Shell, source: Stream) -> Shell:
         """Another shell, in the directory of the main one, that knows nothing else of it."""
         from agentsandbox.interpreter.shell import Shell
 
@@ -486,14 +678,21 @@ class Sandbox:
     # state
 
     def snapshot(self) -> Snapshot:
-        """The files and working directory as they are now. O(1)."""
-        with self.lock:
-            return Snapshot(self.fs.snapshot(), self.cwd)
+        """Return the files and the working directory as they are now. O(1)."""
+        with self._lock:
+            if self._closed:
+                raise ClosedError("this sandbox is closed")
+            return Snapshot(self.fs.snapshot(), self.cwd, self._family)
 
     def restore(self, snapshot: Snapshot) -> None:
-        """Go back to a snapshot."""
-        with self.lock:
-            self.fs.restore(snapshot.files)  # type: ignore[arg-type]
+        """Go back to a snapshot of this sandbox, of the one it was forked from, or of another fork of that one.
+
+        Raises `SandboxError` for a snapshot of another sandbox and during an execution.
+        """
+        _check_snapshot(snapshot, self._family)
+        with self._lock:
+            self._refuse_use()
+            self.fs.restore(snapshot.files)
             if self._shell is not None:
                 self._shell.change_directory(snapshot.cwd)
                 self._inherited = None
@@ -501,25 +700,29 @@ class Sandbox:
             if self._observation is not None:
                 self._observation.lifecycle("restored")
 
-    def diff(self, snapshot: Snapshot) -> list[Any]:
-        """What has changed in the files since a snapshot."""
-        return list(self.fs.diff(snapshot.files))  # type: ignore[arg-type]
+    def diff(self, snapshot: Snapshot) -> list[Change]:
+        """Return what has changed in the files since a snapshot, sorted by path; mounted filesystems are left out."""
+        _check_snapshot(snapshot, self._family)
+        return self.fs.diff(snapshot.files)
 
     def fork(self) -> Sandbox:
-        """An independent copy: same files, variables, functions and directory. O(1) in the number of files."""
-        with self.lock:
-            if self._shell is not None and (self._inherited is None or self.is_executing):
+        """Return an independent copy: same files, variables, functions and directory. O(1) in the number of files."""
+        with self._lock:
+            if self._closed:
+                raise ClosedError("this sandbox is closed")
+            if self._shell is not None and (self._inherited is None or self._running is not None):
                 from agentsandbox.interpreter.inheritance import shell_state
 
                 self._inherited = shell_state(self._shell)
             twin = Sandbox.__new__(Sandbox)
-            twin._settings = self._settings
-            twin.lock = threading.RLock()
+            twin._options = self._options
+            twin._family = self._family
+            twin._lock = threading.RLock()
             twin._active_skills = self._active_skills.copy()
             twin._clock = self._clock
             twin._created = monotonic()
             twin.fs = self.fs.fork()
-            if self.is_executing:
+            if self._running is not None:
                 twin.fs.uid = 0
             twin._cwd = self.cwd
             twin._inherited = self._inherited
@@ -530,35 +733,60 @@ class Sandbox:
                 self._observation.lifecycle("forked", twin.id)
             return twin
 
-    def stats(self) -> dict[str, Any]:
-        """Figures: id, files, bytes, executions, working directory, age in seconds."""
-        return {
-            "id": self.id,
-            "files": self.fs.used_files,
-            "bytes": self.fs.used_bytes,
-            "executions": self._executions,
-            "cwd": self.cwd,
-            "age": monotonic() - self._created,
-        }
+    def stats(self) -> Stats:
+        """Return figures: files, bytes, executions, age and the like."""
+        return Stats(
+            id=self.id,
+            files=self.fs.used_files,
+            bytes=self.fs.used_bytes,
+            executions=self._executions,
+            is_executing=self._running is not None,
+            cwd=self.cwd,
+            age=monotonic() - self._created,
+        )
 
     def close(self) -> None:
-        """End background jobs and refuse further use. Idempotent."""
-        with self.lock:
-            if self._closed:
-                return
-            self._closed = True
-            if self._shell is not None:
-                self._shell.machine.scheduler.kill_all()
-                self._shell.finish()
-                self._shell.variables.owner = None
-                self._shell = None
-            if self._observation is not None:
-                self._observation.lifecycle("closed")
+        """Cancel what is being executed, end background jobs and refuse further use. Idempotent.
+
+        Called in the middle of an execution of the same thread, it takes effect when that ends. Files can still be
+        read through `fs`.
+        """
+        self._closed = True
+        self.cancel()
+        with self._lock:
+            if self._running is None:
+                self._dispose()
+
+    async def aclose(self) -> None:
+        """As `close`, in an event loop: waits for the end of what other tasks and threads execute."""
+        from agentsandbox.driver import enter, leave
+
+        self._closed = True
+        self.cancel()
+        await enter(self)
+        try:
+            self._dispose()
+        finally:
+            leave(self)
+
+    def _dispose(self) -> None:
+        """Let go of the shell and its jobs, once."""
+        if self._is_disposed:
+            return
+        self._is_disposed = True
+        if self._shell is not None:
+            self._shell.machine.scheduler.kill_all()
+            self._shell.finish()
+            self._shell.variables.owner = None
+            self._cwd = self._shell.cwd
+            self._shell = None
+        if self._observation is not None:
+            self._observation.lifecycle("closed")
 
     def __del__(self, is_finalizing: Callable[[], bool] = sys.is_finalizing) -> None:
         # what waits in the middle of its work holds itself: the collector cannot see into it, so it is ended here
         shell = self._shell
-        if shell is None or self._closed or is_finalizing():
+        if shell is None or self._is_disposed or is_finalizing():
             return
         scheduler = shell.machine.scheduler
         if scheduler.processes or scheduler.elsewhere:
@@ -573,8 +801,53 @@ class Sandbox:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    async def __aenter__(self) -> Sandbox:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.aclose()
+
     def __repr__(self) -> str:
         return f"<Sandbox {self.id} cwd={self.cwd!r}{' closed' if self._closed else ''}>"
+
+
+def _check_call(
+    script: object,
+    stdin: object,
+    timeout: object,
+    env: object,
+    cwd: object,
+    args: object,
+    state: object,
+    on_output: object,
+    on_command: object,
+    unknown: Mapping[str, object],
+) -> None:
+    from agentsandbox.validation import check_call
+
+    check_call(
+        script, stdin=stdin, timeout=timeout, env=env, cwd=cwd, args=args, state=state,
+        on_output=on_output, on_command=on_command, unknown=unknown,
+    )  # fmt: skip
+
+
+def _source(stdin: str | bytes | HostInput | None, scheduler: Scheduler) -> Stream:
+    """The standard input of an execution."""
+    if stdin is None:
+        return _Input(b"", False)
+    if isinstance(stdin, str):
+        return _Input(encode(stdin), True)
+    if isinstance(stdin, (bytes, bytearray, memoryview)):
+        return _Input(bytes(stdin), True)
+    stdin.scheduler = scheduler
+    return stdin
+
+
+def _check_snapshot(snapshot: object, family: object) -> None:
+    if not isinstance(snapshot, Snapshot):
+        raise TypeError(f"snapshot must be what Sandbox.snapshot() returned, not {type(snapshot).__name__}")
+    if snapshot.family is not family:
+        raise SandboxError("this snapshot is of another sandbox; only a sandbox and its forks share snapshots")
 
 
 def _command_names(own: Sequence[Command]) -> list[str]:
@@ -589,9 +862,9 @@ def _put_back(shell: Shell, **attributes: object) -> None:
     shell.update_flags()
 
 
-def _new_filesystem(settings: Mapping[str, Any], clock: Callable[[], float]) -> MemoryFileSystem:
-    base = _skeleton(settings["user"], settings["hostname"], tuple(sorted(command.name for command in settings["commands"])))
-    fs = MemoryFileSystem(settings["limits"], clock, base)
+def _new_filesystem(options: SandboxOptions, clock: Callable[[], float]) -> MemoryFileSystem:
+    base = _skeleton(options.user, options.hostname, tuple(sorted(command.name for command in options.commands)))
+    fs = MemoryFileSystem(options.limits, clock, base)
     fs.uid = 0
     return fs
 

@@ -45,7 +45,7 @@ def test_a_first_script_loads_nothing_heavy_and_no_command() -> None:
     assert not loaded & HEAVY
     assert not {name for name in loaded if name.startswith("agentsandbox.commands.")}
     assert not {name.split(".")[1] for name in loaded if name.startswith("agentsandbox.")} & {
-        "languages", "regexps", "skills", "tools", "manager", "options", "network", "cli", "integrations", "events", "driver",
+        "languages", "regexps", "skills", "tools", "manager", "validation", "network", "cli", "integrations", "events", "driver",
         "patterns", "stars",
     }  # fmt: skip
     assert not loaded & {

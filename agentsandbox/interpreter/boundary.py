@@ -17,26 +17,30 @@ import sys
 from agentsandbox.errors import Exit, Killed, LimitReached, PipeClosed, Unwind
 from agentsandbox.interpreter.scripts import run_commands
 from agentsandbox.interpreter.subshells import run_in_shell
+from agentsandbox.limits import CANCELLED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Literal
 
     from agentsandbox.interpreter.shell import Shell
+    from agentsandbox.limits import LimitName
     from agentsandbox.streams import OutputLog
 
     Jobs = Literal["detach", "wait", "kill"]
 
 __all__ = ["run_guarded"]
 
+_STATUSES = {"timeout": 124, CANCELLED: 130}
+
 RECURSION = 24_000
 """Python frames that the deepest script may need: `Limits.depth` levels of some twenty frames each."""
 
 
-def run_guarded(shell: Shell, script: str, jobs: Jobs, log: OutputLog, *, goes_on: bool) -> tuple[int, str | None]:
+def run_guarded(shell: Shell, script: str, jobs: Jobs, log: OutputLog, *, goes_on: bool) -> tuple[int, LimitName | None]:
     """Run a script and return its status, and the limit that ended it. `log` is that of the execution."""
     scheduler = shell.machine.scheduler
-    limit: str | None = None
+    limit: LimitName | None = None
     status = 1
     if sys.getrecursionlimit() < RECURSION:
         sys.setrecursionlimit(RECURSION)
@@ -47,8 +51,8 @@ def run_guarded(shell: Shell, script: str, jobs: Jobs, log: OutputLog, *, goes_o
         if scheduler.processes:
             _settle(shell, jobs)
     except LimitReached as reached:
-        limit = reached.limit
-        status = 124 if limit == "timeout" else 137
+        limit = CANCELLED if scheduler.budget.cancelled else reached.limit
+        status = _STATUSES.get(limit, 137)
         shell.status = status
         _forget_trace(reached)
     except Killed as end:
