@@ -5,6 +5,7 @@ if TYPE_CHECKING:
     from agentsandbox.analysis import analyze
     from agentsandbox.command import Arguments, Command, CommandContext
     from agentsandbox.errors import (
+        ArchiveError,
         ClosedError,
         CommandError,
         ExecutionError,
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
         SkillError,
         UsageError,
     )
+    from agentsandbox.files import FileInfo, Match, SandboxFiles
     from agentsandbox.limits import Limits
     from agentsandbox.manager import SandboxManager
     from agentsandbox.network import NetworkPolicy
@@ -26,6 +28,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "AgentSkill",
+    "ArchiveError",
     "Arguments",
     "ClosedError",
     "Command",
@@ -33,11 +36,14 @@ __all__ = [
     "CommandError",
     "ExecutionError",
     "ExecutionResult",
+    "FileInfo",
     "InvalidSkillError",
     "Limits",
+    "Match",
     "NetworkPolicy",
     "Sandbox",
     "SandboxError",
+    "SandboxFiles",
     "SandboxManager",
     "SandboxOptions",
     "ShellSyntaxError",
@@ -54,9 +60,12 @@ _HOMES = {
     "Arguments": "command",
     "Command": "command",
     "CommandContext": "command",
+    "FileInfo": "files",
     "Limits": "limits",
+    "Match": "files",
     "NetworkPolicy": "network",
     "Sandbox": "sandbox",
+    "SandboxFiles": "files",
     "SandboxManager": "manager",
     "SandboxOptions": "options",
     "Snapshot": "sandbox",

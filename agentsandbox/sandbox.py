@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from typing import Any, Literal
 
     from agentsandbox.command import Command
+    from agentsandbox.files import SandboxFiles
     from agentsandbox.fs.trees import FrozenTree
     from agentsandbox.interpreter.shell import Shell
     from agentsandbox.observation import Observation
@@ -148,6 +149,13 @@ class Sandbox:
     def env(self) -> dict[str, str]:
         """The exported variables, a copy."""
         return dict(self._main_shell().variables.environment())
+
+    @property
+    def files(self) -> SandboxFiles:
+        """The files, with the agent's permissions: to read, write, edit and search, and to copy in and out."""
+        from agentsandbox.files import SandboxFiles
+
+        return SandboxFiles(self)
 
     @property
     def history(self) -> tuple[ExecutionResult, ...]:

@@ -9,9 +9,9 @@ import sys
 
 import agentsandbox
 
-NAMES = """AgentSkill Arguments ClosedError Command CommandContext CommandError ExecutionError ExecutionResult InvalidSkillError Limits
-NetworkPolicy Sandbox SandboxError SandboxManager SandboxOptions ShellSyntaxError SkillError SkillInfo SkillMetadata
-Snapshot UsageError analyze"""
+NAMES = """AgentSkill ArchiveError Arguments ClosedError Command CommandContext CommandError ExecutionError ExecutionResult FileInfo
+InvalidSkillError Limits Match NetworkPolicy Sandbox SandboxError SandboxFiles SandboxManager SandboxOptions ShellSyntaxError
+SkillError SkillInfo SkillMetadata Snapshot UsageError analyze"""
 
 
 def test_the_names() -> None:
@@ -27,7 +27,7 @@ def test_the_names() -> None:
 def test_public_methods_say_what_they_do() -> None:
     silent = [
         f"{name}.{member}"
-        for name in ("AgentSkill", "ExecutionResult", "Limits", "Sandbox", "SandboxManager")
+        for name in ("AgentSkill", "ExecutionResult", "Limits", "Sandbox", "SandboxFiles", "SandboxManager")
         for member, value in vars(getattr(agentsandbox, name)).items()
         if not member.startswith("_") and (callable(value) or isinstance(value, (property, classmethod))) and not inspect.getdoc(value)
     ]
