@@ -34,7 +34,7 @@ from agentsandbox.fs.base import os_error
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import builtins
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from typing import BinaryIO, Literal, overload
 
     from agentsandbox.files.archives import ArchiveFormat
@@ -88,7 +88,7 @@ class SandboxFiles:
         self._root = root
 
     def as_root(self) -> SandboxFiles:
-        """Return the same files without permission checks; what is made belongs to the agent."""
+        """Return the same files without permission checks; what is made belongs to root."""
         return SandboxFiles(self._owner, root=True)
 
     @property
@@ -205,15 +205,10 @@ class SandboxFiles:
         with self._turn() as turn:
             full = turn.path(path)
             if recursive:
-                found = [each for each, _ in tree_of(turn.fs, full, turn.budget(), hidden=hidden)]
-            else:
-                names = turn.fs.listdir(full)
-                found = [
-                    posixpath.join(full, name)
-                    for name in names
-                    if hidden or not name.startswith(".")
-                ]
-            return [_describe(turn.fs, each, turn.fs.stat(each, follow=False)) for each in found]
+                return [*_described(turn.fs, tree_of(turn.fs, full, turn.budget(), hidden=hidden))]
+            names = turn.fs.listdir(full)
+            paths = [posixpath.join(full, name) for name in names if hidden or name[0] != "."]
+            return [_describe(turn.fs, each, turn.fs.stat(each, follow=False)) for each in paths]
 
     def glob(self, pattern: str, *, hidden: bool = True) -> builtins.list[str]:
         """Return the paths that a pattern matches, sorted.
@@ -497,6 +492,15 @@ def _describe(fs: MemoryFileSystem, path: str, info: Stat) -> FileInfo:
     return FileInfo(
         path, kind, size=size, mode=info.permissions, mtime=float(info.mtime), target=target
     )
+
+
+def _described(fs: MemoryFileSystem, paths: Iterable[tuple[str, int]]) -> Iterator[FileInfo]:
+    """Describe what may be looked at: in a directory that may only be read there are names."""
+    for path, _ in paths:
+        try:
+            yield _describe(fs, path, fs.stat(path, follow=False))
+        except PermissionError:
+            continue
 
 
 def _files_below(turn: Turn, top: str, glob: str | None, *, hidden: bool) -> builtins.list[str]:

@@ -162,6 +162,10 @@ def read_archive(data: bytes, limits: Limits, budget: Budget) -> list[Member]:
         ArithmeticError,
     ) as error:
         raise ArchiveError(f"the archive cannot be read: {error}") from None
+    except OSError as error:  # bzip2's word for damage has no number
+        if error.errno is not None:
+            raise
+        raise ArchiveError(f"the archive cannot be read: {error}") from None
     except RuntimeError as error:  # zipfile's word for an encrypted member, among others
         raise ArchiveError(f"the archive cannot be read: {error}") from None
     return intake.members()

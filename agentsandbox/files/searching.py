@@ -34,6 +34,7 @@ __all__ = ["find_lines", "find_paths", "line_search", "tree_of"]
 _MAGIC = re.compile(r"[*?\[]|[?*+@!]\(")
 _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 _QUOTED = re.compile(r"(\\.)", re.DOTALL)
+_LOOKS_AROUND = re.compile(r"\(\?<?[=!]")
 _MOST_ALTERNATIVES = 100
 """Patterns that the braces of one may stand for."""
 _BLOCK = 1 << 18
@@ -231,13 +232,36 @@ class _Walk:
 # lines
 
 
-def line_search(pattern: str, budget: Budget, *, ignore_case: bool, fixed: bool) -> LineSearch:
+class Search:
+    """Which lines of a text match.
+
+    `linear` finds them in ASCII text where the pattern could explode: an automaton, which sees each
+    character once. What it does not know (other text, back-references, look-around) is left to
+    `general`, which ends with the budget.
+    """
+
+    def __init__(self, general: LineSearch, linear: LineSearch | None) -> None:
+        self.budget = general.budget
+        self.may_match = general.may_match
+        self._general = general
+        self._linear = linear
+
+    def places(self, text: str) -> list[tuple[int, int]]:
+        """Where the lines that match begin and end."""
+        search = self._general if self._linear is None or not text.isascii() else self._linear
+        return search.places(text)
+
+
+def line_search(pattern: str, budget: Budget, *, ignore_case: bool, fixed: bool) -> Search:
     """Compile what `grep` is given; ValueError for a pattern that is wrong or too large."""
     from agentsandbox.regexps import RegexError
     from agentsandbox.regexps.lines import compile_search
 
     try:
-        return compile_search([pattern], "F" if fixed else "P", budget, ignore_case=ignore_case)
+        general = compile_search([pattern], "F" if fixed else "P", budget, ignore_case=ignore_case)
+        needs_automaton = not fixed and general.perl is None
+        linear = _automaton_search(pattern, budget, ignore_case) if needs_automaton else None
+        return Search(general, linear)
     except RegexError as error:
         raise ValueError(
             f"pattern is not a regular expression: {error.message}: {pattern[:100]!r}"
@@ -246,8 +270,22 @@ def line_search(pattern: str, budget: Budget, *, ignore_case: bool, fixed: bool)
         raise ValueError(f"pattern is too complex: {pattern[:100]!r}") from None
 
 
+def _automaton_search(pattern: str, budget: Budget, ignore_case: bool) -> LineSearch | None:
+    """The search for a Perl pattern by an automaton; None for one that it cannot run."""
+    from agentsandbox.regexps import PosixRegex
+    from agentsandbox.regexps.lines import LineSearch
+    from agentsandbox.regexps.parser import Tree
+    from agentsandbox.regexps.perl_tree import read_perl
+
+    known = None if _LOOKS_AROUND.search(pattern) else read_perl(pattern, ignore_case=ignore_case)
+    if known is None:
+        return None
+    tree = Tree(known.root, 0, [], back_references=False, ignore_case=known.ignore_case)
+    return LineSearch([PosixRegex(pattern, tree, multiline=False, newline_safe=True)], [], budget)
+
+
 def find_lines(
-    fs: MemoryFileSystem, paths: Iterable[str], search: LineSearch, *, context: int, skips: bool
+    fs: MemoryFileSystem, paths: Iterable[str], search: Search, *, context: int, skips: bool
 ) -> Iterator[Match]:
     """Yield the lines that match, file by file; files with a NUL are not text and have none.
 
@@ -278,7 +316,7 @@ class _Lines:
         self.context = context
         self._texts: dict[int, str] = {}
 
-    def matches(self, search: LineSearch) -> Iterator[Match]:
+    def matches(self, search: Search) -> Iterator[Match]:
         number, counted = 1, 0
         for start in self._places(search):
             number += self.data.count(b"\n", counted, start)
@@ -288,7 +326,7 @@ class _Lines:
                 self.path, number, text, before=self._before(start), after=self._after(start)
             )
 
-    def _places(self, search: LineSearch) -> Iterator[int]:
+    def _places(self, search: Search) -> Iterator[int]:
         """Where each line that matches begins, in bytes."""
         start = 0
         while start < len(self.data):

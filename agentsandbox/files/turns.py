@@ -66,10 +66,12 @@ class Guard:
 class Turn(Guard):
     """One operation: holds the sandbox's lock while the filesystem sees the user that asks.
 
-    It sees no descriptors either: /dev/stdin and its kin belong to the script that ran last.
+    What root makes belongs to root: `maker` is set first and reset last, for the filesystem forgets
+    what it knows of directories when the user changes and neither of them is the maker.
+    No descriptors are seen: /dev/stdin and its kin belong to the script that ran last.
     """
 
-    __slots__ = ("_descriptors", "_owner", "_root", "_uid", "fs")
+    __slots__ = ("_before", "_owner", "_root", "fs")
 
     def __init__(self, owner: Owner, root: bool) -> None:
         self._owner = owner
@@ -82,8 +84,10 @@ class Turn(Guard):
             self._owner.lock.release()
             raise ClosedError("this sandbox is closed")
         fs = self.fs
-        self._uid, self._descriptors = fs.uid, fs.descriptors
-        fs.uid = 0 if self._root else fs.maker
+        self._before = fs.uid, fs.maker, fs.descriptors
+        if self._root:
+            fs.maker = 0
+        fs.uid = fs.maker
         fs.descriptors = None
         return self
 
@@ -93,7 +97,7 @@ class Turn(Guard):
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self.fs.uid, self.fs.descriptors = self._uid, self._descriptors
+        self.fs.uid, self.fs.maker, self.fs.descriptors = self._before
         self._owner.lock.release()
         super().__exit__(kind, error, trace)
 

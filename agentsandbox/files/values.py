@@ -33,7 +33,10 @@ class _Value:
         return hash(tuple(self._fields().values()))
 
     def __repr__(self) -> str:
-        shown = [f"{name}={value!r}" for name, value in self._fields().items()]
+        shown = [
+            f"{name}={value:#o}" if name == "mode" else f"{name}={value!r}"
+            for name, value in self._fields().items()
+        ]
         return f"{type(self).__name__}({', '.join(shown)})"
 
 
