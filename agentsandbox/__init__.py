@@ -5,6 +5,7 @@ if TYPE_CHECKING:
     from agentsandbox.analysis import analyze
     from agentsandbox.command import Arguments, Command, CommandContext
     from agentsandbox.errors import (
+        ArchiveError,
         ClosedError,
         CommandError,
         ExecutionError,
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
         UsageError,
     )
     from agentsandbox.fs.changes import Change
+    from agentsandbox.files import FileInfo, Match, SandboxFiles
     from agentsandbox.limits import Limits
     from agentsandbox.manager import SandboxManager
     from agentsandbox.network import NetworkPolicy
@@ -28,6 +30,7 @@ __version__ = "0.2.0"
 
 __all__ = [
     "AgentSkill",
+    "ArchiveError",
     "Arguments",
     "AsyncOutputStream",
     "Change",
@@ -37,12 +40,15 @@ __all__ = [
     "CommandError",
     "ExecutionError",
     "ExecutionResult",
+    "FileInfo",
     "InvalidSkillError",
     "Limits",
+    "Match",
     "NetworkPolicy",
     "OutputStream",
     "Sandbox",
     "SandboxError",
+    "SandboxFiles",
     "SandboxManager",
     "SandboxOptions",
     "ShellSyntaxError",
@@ -60,9 +66,12 @@ _HOMES = {
     "Arguments": "command",
     "Command": "command",
     "CommandContext": "command",
+    "FileInfo": "files",
     "Limits": "limits",
+    "Match": "files",
     "NetworkPolicy": "network",
     "Sandbox": "sandbox",
+    "SandboxFiles": "files",
     "SandboxManager": "manager",
     "SandboxOptions": "options",
     "Snapshot": "sandbox",

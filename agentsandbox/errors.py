@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from agentsandbox.result import ExecutionResult
 
 __all__ = [
+    "ArchiveError",
     "Break",
     "ClosedError",
     "CommandError",
@@ -49,6 +50,10 @@ class SandboxError(Exception):
 
 class ClosedError(SandboxError):
     """The sandbox was closed and cannot be used any more."""
+
+
+class ArchiveError(SandboxError):
+    """An archive cannot be read, or holds what must not be unpacked; or it cannot hold what it should."""
 
 
 class ExecutionError(SandboxError):

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from agentsandbox.command import Command
     from agentsandbox.fs.changes import Change
     from agentsandbox.fs.memory import Snapshot as FileSnapshot
+    from agentsandbox.files import SandboxFiles
     from agentsandbox.fs.trees import FrozenTree
     from agentsandbox.host_input import HostInput
     from agentsandbox.interpreter.shell import Shell
@@ -215,6 +216,13 @@ class Sandbox:
         if self._closed:
             raise ClosedError("this sandbox is closed")
         return dict(self._main_shell().variables.environment())
+
+    @property
+    def files(self) -> SandboxFiles:
+        """The files, with the agent's permissions: to read, write, edit and search, and to copy in and out."""
+        from agentsandbox.files import SandboxFiles
+
+        return SandboxFiles(self)
 
     @property
     def history(self) -> tuple[ExecutionResult, ...]:

@@ -15,9 +15,11 @@ from agentsandbox.options import DEFAULTS, SandboxOptions
 PINNED = Path(__file__).with_name("public_api.txt")
 WIDTH = 100
 
-NAMES = """AgentSkill Arguments AsyncOutputStream Change ClosedError Command CommandContext CommandError ExecutionError ExecutionResult
-InvalidSkillError Limits NetworkPolicy OutputStream Sandbox SandboxError SandboxManager SandboxOptions ShellSyntaxError SkillError SkillInfo
-SkillMetadata Snapshot Stats UsageError analyze"""
+NAMES = """AgentSkill ArchiveError Arguments AsyncOutputStream Change ClosedError Command
+CommandContext CommandError ExecutionError ExecutionResult FileInfo InvalidSkillError Limits
+Match NetworkPolicy OutputStream Sandbox SandboxError SandboxFiles SandboxManager
+SandboxOptions ShellSyntaxError SkillError SkillInfo SkillMetadata Snapshot Stats UsageError
+analyze"""
 
 
 def test_the_names() -> None:
@@ -33,7 +35,7 @@ def test_the_names() -> None:
 def test_public_methods_say_what_they_do() -> None:
     silent = [
         f"{name}.{member}"
-        for name in ("AgentSkill", "ExecutionResult", "Limits", "Sandbox", "SandboxManager")
+        for name in ("AgentSkill", "ExecutionResult", "Limits", "Sandbox", "SandboxFiles", "SandboxManager")
         for member, value in vars(getattr(agentsandbox, name)).items()
         if not member.startswith("_") and (callable(value) or isinstance(value, (property, classmethod))) and not inspect.getdoc(value)
     ]

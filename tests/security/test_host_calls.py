@@ -257,7 +257,7 @@ def test_an_internal_error_stays_inside(around: str, name: str, caplog: pytest.L
             assert chunks[-1].endswith(MESSAGE.encode())
         assert {RuntimeError: "a bug of the host", SystemExit: "3"}.get(type(caplog.records[0].exc_info[1]), "") in caplog.text  # type: ignore[index]
         assert len(caplog.records) == 2
-        after = sandbox.execute("trap - EXIT USR1; echo alive", fresh=True)
+        after = sandbox.execute("trap - EXIT USR1; echo alive", state="new")
         assert after.stdout == "alive\n"
 
 
@@ -267,7 +267,7 @@ def test_an_interrupt_reaches_the_host_and_the_sandbox_lives(around: str) -> Non
         with pytest.raises(KeyboardInterrupt):
             sandbox.execute(around.format("interrupt"), timeout=5)
         assert not sandbox.is_executing
-        assert sandbox.execute("echo alive; echo err >&2", fresh=True).stdout == "alive\n"
+        assert sandbox.execute("echo alive; echo err >&2", state="new").stdout == "alive\n"
 
 
 def test_a_log_that_fails_breaks_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
