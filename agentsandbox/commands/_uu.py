@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from agentsandbox.commands._uu_presets import PresetError, load_presets, save_presets
 from agentsandbox.errors import UsageError
-from agentsandbox.releases import release_of
 from agentsandbox.streams import encode
 
 TYPE_CHECKING = False
@@ -71,7 +70,7 @@ def parse_words(ctx: CommandContext, of: Command, heading: str) -> Arguments | i
         ctx.print(of.usage, end="")
         return 0
     if args.flag("version"):
-        ctx.print(release_of(ctx.name), end="")
+        ctx.print(of.version(), end="")
         return 0
     if args.flag("save-opts"):
         save_presets(ctx, args, heading.partition("\n")[0])

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from agentsandbox.command import Arguments, CommandContext, command
+from agentsandbox.commands._suites import NCURSES
 from agentsandbox.commands._terminals import clearing, is_terminal
 from agentsandbox.errors import UsageError
-from agentsandbox.releases import NCURSES
 from agentsandbox.streams import encode
 from agentsandbox.usage import OptionParser
 

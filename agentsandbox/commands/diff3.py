@@ -10,6 +10,7 @@ from agentsandbox.commands._diff_usage import with_hint
 from agentsandbox.errors import CommandError, UsageError
 from agentsandbox.languages.diff.lines import is_binary, split_lines
 from agentsandbox.languages.diff.threeway import MergeRules, blocks_of, compare_two, merge, print_blocks, print_script
+from agentsandbox.manners import Manners
 from agentsandbox.streams import InputError, encode
 
 TYPE_CHECKING = False
@@ -31,6 +32,13 @@ _FLAGGING = frozenset({"show-all", "show-overlap"})
 
 @command(
     "diff3",
+    manners=Manners(
+        long_options="""
+            diff-program easy-only ed help initial-tab label merge overlap-only show-all
+            show-overlap strip-trailing-cr text version
+        """,
+        write_error=("NAME: standard output: REASON", 2),
+    ),
     raw=True,
     usage_status=2,
     usage="""

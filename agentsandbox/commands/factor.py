@@ -10,6 +10,8 @@ from math import gcd, isqrt, prod
 from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.commands._lines import line_blocks
 from agentsandbox.commands._quoting import quote
+from agentsandbox.commands._suites import COREUTILS
+from agentsandbox.manners import Manners
 from agentsandbox.streams import decode, encode
 
 TYPE_CHECKING = False
@@ -202,6 +204,12 @@ def _print_block(ctx: CommandContext, factors: _Factors, block: bytes) -> None:
 
 @command(
     "factor",
+    manners=Manners(
+        COREUTILS,
+        bytewise=True,
+        long_options="-debug help version",
+        unreadable_is_empty=("", ""),
+    ),
     late=True,
     usage="""
     Usage: factor [NUMBER]...

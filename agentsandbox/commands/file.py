@@ -16,6 +16,7 @@ from agentsandbox.commands._magic_text import encoding_of, find_charset, identif
 from agentsandbox.commands._times import LocalTime
 from agentsandbox.commands._widths import text_width
 from agentsandbox.errors import CommandError
+from agentsandbox.manners import SILENT, Manners, Release
 from agentsandbox.streams import BytesReader, decode, encode
 
 TYPE_CHECKING = False
@@ -54,6 +55,17 @@ class _Kind:
 
 @command(
     "file",
+    manners=Manners(
+        Release("file-5.44", "-v, --version"),
+        long_options="""
+            help version magic-file uncompress uncompress-noreport brief
+            checking-printout exclude exclude-quiet files-from separator mime apple
+            extension mime-type mime-encoding keep-going list dereference no-dereference
+            no-buffer no-pad print0 preserve-date parameter raw special-files no-sandbox
+            compile debug
+        """,
+        write_error=SILENT,
+    ),
     usage="""
     Usage: file [OPTION]... FILE...
     Tell what kind of file each FILE is.

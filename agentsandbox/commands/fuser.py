@@ -10,8 +10,8 @@ from agentsandbox.commands._paths import canonicalize
 from agentsandbox.commands._processes import command_name, running
 from agentsandbox.commands._space import Space
 from agentsandbox.fs.base import File, PositionedFile
+from agentsandbox.manners import Manners, Release
 from agentsandbox.processes import SIGNAL_NUMBERS, SIGNALS
-from agentsandbox.releases import release_of
 from agentsandbox.streams import encode
 
 TYPE_CHECKING = False
@@ -46,6 +46,7 @@ class _Call:
 
 @command(
     "fuser",
+    manners=Manners(Release("NAME (PSmisc) 23.6", "-V, --version")),
     usage="""
     Usage: fuser [-acfIikMmsuvw46] [-n SPACE] [-SIGNAL] NAME...
       or:  fuser -l | -V
@@ -83,7 +84,7 @@ def fuser(ctx: CommandContext, args: Arguments) -> int:
         return 1
     flags = call.flags
     if "V" in flags:
-        ctx.stdout.write(encode(release_of("fuser")))
+        ctx.stdout.write(encode(fuser.version()))
         return 0
     if "l" in flags:
         _list_signals(ctx)

@@ -8,8 +8,10 @@ from agentsandbox.command import Arguments, CommandContext, command, describe_os
 from agentsandbox.commands._dumps import Skipped, block_lines
 from agentsandbox.commands._hexdump_formats import Format, parse_format, show_lines, split_format
 from agentsandbox.commands._lines import read_all
+from agentsandbox.commands._suites import UTIL_LINUX
 from agentsandbox.errors import CommandError
 from agentsandbox.fs.base import File
+from agentsandbox.manners import SILENT, Manners
 from agentsandbox.streams import BLOCK, decode, encode, position_of
 
 TYPE_CHECKING = False
@@ -156,6 +158,15 @@ def _seek(source: ByteReader, skip: _Skip, *, is_input: bool) -> bool:
 
 @command(
     "hexdump",
+    manners=Manners(
+        UTIL_LINUX,
+        long_options="""
+            one-byte-octal one-byte-char canonical two-bytes-decimal two-bytes-octal
+            two-bytes-hex format format-file color length skip no-squeezing help version
+        """,
+        read_error=("NAME: hexdump: REASON", 0),
+        closed_write_error=SILENT,
+    ),
     late=True,
     values={"skip": _offset, "length": _length, "format": split_format},
     usage="""

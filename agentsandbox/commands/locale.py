@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.commands._locale_keywords import keyword_value, keywords_of, locale_keywords
+from agentsandbox.commands._suites import GLIBC
+from agentsandbox.manners import SILENT, Manners
 from agentsandbox.streams import encode
 
 _CATEGORIES = "CTYPE NUMERIC TIME COLLATE MONETARY MESSAGES PAPER NAME ADDRESS TELEPHONE MEASUREMENT IDENTIFICATION"
@@ -11,6 +13,14 @@ _CATEGORIES = "CTYPE NUMERIC TIME COLLATE MONETARY MESSAGES PAPER NAME ADDRESS T
 
 @command(
     "locale",
+    manners=Manners(
+        GLIBC,
+        long_options="""
+            all-locales charmaps category-name keyword-name verbose help usage
+            program-name HANG version
+        """,
+        write_error=SILENT,
+    ),
     usage="""
     Usage: locale [OPTION...] NAME
       or:  locale [OPTION...] [-a|-m]

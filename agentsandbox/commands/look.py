@@ -6,7 +6,9 @@ import re
 
 from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
 from agentsandbox.commands._lines import read_all
+from agentsandbox.commands._suites import UTIL_LINUX
 from agentsandbox.errors import CommandError, UsageError
+from agentsandbox.manners import SILENT, Manners
 from agentsandbox.streams import encode
 
 TYPE_CHECKING = False
@@ -19,6 +21,11 @@ _NOT_ALPHANUMERIC = bytes([byte for byte in range(256) if not (byte < 128 and (c
 
 @command(
     "look",
+    manners=Manners(
+        UTIL_LINUX,
+        long_options="alternative alphanum ignore-case terminate version help",
+        closed_write_error=SILENT,
+    ),
     usage="""
     Usage: look [OPTION]... STRING [FILE]
     Print the lines of a sorted FILE that begin with STRING.

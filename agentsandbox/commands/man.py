@@ -8,6 +8,7 @@ from pkgutil import get_data
 from agentsandbox.command import Arguments, Command, CommandContext, command, describe_os_error
 from agentsandbox.commands import find_command, names
 from agentsandbox.globs import compile_glob
+from agentsandbox.manners import SILENT, Manners, Release
 from agentsandbox.regexps import RegexError, compile_posix
 from agentsandbox.streams import BytesReader, decode, encode
 
@@ -25,6 +26,18 @@ _SECTIONS = frozenset("1 2 3 4 5 6 7 8 9 n l 0 1p 3p".split())
 
 @command(
     "man",
+    manners=Manners(
+        Release("man 2.11.2", "-V, --version"),
+        long_options="""
+            config-file debug default warnings whatis apropos global-apropos where path
+            location where-cat location-cat local-file catman recode locale systems
+            manpath sections extension ignore-case match-case regex wildcard names-only
+            all update no-subpages pager prompt ascii encoding no-hyphenation nh
+            no-justification nj preprocessor troff troff-device html gxditview ditroff
+            help usage program-name HANG version
+        """,
+        write_error=SILENT,
+    ),
     usage="""
     Usage: man [OPTION...] [SECTION] PAGE...
     Show the help text of each command PAGE: a sandbox has no other manual, and all of it is in section 1.

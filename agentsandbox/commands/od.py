@@ -11,7 +11,9 @@ from agentsandbox.commands._choices import choose
 from agentsandbox.commands._dumps import Sheet, Skipped, block_lines, concatenated
 from agentsandbox.commands._od_types import ElementType, parse_types
 from agentsandbox.commands._quoting import quote
+from agentsandbox.commands._suites import COREUTILS
 from agentsandbox.errors import CommandError, UsageError
+from agentsandbox.manners import Manners
 from agentsandbox.streams import encode
 
 TYPE_CHECKING = False
@@ -280,6 +282,17 @@ def _are_sound(ctx: CommandContext, args: Arguments) -> bool:
 
 @command(
     "od",
+    manners=Manners(
+        COREUTILS,
+        bytewise=True,
+        long_options="""
+            skip-bytes address-radix read-bytes format output-duplicates strings
+            traditional width endian help version
+        """,
+        read_error=("NAME: 'standard input': REASON", 1),
+        unreadable_is_empty=("NAME: 'standard input': REASON", None),
+        closing_error="NAME: standard input: REASON",
+    ),
     usage="""
     Usage: od [OPTION]... [FILE]...
       or:  od [-abcdfilosx]... [FILE] [[+]OFFSET[.][b]]

@@ -19,6 +19,7 @@ from agentsandbox.languages.diff.applying import Application, EdError, apply_ed_
 from agentsandbox.languages.diff.lines import split_lines
 from agentsandbox.languages.diff.merging import Merge
 from agentsandbox.languages.diff.patches import FilePatch, Hunk, read_patches
+from agentsandbox.manners import SILENT, Manners
 from agentsandbox.streams import InputError
 
 _TROUBLE = 2
@@ -26,6 +27,19 @@ _TROUBLE = 2
 
 @command(
     "patch",
+    manners=Manners(
+        long_options="""
+            backup prefix context directory ifdef ed remove-empty-files force fuzz get
+            input ignore-whitespace merge normal forward output strip reject-file
+            reverse quiet silent batch set-time unified version version-control debug
+            basename-prefix suffix set-utc dry-run verbose binary help
+            backup-if-mismatch no-backup-if-mismatch posix quoting-style reject-format
+            read-only follow-symlinks
+        """,
+        read_error=("NAME: **** read error : REASON", 2),
+        closed_read_error=("NAME: **** fstat : REASON", 2),
+        write_error=SILENT,
+    ),
     raw=True,
     usage_status=2,
     usage="""

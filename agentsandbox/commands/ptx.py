@@ -20,7 +20,9 @@ from agentsandbox.commands._ptx_words import (
     skip_white_back,
 )
 from agentsandbox.commands._quoting import quote
+from agentsandbox.commands._suites import COREUTILS
 from agentsandbox.errors import CommandError, UsageError
+from agentsandbox.manners import Manners
 from agentsandbox.streams import BLOCK, encode
 
 TYPE_CHECKING = False
@@ -353,6 +355,14 @@ def _format(text: str) -> str:
 
 @command(
     "ptx",
+    manners=Manners(
+        COREUTILS,
+        long_options="""
+            auto-reference break-file flag-truncation ignore-case gap-size ignore-file
+            macro-name only-file references right-side-refs format sentence-regexp
+            traditional typeset-mode width word-regexp help version
+        """,
+    ),
     values={
         "gap-size": lambda text: _read_width(text, "gap width"),
         "width": lambda text: _read_width(text, "line width"),

@@ -11,7 +11,7 @@ from agentsandbox.commands._lines import read_all
 from agentsandbox.commands._prompts import ask
 from agentsandbox.commands._rename_expressions import ExpressionError, compile_expression, looks_like_perl
 from agentsandbox.errors import CommandError, UsageError
-from agentsandbox.releases import release_of
+from agentsandbox.manners import Manners, Release
 from agentsandbox.streams import bytewise, decode, encode
 from agentsandbox.usage import OptionParser
 
@@ -79,6 +79,7 @@ def _rename(ctx: CommandContext, args: Arguments, name: str, old: str, new: str)
 
 @command(
     "rename",
+    manners=Manners(Release("/usr/bin/NAME using File::Rename version 2.01", "-V, --version")),
     raw=True,
     usage="""
     Usage: rename [options] PERLEXPR [FILE]...
@@ -120,7 +121,7 @@ def rename(ctx: CommandContext, args: Arguments) -> int:
         ctx.print(rename.usage, end="")
         return 1
     if args.flag("version"):
-        ctx.stdout.write(encode(release_of("rename")))
+        ctx.stdout.write(encode(rename.version()))
         return 0
     expressions = args.values("e") + args.values("E")
     if expressions or (args.operands and (looks_like_perl(args.operands[0]) or len(args.operands) < _LEAST)):

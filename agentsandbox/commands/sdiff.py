@@ -13,6 +13,7 @@ from agentsandbox.commands.diff import diff, parse_number, rules_from
 from agentsandbox.errors import CommandError, UsageError
 from agentsandbox.languages.diff.columns import Columns
 from agentsandbox.languages.diff.formats import Style
+from agentsandbox.manners import Manners
 
 _TROUBLE = 2
 _SAME_IN_DIFF = (
@@ -24,6 +25,15 @@ _SAME_IN_DIFF = (
 
 @command(
     "sdiff",
+    manners=Manners(
+        long_options="""
+            diff-program expand-tabs help ignore-all-space ignore-blank-lines
+            ignore-case ignore-matching-lines ignore-space-change ignore-tab-expansion
+            ignore-trailing-space left-column minimal output speed-large-files
+            strip-trailing-cr suppress-common-lines tabsize text version width
+        """,
+        write_error=("NAME: standard output: REASON", 2),
+    ),
     raw=True,
     usage_status=2,
     usage="""

@@ -7,7 +7,9 @@ import re
 from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.commands._directives import check_rest, find_directive
 from agentsandbox.commands._quoting import quote
+from agentsandbox.commands._suites import COREUTILS
 from agentsandbox.errors import CommandError, UsageError
+from agentsandbox.manners import Manners
 from agentsandbox.streams import encode
 
 TYPE_CHECKING = False
@@ -259,6 +261,12 @@ def _blocks(ctx: CommandContext, begin: int, stride: int, count: int | None, mos
 
 @command(
     "seq",
+    manners=Manners(
+        COREUTILS,
+        pure=True,
+        bytewise=True,
+        long_options="equal-width format separator help version",
+    ),
     rewrite=_rewrite,
     permute=False,
     usage="""

@@ -7,7 +7,9 @@ import re
 from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
 from agentsandbox.commands._lines import shown_name
 from agentsandbox.commands._quoting import quote
+from agentsandbox.commands._suites import COREUTILS
 from agentsandbox.errors import CommandError, UsageError
+from agentsandbox.manners import Manners
 
 _CHARACTERS = "intr quit erase kill eof eol eol2 swtch start stop susp dsusp rprnt werase lnext flush discard min time".split()
 _NUMBERS = "ispeed ospeed rows cols columns line".split()
@@ -26,6 +28,7 @@ _INTEGER = re.compile(r"0[xX][0-9a-fA-F]+|[0-9]+", re.ASCII)
 
 @command(
     "stty",
+    manners=Manners(COREUTILS),
     usage="""
     Usage: stty [-F DEVICE | --file=DEVICE] [SETTING]...
       or:  stty [-F DEVICE | --file=DEVICE] [-a|--all]

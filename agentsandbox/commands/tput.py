@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 
 from agentsandbox.command import Arguments, CommandContext, command
+from agentsandbox.commands._suites import NCURSES
 from agentsandbox.commands._terminals import clearing, expand, is_terminal, parameters_of
 from agentsandbox.errors import CommandError, UsageError
-from agentsandbox.releases import NCURSES
+from agentsandbox.manners import SILENT, Manners
 from agentsandbox.streams import decode, encode
 from agentsandbox.usage import OptionParser
 
@@ -20,6 +21,7 @@ _MISUSED, _NO_TERMINAL, _UNKNOWN, _NO_DEVICE = 2, 3, 4, 10
 
 @command(
     "tput",
+    manners=Manners(write_error=SILENT),
     raw=True,
     usage="""
     Usage: tput [options] [command]

@@ -12,6 +12,7 @@ from agentsandbox.commands._tree_options import TreeOptions
 from agentsandbox.commands._versions import version_key
 from agentsandbox.errors import CommandError
 from agentsandbox.fs.base import Stat
+from agentsandbox.manners import SILENT, Manners
 from agentsandbox.streams import decode, encode
 
 TYPE_CHECKING = False
@@ -335,7 +336,12 @@ def _form(options: TreeOptions) -> type[Form]:
     return {"json": Json, "xml": Xml}.get(options.form, Drawing)
 
 
-@command("tree", usage=USAGE, raw=True)
+@command(
+    "tree",
+    manners=Manners(unreadable_is_empty=("", ""), write_error=SILENT),
+    usage=USAGE,
+    raw=True,
+)
 def tree(ctx: CommandContext, args: Arguments) -> int:
     if "--help" in args.operands:
         ctx.stdout.write(encode(USAGE.lstrip()))

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 
 from agentsandbox.command import Arguments, CommandContext, command
+from agentsandbox.commands._suites import UTIL_LINUX
 from agentsandbox.errors import CommandError, UsageError
-from agentsandbox.releases import release_of
+from agentsandbox.manners import SILENT, Manners
 from agentsandbox.streams import encode
 
 _USUAL = {"b": ("/usr/bin", "/usr/local/bin"), "m": (), "s": ()}
@@ -73,6 +74,7 @@ def _take_directories(ctx: CommandContext, words: list[str]) -> list[str]:
 
 @command(
     "whereis",
+    manners=Manners(UTIL_LINUX, closed_write_error=SILENT),
     raw=True,
     usage="""
     Usage: whereis [options] [-BMS DIR... -f] NAME...
@@ -96,7 +98,7 @@ def whereis(ctx: CommandContext, args: Arguments) -> int:
         ctx.print(whereis.usage, end="")
         return 0
     if words[:1] in (["-V"], ["--version"]):
-        ctx.stdout.write(encode(release_of("whereis")))
+        ctx.stdout.write(encode(whereis.version()))
         return 0
     if not words:
         raise UsageError("not enough arguments")

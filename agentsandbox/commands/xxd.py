@@ -9,6 +9,7 @@ from agentsandbox.command import Arguments, CommandContext, command, describe_os
 from agentsandbox.commands._dumps import Sheet
 from agentsandbox.commands._lines import blocks, line_blocks, lines
 from agentsandbox.errors import CommandError
+from agentsandbox.manners import Manners
 from agentsandbox.streams import BLOCK, BytesReader, encode
 
 TYPE_CHECKING = False
@@ -505,6 +506,7 @@ def _limited(ctx: CommandContext, source: ByteReader, limit: int | None) -> Iter
 
 @command(
     "xxd",
+    manners=Manners(read_error=("NAME: REASON", 2), write_error=("NAME: REASON", 3)),
     raw=True,
     usage="""
     Usage: xxd [OPTIONS] [INFILE [OUTFILE]]
