@@ -15,8 +15,8 @@ if TYPE_CHECKING:
         SkillError,
         UsageError,
     )
-    from agentsandbox.fs.changes import Change
     from agentsandbox.files import FileInfo, Match, SandboxFiles
+    from agentsandbox.fs.changes import Change
     from agentsandbox.limits import Limits
     from agentsandbox.manager import SandboxManager
     from agentsandbox.network import NetworkPolicy

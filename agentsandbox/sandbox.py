@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from typing import Any, Literal, Never, Unpack
 
     from agentsandbox.command import Command
+    from agentsandbox.files import SandboxFiles
     from agentsandbox.fs.changes import Change
     from agentsandbox.fs.memory import Snapshot as FileSnapshot
-    from agentsandbox.files import SandboxFiles
     from agentsandbox.fs.trees import FrozenTree
     from agentsandbox.host_input import HostInput
     from agentsandbox.interpreter.shell import Shell

@@ -14,8 +14,9 @@ PACKAGE = ROOT / "agentsandbox"
 
 LAYERS = {
     "caching": 0, "errors": 0,
-    "abbreviations": 1, "broken_streams": 1, "limits": 1, "streams": 1, "processes": 1, "usage": 1, "patterns": 1, "stars": 1, "globs": 1,
-    "regexps": 1, "quoting": 1, "releases": 1, "result": 1, "events": 1,
+    "manners": 0,
+    "broken_streams": 1, "limits": 1, "streams": 1, "processes": 1, "usage": 1, "patterns": 1, "stars": 1, "globs": 1,
+    "regexps": 1, "quoting": 1, "result": 1, "events": 1,
     "fs": 2, "syntax": 2, "network": 2,
     "analysis": 3, "command": 3, "host_input": 3, "expansion": 3, "files": 3, "languages": 3, "skills": 3,
     "commands": 4, "interpreter": 4, "validation": 4,
@@ -33,7 +34,7 @@ NEIGHBOURS = {
     "globs": {"patterns"},
     "regexps": {"limits", "streams", "patterns"},
     "processes": {"limits", "streams"},
-    "usage": {"abbreviations", "limits", "streams"},
+    "usage": {"limits", "streams"},
     "quoting": {"streams"},
     "files": {"expansion"},
     "interpreter": {"commands"},

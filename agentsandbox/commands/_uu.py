@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from agentsandbox.errors import UsageError
-from agentsandbox.releases import release_of
 from agentsandbox.streams import encode
 
 TYPE_CHECKING = False
@@ -65,6 +64,6 @@ def parse_words(ctx: CommandContext, of: Command, heading: str) -> Arguments | i
         ctx.print(of.usage, end="")
         return 0
     if args.flag("version"):
-        ctx.print(release_of(ctx.name), end="")
+        ctx.print(of.version(), end="")
         return 0
     return args

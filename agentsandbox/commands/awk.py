@@ -6,6 +6,7 @@ import re
 
 from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.errors import CommandError, UsageError
+from agentsandbox.manners import Manners
 from agentsandbox.streams import encode
 from agentsandbox.usage import OptionParser
 
@@ -148,4 +149,10 @@ def _run_words(ctx: CommandContext, args: Arguments) -> int:
     )
 
 
-awk = command("awk", _USAGE, raw=True)(_run)
+_MANNERS = Manners(
+    pure=True,
+    read_error=("NAME: fatal: error reading input file `-': REASON", 2),
+    write_error=("NAME: warning: error writing standard output: REASON", 1),
+)
+
+awk = command("awk", _USAGE, raw=True, manners=_MANNERS)(_run)

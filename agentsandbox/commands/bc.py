@@ -6,11 +6,17 @@ import errno
 
 from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.errors import PipeClosed, Unwind
+from agentsandbox.manners import Manners
 from agentsandbox.streams import decode
 
 
 @command(
     "bc",
+    manners=Manners(
+        long_options="compile help interactive mathlib quiet standard version warn",
+        read_error=("(standard_in) 1: read() in flex scanner failed", 1),
+        write_error=("dc: could not write output file: REASON", 1),
+    ),
     usage="""
     Usage: bc [OPTION]... [FILE]...
     Calculate with numbers of any length: run each FILE, then standard input.

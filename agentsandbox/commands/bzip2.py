@@ -7,7 +7,7 @@ import os
 from agentsandbox.command import Arguments, Command, CommandContext, command
 from agentsandbox.commands._compression import CORRUPT, RECOVER, CompressionError, Source, compress_stream, compressor, decompress
 from agentsandbox.errors import UsageError
-from agentsandbox.releases import release_of
+from agentsandbox.manners import Manners, Release
 from agentsandbox.streams import encode
 
 TYPE_CHECKING = False
@@ -197,7 +197,7 @@ def _run(made: Command, ctx: CommandContext, words: list[str], *, expand: bool, 
         ctx.stderr.write(encode(f"{ctx.name}: Bad flag `{flag}'\n{made.usage}"))
         return 1
     if args.flag("version"):
-        ctx.stderr.write(encode(release_of("bzip2")))
+        ctx.stderr.write(encode(bzip2.version()))
         return 0
     if args.flag("help"):
         ctx.stderr.write(encode(made.usage))
@@ -232,16 +232,36 @@ _OPTIONS = """
 """
 
 
-@command("bzip2", usage=f"Usage: bzip2 [flags and input files in any order]\nCompress files by block sorting.\n{_OPTIONS}", raw=True)
+_MANNERS = Manners(
+    Release("NAME, a block-sorting file compressor.  Version 1.0.8, 13-Jul-2019.", "-V, --version"),
+)
+
+
+@command(
+    "bzip2",
+    usage=f"Usage: bzip2 [flags and input files in any order]\nCompress files by block sorting.\n{_OPTIONS}",
+    raw=True,
+    manners=_MANNERS,
+)
 def bzip2(ctx: CommandContext, args: Arguments) -> int:
     return _run(bzip2, ctx, args.operands, expand=False, stdout=False)
 
 
-@command("bunzip2", usage=f"Usage: bunzip2 [flags and input files in any order]\nDecompress what bzip2 made.\n{_OPTIONS}", raw=True)
+@command(
+    "bunzip2",
+    usage=f"Usage: bunzip2 [flags and input files in any order]\nDecompress what bzip2 made.\n{_OPTIONS}",
+    raw=True,
+    manners=_MANNERS,
+)
 def bunzip2(ctx: CommandContext, args: Arguments) -> int:
     return _run(bunzip2, ctx, args.operands, expand=True, stdout=False)
 
 
-@command("bzcat", usage=f"Usage: bzcat [flags and input files in any order]\nDecompress to standard output.\n{_OPTIONS}", raw=True)
+@command(
+    "bzcat",
+    usage=f"Usage: bzcat [flags and input files in any order]\nDecompress to standard output.\n{_OPTIONS}",
+    raw=True,
+    manners=_MANNERS,
+)
 def bzcat(ctx: CommandContext, args: Arguments) -> int:
     return _run(bzcat, ctx, args.operands, expand=True, stdout=True)

@@ -6,8 +6,10 @@ import re
 
 from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.commands._lines import line_blocks
+from agentsandbox.commands._suites import UTIL_LINUX
 from agentsandbox.commands._widths import character_width
 from agentsandbox.errors import CommandError
+from agentsandbox.manners import Manners
 from agentsandbox.streams import decode, encode
 
 _INVALID = re.compile("[\udc80-\udcff]")
@@ -57,6 +59,12 @@ def _remove(line: str, first: int, last: int | None) -> str:
 
 @command(
     "colrm",
+    manners=Manners(
+        UTIL_LINUX,
+        long_options="version help",
+        unreadable_is_empty=("", ""),
+        write_error=("NAME: write error", 1),
+    ),
     usage="""
     Usage: colrm [FIRST [LAST]]
     Copy standard input without the columns from FIRST to LAST, or to the end of the line.

@@ -7,8 +7,10 @@ import re
 from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.commands._column_tables import Table, print_json, print_table
 from agentsandbox.commands._lines import lines
+from agentsandbox.commands._suites import UTIL_LINUX
 from agentsandbox.commands._widths import text_width
 from agentsandbox.errors import CommandError
+from agentsandbox.manners import SILENT, Manners
 from agentsandbox.streams import bytewise, decode, encode
 
 TYPE_CHECKING = False
@@ -178,6 +180,18 @@ def _limit(text: str) -> int:
 
 @command(
     "column",
+    manners=Manners(
+        UTIL_LINUX,
+        pure=True,
+        long_options="""
+            columns fillrows help json keep-empty-lines output-separator separator table
+            table-columns table-columns-limit table-hide table-name table-noextreme
+            table-noheadings table-order table-right table-truncate table-wrap
+            table-empty-lines table-header-repeat tree tree-id tree-parent version
+        """,
+        read_error=("NAME: read failed: REASON", 1),
+        closed_write_error=SILENT,
+    ),
     late=True,
     values={"output-width": _width, "table-columns-limit": _limit},
     usage="""

@@ -10,8 +10,10 @@ from agentsandbox.commands._choices import choice_of, choose
 from agentsandbox.commands._contexts import warn_of_context
 from agentsandbox.commands._copying import Copier, CopyOptions, base_name, join, strip_slashes
 from agentsandbox.commands._quoting import quote_always
+from agentsandbox.commands._suites import COREUTILS
 from agentsandbox.commands._targets import check_single_directory, name_in, split_operands
 from agentsandbox.errors import CommandError, UsageError
+from agentsandbox.manners import Manners
 from agentsandbox.streams import encode
 
 _ATTRIBUTES = (("mode",), ("timestamps",), ("ownership",), ("links",), ("context",), ("xattr",), ("all",))
@@ -21,6 +23,19 @@ _SPARSE = (("never",), ("auto",), ("always",))
 
 @command(
     "cp",
+    manners=Manners(
+        COREUTILS,
+        bytewise=True,
+        long_options="""
+            archive attributes-only backup copy-contents dereference force interactive
+            link no-clobber no-dereference no-preserve no-target-directory
+            one-file-system parents path preserve recursive remove-destination sparse
+            reflink strip-trailing-slashes suffix symbolic-link target-directory update
+            verbose context help version
+        """,
+        read_error=("NAME: error closing file", 1),
+        closed_read_error=("NAME: error closing file: REASON", 1),
+    ),
     check=check_single_directory,
     values={
         "preserve": lambda text: _attributes(text, "--preserve"),

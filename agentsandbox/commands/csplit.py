@@ -10,7 +10,9 @@ from agentsandbox.command import Arguments, CommandContext, command, describe_os
 from agentsandbox.commands._lines import read_all, shown_name
 from agentsandbox.commands._quoting import quote, quote_always
 from agentsandbox.commands._sizes import parse_signed
+from agentsandbox.commands._suites import COREUTILS
 from agentsandbox.errors import CommandError, UsageError
+from agentsandbox.manners import Manners
 from agentsandbox.streams import InputError, decode, encode
 
 TYPE_CHECKING = False
@@ -245,6 +247,15 @@ def _convert(found: re.Match[str], number: int) -> str:
 
 @command(
     "csplit",
+    manners=Manners(
+        COREUTILS,
+        bytewise=True,
+        long_options="""
+            digits quiet silent keep-files elide-empty-files prefix suffix-format
+            suppress-matched help version
+        """,
+        read_error=("NAME: read error: REASON", 1),
+    ),
     values={"digits": _digits},
     usage="""
     Usage: csplit [OPTION]... FILE PATTERN...

@@ -9,11 +9,13 @@ from agentsandbox.command import Arguments, CommandContext, command, describe_os
 from agentsandbox.commands._choices import choose
 from agentsandbox.commands._lines import shown_name
 from agentsandbox.commands._quoting import quote
+from agentsandbox.commands._suites import COREUTILS
 from agentsandbox.commands._times import nanoseconds
 from agentsandbox.errors import CommandError, UsageError
 from agentsandbox.languages.dates import DateError, parse_date
 from agentsandbox.languages.strftime import NANO, format_date, longest_width
 from agentsandbox.languages.timezones import find_zone
+from agentsandbox.manners import Manners
 from agentsandbox.streams import decode
 
 TYPE_CHECKING = False
@@ -142,6 +144,16 @@ class _Dates:
 
 @command(
     "date",
+    manners=Manners(
+        COREUTILS,
+        pure=True,
+        bytewise=True,
+        long_options="""
+            date debug file iso-8601 reference resolution rfc-email rfc-822 rfc-2822
+            rfc-3339 set uct utc universal help version
+        """,
+        read_error=("NAME: 'standard input': REASON", 1),
+    ),
     check=_check_formats,
     usage="""
     Usage: date [OPTION]... [+FORMAT]

@@ -6,6 +6,7 @@ import os
 
 from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.errors import CommandError, PipeClosed, Unwind
+from agentsandbox.manners import Manners
 from agentsandbox.streams import InputError, decode
 
 TYPE_CHECKING = False
@@ -15,6 +16,11 @@ if TYPE_CHECKING:
 
 @command(
     "dc",
+    manners=Manners(
+        long_options="expression file help version",
+        read_error=("NAME: error reading input: REASON", 1),
+        write_error=("NAME: error writing to stdout: REASON", 1),
+    ),
     usage="""
     Usage: dc [OPTION]... [FILE]...
     Calculate in reverse Polish notation with numbers of any length.

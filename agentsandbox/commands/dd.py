@@ -11,7 +11,7 @@ from agentsandbox.commands._dd_options import DdOptions
 from agentsandbox.commands._quoting import quote_always
 from agentsandbox.errors import CommandError
 from agentsandbox.fs.base import File
-from agentsandbox.releases import release_of
+from agentsandbox.manners import Manners, Release
 from agentsandbox.streams import Stream, encode
 from agentsandbox.usage import OptionParser
 
@@ -19,7 +19,17 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agentsandbox.streams import ByteReader, ByteWriter
 
-_PARSER = OptionParser("      --help  display this help and exit\n      --version  print the release\n", name="dd")
+_MANNERS = Manners(
+    Release("NAME (coreutils) 9.1"),
+    bytewise=True,
+    long_options="help version",
+    unbuffered=True,
+)
+_PARSER = OptionParser(
+    "      --help  display this help and exit\n      --version  print the release\n",
+    name="dd",
+    long_options=_MANNERS.long_options,
+)
 _LARGEST = 2**63 - 1
 _PIECE = 1 << 20
 """Bytes that are moved at a time, however large the blocks are."""
@@ -390,14 +400,14 @@ def _human(size: int, base: int) -> str:
     return f"{number} {unit}"
 
 
-@command("dd", usage=USAGE, raw=True)
+@command("dd", usage=USAGE, raw=True, manners=_MANNERS)
 def dd(ctx: CommandContext, args: Arguments) -> int:
     given = _PARSER.parse(args.operands)
     if given.last("help", "version") == "help":
         ctx.stdout.write(encode(USAGE.lstrip()))
         return 0
     if given.flag("version"):
-        ctx.stdout.write(encode(release_of("dd")))
+        ctx.stdout.write(encode(dd.version()))
         return 0
     copy = _Copy(ctx, DdOptions(given.operands, lambda text: ctx.warn(text, ctx.status)))
     try:

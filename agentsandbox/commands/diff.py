@@ -13,6 +13,7 @@ from agentsandbox.languages.diff import formats
 from agentsandbox.languages.diff.columns import Columns
 from agentsandbox.languages.diff.lines import Sameness
 from agentsandbox.languages.diff.templates import Templates
+from agentsandbox.manners import Manners
 from agentsandbox.quoting import quote_if_needed
 from agentsandbox.regexps import RegexError, compile_posix
 from agentsandbox.streams import BytesReader, decode, encode
@@ -216,6 +217,23 @@ _OLD_CONTEXT = re.compile(r"(-[abBcdeEfHilNpqrstuvwyZ]*[cu][abBcdeEfHilNpqrstuvw
 
 @command(
     "diff",
+    manners=Manners(
+        long_options="""
+            binary brief changed-group-format color context ed exclude exclude-from
+            expand-tabs forward-ed from-file help horizon-lines ifdef ignore-all-space
+            ignore-blank-lines ignore-case ignore-file-name-case ignore-matching-lines
+            ignore-space-change ignore-tab-expansion ignore-trailing-space
+            inhibit-hunk-merge initial-tab label left-column line-format minimal
+            new-file new-group-format new-line-format no-dereference
+            no-ignore-file-name-case normal old-group-format old-line-format paginate
+            palette rcs recursive report-identical-files sdiff-merge-assist
+            show-c-function show-function-line side-by-side speed-large-files
+            starting-file strip-trailing-cr suppress-blank-empty suppress-common-lines
+            tabsize text to-file unchanged-group-format unchanged-line-format
+            unidirectional-new-file unified version width -presume-output-tty
+        """,
+        write_error=("NAME: standard output: REASON", 2),
+    ),
     usage_status=2,
     digits="NUM",
     raw=True,

@@ -10,9 +10,11 @@ from agentsandbox.commands._block_sizes import SizeFormat, block_size_from, disk
 from agentsandbox.commands._choices import choice_of, choose
 from agentsandbox.commands._copying import join, single_slash
 from agentsandbox.commands._quoting import quote, quote_always
+from agentsandbox.commands._suites import COREUTILS
 from agentsandbox.commands._times import LocalTime, nanoseconds
 from agentsandbox.errors import CommandError, UsageError
 from agentsandbox.globs import compile_glob
+from agentsandbox.manners import Manners
 from agentsandbox.streams import InputError, decode, encode
 
 TYPE_CHECKING = False
@@ -268,6 +270,18 @@ def _read_operands(ctx: CommandContext, args: Arguments) -> list[str]:
 
 @command(
     "du",
+    manners=Manners(
+        COREUTILS,
+        bytewise=True,
+        long_options="""
+            all apparent-size block-size bytes count-links dereference dereference-args
+            exclude exclude-from files0-from human-readable inodes si max-depth null
+            no-dereference one-file-system separate-dirs summarize total threshold time
+            time-style help version
+        """,
+        fatal_options=("time",),
+        full_write_error=("NAME: write error", 1),
+    ),
     values={
         "-block-size": lambda text: parse_block_size(text, "-B"),
         "block-size": lambda text: parse_block_size(text, "--block-size"),

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.languages.echo import render_gnu_echo
+from agentsandbox.manners import Manners
 from agentsandbox.streams import encode
 
 
 @command(
     "echo",
+    manners=Manners(pure=True),
     raw=True,
     usage="""
     Usage: echo [OPTION]... [STRING]...

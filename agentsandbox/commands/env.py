@@ -10,8 +10,9 @@ from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.commands._env_signals import SignalPlan, read_signals
 from agentsandbox.commands._programs import find_problem, problem_status
 from agentsandbox.commands._quoting import quote, quote_always
+from agentsandbox.commands._suites import COREUTILS
 from agentsandbox.errors import CommandError, UsageError
-from agentsandbox.releases import release_of
+from agentsandbox.manners import Manners
 from agentsandbox.streams import encode
 
 TYPE_CHECKING = False
@@ -198,6 +199,16 @@ def _debug(args: Arguments, words: Sequence[str]) -> list[str]:
 
 @command(
     "env",
+    manners=Manners(
+        COREUTILS,
+        bytewise=True,
+        long_options="""
+            ignore-environment null unset chdir default-signal ignore-signal
+            block-signal list-signal-handling debug split-string help version
+        """,
+        unbuffered=True,
+        write_error=("NAME: write error: REASON", 125),
+    ),
     values={"block-signal": read_signals, "default-signal": read_signals, "ignore-signal": read_signals},
     usage="""
     Usage: env [OPTION]... [-] [NAME=VALUE]... [COMMAND [ARG]...]
@@ -232,7 +243,7 @@ def env(ctx: CommandContext, args: Arguments) -> int:
         ctx.warn(error.message)
         raise UsageError(_SHEBANG_HINT) from None
     if args.flag("version"):
-        ctx.stdout.write(encode(release_of("env")))
+        ctx.stdout.write(encode(env.version()))
         return 0
     if args.flag("help"):
         ctx.stdout.write(encode(env.usage))

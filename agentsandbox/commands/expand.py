@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 
 from agentsandbox.command import Arguments, CommandContext, command
+from agentsandbox.commands._suites import COREUTILS
 from agentsandbox.commands._tab_stops import TabStops, joined_blocks, rewrite_digits
+from agentsandbox.manners import Manners
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -88,6 +90,12 @@ def _expand_indents(ctx: CommandContext, block: bytes, stops: TabStops) -> Itera
 
 @command(
     "expand",
+    manners=Manners(
+        COREUTILS,
+        bytewise=True,
+        long_options="tabs initial help version",
+        closing_error="NAME: -: REASON",
+    ),
     rewrite=rewrite_digits,
     usage="""
     Usage: expand [OPTION]... [FILE]...

@@ -6,7 +6,9 @@ import re
 
 from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.commands._quoting import quote
+from agentsandbox.commands._suites import COREUTILS
 from agentsandbox.errors import CommandError, UsageError
+from agentsandbox.manners import Manners
 from agentsandbox.streams import bytewise
 
 TYPE_CHECKING = False
@@ -207,6 +209,7 @@ class _Expression:
 
 @command(
     "expr",
+    manners=Manners(COREUTILS, pure=True, write_error=("NAME: write error: REASON", 3)),
     usage="""
     Usage: expr EXPRESSION
       or:  expr OPTION

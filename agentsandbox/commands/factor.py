@@ -8,6 +8,8 @@ from math import gcd
 from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.commands._lines import lines
 from agentsandbox.commands._quoting import quote
+from agentsandbox.commands._suites import COREUTILS
+from agentsandbox.manners import Manners
 from agentsandbox.streams import decode
 
 TYPE_CHECKING = False
@@ -81,6 +83,12 @@ def _factors(budget: Budget, number: int) -> list[int]:
 
 @command(
     "factor",
+    manners=Manners(
+        COREUTILS,
+        bytewise=True,
+        long_options="-debug help version",
+        unreadable_is_empty=("", ""),
+    ),
     late=True,
     usage="""
     Usage: factor [NUMBER]...

@@ -11,6 +11,7 @@ from agentsandbox.commands._magic_binary import extensions_of, identify_binary
 from agentsandbox.commands._magic_text import find_charset, identify_script, identify_text
 from agentsandbox.commands._times import LocalTime
 from agentsandbox.commands._widths import text_width
+from agentsandbox.manners import SILENT, Manners, Release
 from agentsandbox.streams import BytesReader, decode, encode
 
 TYPE_CHECKING = False
@@ -40,6 +41,17 @@ class _Kind:
 
 @command(
     "file",
+    manners=Manners(
+        Release("file-5.44", "-v, --version"),
+        long_options="""
+            help version magic-file uncompress uncompress-noreport brief
+            checking-printout exclude exclude-quiet files-from separator mime apple
+            extension mime-type mime-encoding keep-going list dereference no-dereference
+            no-buffer no-pad print0 preserve-date parameter raw special-files no-sandbox
+            compile debug
+        """,
+        write_error=SILENT,
+    ),
     usage="""
     Usage: file [OPTION]... FILE...
     Tell what kind of file each FILE is.

@@ -9,7 +9,9 @@ from agentsandbox.commands._fmt_paragraphs import Formatter
 from agentsandbox.commands._lines import read_all
 from agentsandbox.commands._quoting import quote_always
 from agentsandbox.commands._sizes import parse_number
+from agentsandbox.commands._suites import COREUTILS
 from agentsandbox.errors import UsageError
+from agentsandbox.manners import Manners
 from agentsandbox.streams import InputError, encode
 
 TYPE_CHECKING = False
@@ -36,6 +38,16 @@ def _rewrite(words: Sequence[str]) -> Sequence[str]:
 
 @command(
     "fmt",
+    manners=Manners(
+        COREUTILS,
+        bytewise=True,
+        long_options="""
+            crown-margin prefix split-only tagged-paragraph uniform-spacing width goal
+            help version
+        """,
+        read_error=("NAME: read error", 1),
+        closing_error="NAME: closing standard input: REASON",
+    ),
     rewrite=_rewrite,
     usage="""
     Usage: fmt [-WIDTH] [OPTION]... [FILE]...

@@ -7,6 +7,8 @@ import re
 from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.commands._lines import inputs, line_blocks
 from agentsandbox.commands._sizes import parse_number
+from agentsandbox.commands._suites import COREUTILS
+from agentsandbox.manners import Manners
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -122,6 +124,13 @@ def _fold_tabs(line: bytes, width: int, spaces: bool, budget: Budget) -> list[by
 
 @command(
     "fold",
+    manners=Manners(
+        COREUTILS,
+        pure=True,
+        bytewise=True,
+        long_options="bytes spaces width help version",
+        closing_error="NAME: -: REASON",
+    ),
     rewrite=_rewrite,
     values={"width": _width},
     usage="""

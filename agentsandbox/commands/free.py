@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 
 from agentsandbox.command import Arguments, CommandContext, command
+from agentsandbox.commands._suites import PROCPS
 from agentsandbox.errors import CommandError
+from agentsandbox.manners import Manners
 from agentsandbox.streams import encode
 
 _UNITS = {
@@ -40,6 +42,15 @@ def _read(ctx: CommandContext) -> dict[str, int]:
 
 @command(
     "free",
+    manners=Manners(
+        PROCPS,
+        long_options="""
+            bytes kilo mega giga tera peta kibi mebi gibi tebi pebi human si lohi total
+            committed seconds count wide help version
+        """,
+        write_error=("NAME: write error", 1),
+        full_write_error=("NAME: write error", 1),
+    ),
     usage="""
     Usage: free [options]
     Display the amount of free and used memory.

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from agentsandbox.command import Arguments, CommandContext, command
+from agentsandbox.commands._suites import UTIL_LINUX
 from agentsandbox.errors import UsageError
+from agentsandbox.manners import SILENT, Manners
 from agentsandbox.streams import encode
 
 TYPE_CHECKING = False
@@ -140,6 +142,15 @@ def _write(ctx: CommandContext, parser: _Parser, *, quoted: bool, shell: str) ->
 
 @command(
     "getopt",
+    manners=Manners(
+        UTIL_LINUX,
+        long_options="""
+            options longoptions quiet quiet-output shell test unquoted help alternative
+            name version
+        """,
+        write_error=("NAME: write error: REASON", 3),
+        closed_write_error=SILENT,
+    ),
     usage="""
     Usage: getopt <optstring> <parameters>
       or:  getopt [options] [--] <optstring> <parameters>

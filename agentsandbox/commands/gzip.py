@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from agentsandbox.command import Arguments, Command, CommandContext, command
 from agentsandbox.commands._gzip import Gzip, GzipOptions
-from agentsandbox.releases import release_of
+from agentsandbox.manners import Manners, Release
 from agentsandbox.streams import encode
 
 _OPTIONS = """
@@ -45,7 +45,7 @@ def _gzip(made: Command, ctx: CommandContext, args: Arguments, *, expand: bool =
         ctx.print(made.usage, end="")
         return 0
     if args.flag("version"):
-        ctx.print(release_of(made.name), end="")
+        ctx.print(made.version(), end="")
         return 0
     options = _options(args)
     options.decompress |= expand
@@ -76,6 +76,17 @@ def _options(args: Arguments) -> GzipOptions:
 
 @command(
     "gzip",
+    manners=Manners(
+        Release("NAME 1.12", "-V, --version"),
+        long_options="""
+            ascii to-stdout stdout decompress uncompress force help keep list license
+            no-name name -presume-input-tty quiet silent synchronous recursive suffix
+            test verbose version fast best lzw bits rsyncable
+        """,
+        read_error=("\ngzip: stdin: REASON", 1),
+        closed_read_error=("gzip: standard input: REASON", 1),
+        write_error=("\ngzip: stdout: REASON", 1),
+    ),
     usage=f"""
     Usage: gzip [OPTION]... [FILE]...
     Compress or uncompress FILEs (by default, compress FILES in-place).
@@ -90,6 +101,17 @@ def gzip(ctx: CommandContext, args: Arguments) -> int:
 
 @command(
     "gunzip",
+    manners=Manners(
+        Release("NAME (gzip) 1.12", "-V, --version"),
+        long_options="""
+            ascii to-stdout stdout decompress uncompress force help keep list license
+            no-name name -presume-input-tty quiet silent synchronous recursive suffix
+            test verbose version fast best lzw bits rsyncable
+        """,
+        read_error=("\ngzip: stdin: REASON", 1),
+        closed_read_error=("gzip: standard input: REASON", 1),
+        write_error=("\ngzip: stdout: REASON", 1),
+    ),
     usage=f"""
     Usage: gunzip [OPTION]... [FILE]...
     Uncompress FILEs (by default, in-place).
@@ -106,6 +128,17 @@ def gunzip(ctx: CommandContext, args: Arguments) -> int:
 
 @command(
     "zcat",
+    manners=Manners(
+        Release("NAME (gzip) 1.12", "-V, --version"),
+        long_options="""
+            ascii to-stdout stdout decompress uncompress force help keep list license
+            no-name name -presume-input-tty quiet silent synchronous recursive suffix
+            test verbose version fast best lzw bits rsyncable
+        """,
+        read_error=("\ngzip: stdin: REASON", 1),
+        closed_read_error=("gzip: standard input: REASON", 1),
+        write_error=("\ngzip: stdout: REASON", 1),
+    ),
     usage=f"""
     Usage: zcat [OPTION]... [FILE]...
     Uncompress FILEs to standard output.

@@ -9,7 +9,9 @@ from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.commands._lines import blocks, give_back
 from agentsandbox.commands._quoting import quote_always
 from agentsandbox.commands._sizes import parse_size
+from agentsandbox.commands._suites import COREUTILS
 from agentsandbox.errors import UsageError
+from agentsandbox.manners import Manners
 from agentsandbox.streams import encode
 
 TYPE_CHECKING = False
@@ -127,6 +129,17 @@ def _all_but_bytes(ctx: CommandContext, source: ByteReader, count: int) -> None:
 
 @command(
     "head",
+    manners=Manners(
+        COREUTILS,
+        pure=True,
+        bytewise=True,
+        long_options="""
+            bytes lines -presume-input-pipe quiet silent verbose zero-terminated help
+            version
+        """,
+        read_error=("NAME: error reading 'standard input': REASON", 1),
+        closing_error="NAME: -: REASON",
+    ),
     rewrite=_rewrite,
     digits="digits",
     values={

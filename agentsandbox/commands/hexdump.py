@@ -7,8 +7,10 @@ import re
 from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.commands._dumps import dump_lines
 from agentsandbox.commands._hexdump_formats import Format, parse_format, split_format
+from agentsandbox.commands._suites import UTIL_LINUX
 from agentsandbox.errors import CommandError
 from agentsandbox.fs.base import File
+from agentsandbox.manners import SILENT, Manners
 from agentsandbox.streams import BLOCK, position_of
 
 TYPE_CHECKING = False
@@ -118,6 +120,15 @@ class _Input:
 
 @command(
     "hexdump",
+    manners=Manners(
+        UTIL_LINUX,
+        long_options="""
+            one-byte-octal one-byte-char canonical two-bytes-decimal two-bytes-octal
+            two-bytes-hex format format-file color length skip no-squeezing help version
+        """,
+        read_error=("NAME: hexdump: REASON", 0),
+        closed_write_error=SILENT,
+    ),
     late=True,
     values={"skip": _offset, "length": _length, "format": split_format},
     usage="""

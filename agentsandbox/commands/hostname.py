@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.errors import CommandError, UsageError
-from agentsandbox.releases import release_of
+from agentsandbox.manners import SILENT, Manners, Release
 from agentsandbox.streams import decode, encode
 from agentsandbox.usage import OptionParser
 
@@ -14,6 +14,7 @@ _MISUSED = 255
 
 @command(
     "hostname",
+    manners=Manners(Release("NAME 3.23", "-V, --version"), pure=True, write_error=SILENT),
     raw=True,
     usage="""
     Usage: hostname [-a|-A|-d|-f|-i|-I|-s|-y]
@@ -44,7 +45,7 @@ def hostname(ctx: CommandContext, args: Arguments) -> int:
         ctx.print(hostname.usage, end="")
         return 0
     if found.flag("version"):
-        ctx.stdout.write(encode(release_of("hostname")))
+        ctx.stdout.write(encode(hostname.version()))
         return 0
     return _answer(ctx, found)
 

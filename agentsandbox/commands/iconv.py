@@ -10,7 +10,9 @@ from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.commands._iconv_letters import replacements
 from agentsandbox.commands._iconv_names import find_encoding, list_names
 from agentsandbox.commands._lines import read_all
+from agentsandbox.commands._suites import GLIBC
 from agentsandbox.errors import CommandError
+from agentsandbox.manners import Manners
 from agentsandbox.streams import ByteWriter, InputError, encode
 
 __all__ = ["iconv"]
@@ -156,6 +158,15 @@ class _Conversion:
 
 @command(
     "iconv",
+    manners=Manners(
+        GLIBC,
+        long_options="""
+            from-code to-code list output silent verbose help usage program-name HANG
+            version
+        """,
+        read_error=("NAME: error while reading the input: REASON", 1),
+        write_error=("NAME: error while closing output file: REASON", 1),
+    ),
     usage="""
     Usage: iconv [OPTION...] [FILE...]
     Convert encoding of given files from one encoding to another.

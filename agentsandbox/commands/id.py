@@ -5,7 +5,9 @@ from __future__ import annotations
 from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.commands._accounts import Account, find_account, own_account
 from agentsandbox.commands._quoting import quote
+from agentsandbox.commands._suites import COREUTILS
 from agentsandbox.errors import CommandError
+from agentsandbox.manners import Manners
 
 
 def _show(args: Arguments, account: Account) -> str:
@@ -25,6 +27,12 @@ def _show(args: Arguments, account: Account) -> str:
 
 @command(
     "id",
+    manners=Manners(
+        COREUTILS,
+        pure=True,
+        bytewise=True,
+        long_options="context group groups name real user zero help version",
+    ),
     usage="""
     Usage: id [OPTION]... [USER]...
     Print user and group information for each USER, or for the current user.

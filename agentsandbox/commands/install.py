@@ -12,11 +12,13 @@ from agentsandbox.commands._contexts import warn_of_context
 from agentsandbox.commands._copying import Copier, CopyOptions, join, strip_slashes
 from agentsandbox.commands._programs import find_problem
 from agentsandbox.commands._quoting import quote, quote_always
+from agentsandbox.commands._suites import COREUTILS
 from agentsandbox.commands._targets import check_directory, check_single_directory, directory_given, name_in, split_operands
 from agentsandbox.errors import CommandError, UsageError
 from agentsandbox.fs.base import os_error
 from agentsandbox.languages.modes import compile_mode
 from agentsandbox.languages.owners import Owners
+from agentsandbox.manners import Manners
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,6 +29,15 @@ _DIRECTORY = True
 
 @command(
     "install",
+    manners=Manners(
+        COREUTILS,
+        bytewise=True,
+        long_options="""
+            backup compare context directory group mode no-target-directory owner
+            preserve-timestamps preserve-context strip strip-program suffix
+            target-directory verbose help version
+        """,
+    ),
     check=check_single_directory,
     usage="""
     Usage: install [OPTION]... [-T] SOURCE DEST

@@ -7,7 +7,9 @@ import re
 from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.commands._processes import running
 from agentsandbox.commands._programs import check_program
+from agentsandbox.commands._suites import UTIL_LINUX
 from agentsandbox.errors import CommandError, UsageError
+from agentsandbox.manners import SILENT, Manners
 
 _CLASSES = {"none": 0, "realtime": 1, "best-effort": 2, "idle": 3}
 _INT = 2**31
@@ -50,6 +52,12 @@ def _check_class(ctx: CommandContext, args: Arguments) -> None:
 
 @command(
     "ionice",
+    manners=Manners(
+        UTIL_LINUX,
+        long_options="classdata class help ignore pid pgid uid version",
+        unbuffered=True,
+        closed_write_error=SILENT,
+    ),
     usage="""
     Usage: ionice [options] <command>
       or:  ionice -p PID | -P PGID | -u UID

@@ -9,8 +9,10 @@ from operator import itemgetter, le, lt
 from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
 from agentsandbox.commands._lines import line_blocks, shown_name, split_all, split_lines
 from agentsandbox.commands._quoting import quote, quote_always
+from agentsandbox.commands._suites import COREUTILS
 from agentsandbox.errors import CommandError, UsageError
 from agentsandbox.fs.base import File
+from agentsandbox.manners import Manners
 from agentsandbox.streams import encode
 
 TYPE_CHECKING = False
@@ -519,6 +521,14 @@ def _take_obsolete(args: Arguments, words: Sequence[str]) -> None:
 
 @command(
     "join",
+    manners=Manners(
+        COREUTILS,
+        bytewise=True,
+        long_options="""
+            ignore-case check-order nocheck-order zero-terminated header help version
+        """,
+        read_error=("NAME: read error: REASON", 1),
+    ),
     values={
         "1": _field_number,
         "2": _field_number,

@@ -16,6 +16,7 @@ from agentsandbox.languages.jq.machine import Break, Halt, Machine
 from agentsandbox.languages.jq.printing import COLORS, Dumper, dump
 from agentsandbox.languages.jq.program import CompileError, compile_code
 from agentsandbox.languages.jq.values import JqError
+from agentsandbox.manners import Manners
 from agentsandbox.streams import encode
 
 TYPE_CHECKING = False
@@ -298,6 +299,11 @@ def _dumper(ctx: CommandContext, options: Options) -> Dumper:
 
 @command(
     "jq",
+    manners=Manners(
+        pure=True,
+        read_error=("NAME: error: REASON", 2),
+        write_error=("NAME: error: writing output failed: REASON", 2),
+    ),
     raw=True,
     usage="""
     Usage: jq [OPTION]... FILTER [FILE]...

@@ -6,9 +6,10 @@ import re
 
 from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.commands._processes import running
+from agentsandbox.commands._suites import PROCPS
 from agentsandbox.errors import CommandError
+from agentsandbox.manners import Manners
 from agentsandbox.processes import SIGNAL_NUMBERS, SIGNALS
-from agentsandbox.releases import release_of
 from agentsandbox.streams import encode
 
 TYPE_CHECKING = False
@@ -26,6 +27,7 @@ _LONG_NUMBER = 11
 
 @command(
     "kill",
+    manners=Manners(PROCPS),
     usage="""
     Usage:
      kill [options] <pid> [...]
@@ -150,7 +152,7 @@ def _send(ctx: CommandContext, text: str, signal: int) -> None:
 
 _INFORMING: dict[str, Callable[[CommandContext], None]] = {
     "-h": lambda ctx: ctx.print(kill.usage, end=""),
-    "-V": lambda ctx: ctx.stdout.write(encode(release_of("kill"))),
+    "-V": lambda ctx: ctx.stdout.write(encode(kill.version())),
     "-L": _print_table,
 }
 _INFORMING |= {"--help": _INFORMING["-h"], "--version": _INFORMING["-V"], "--table": _print_table}

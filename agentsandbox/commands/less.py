@@ -5,13 +5,17 @@ from __future__ import annotations
 import re
 
 from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
-from agentsandbox.releases import release_of
+from agentsandbox.manners import SILENT, Manners, Release
 from agentsandbox.streams import InputError, encode
 from agentsandbox.usage import parse_usage
 
 
 @command(
     "less",
+    manners=Manners(
+        Release("NAME 590 (GNU regular expressions)", "-V, --version"),
+        write_error=SILENT,
+    ),
     raw=True,
     usage="""
     Usage: less [option]... [file]...
@@ -49,7 +53,7 @@ def less(ctx: CommandContext, args: Arguments) -> int:
             ctx.print(less.usage, end="")
             return 0
         if word in ("--version", "-V"):
-            ctx.stdout.write(encode(release_of("less")))
+            ctx.stdout.write(encode(less.version()))
             return 0
     names = _files(ctx, list(args.operands)) or ["-"]
     for name in dict.fromkeys(names):  # as the real one, each file once

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from agentsandbox.command import Arguments, CommandContext, command
+from agentsandbox.commands._suites import GLIBC
+from agentsandbox.manners import SILENT, Manners
 from agentsandbox.streams import encode
 
 _CATEGORIES = (
@@ -34,6 +36,14 @@ _KEYWORDS = {
 
 @command(
     "locale",
+    manners=Manners(
+        GLIBC,
+        long_options="""
+            all-locales charmaps category-name keyword-name verbose help usage
+            program-name HANG version
+        """,
+        write_error=SILENT,
+    ),
     usage="""
     Usage: locale [OPTION...] NAME
       or:  locale [OPTION...] [-a|-m]

@@ -10,9 +10,11 @@ from agentsandbox.commands._listing import Entry
 from agentsandbox.commands._ls_options import READERS, Options
 from agentsandbox.commands._ls_output import Printer
 from agentsandbox.commands._quoting import quote_always, quote_as
+from agentsandbox.commands._suites import COREUTILS
 from agentsandbox.commands._versions import version_key
 from agentsandbox.commands._widths import text_width
 from agentsandbox.languages.modes import type_letter
+from agentsandbox.manners import Manners
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
 
     from agentsandbox.fs.base import Stat
 
-__all__ = ["USAGE", "list_files", "ls"]
+__all__ = ["MANNERS", "USAGE", "list_files", "ls"]
 
 USAGE = """
 Usage: {name} [OPTION]... [FILE]...
@@ -292,6 +294,23 @@ def list_files(ctx: CommandContext, args: Arguments, form: str = "single-column"
     return _Lister(ctx, Options(ctx, args, form, quoting)).run(args.operands)
 
 
-@command("ls", usage=USAGE.replace("{name}", "ls"), usage_status=2, values=READERS)
+MANNERS = Manners(
+    COREUTILS,
+    pure=True,
+    bytewise=True,
+    long_options="""
+        all escape directory dired full-time group-directories-first human-readable
+        inode kibibytes numeric-uid-gid no-group hide-control-chars reverse size
+        width almost-all ignore-backups classify file-type si
+        dereference-command-line dereference-command-line-symlink-to-dir hide ignore
+        indicator-style dereference literal quote-name quoting-style recursive
+        format show-control-chars sort tabsize time time-style zero color hyperlink
+        block-size context author help version
+    """,
+    write_error=("NAME: write error: REASON", 2),
+)
+
+
+@command("ls", usage=USAGE.replace("{name}", "ls"), usage_status=2, values=READERS, manners=MANNERS)
 def ls(ctx: CommandContext, args: Arguments) -> int:
     return list_files(ctx, args)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from agentsandbox.command import Arguments, Command, CommandContext, command
 from agentsandbox.commands import find_command, names
+from agentsandbox.manners import SILENT, Manners, Release
 from agentsandbox.regexps import RegexError, compile_posix
 from agentsandbox.streams import encode
 
@@ -18,6 +19,18 @@ _NOT_FOUND = 16
 
 @command(
     "man",
+    manners=Manners(
+        Release("man 2.11.2", "-V, --version"),
+        long_options="""
+            config-file debug default warnings whatis apropos global-apropos where path
+            location where-cat location-cat local-file catman recode locale systems
+            manpath sections extension ignore-case match-case regex wildcard names-only
+            all update no-subpages pager prompt ascii encoding no-hyphenation nh
+            no-justification nj preprocessor troff troff-device html gxditview ditroff
+            help usage program-name HANG version
+        """,
+        write_error=SILENT,
+    ),
     usage="""
     Usage: man [OPTION...] [SECTION] PAGE...
     Show the help text of each command PAGE: there is no other manual. All is in section 1.

@@ -8,8 +8,10 @@ import os
 from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
 from agentsandbox.commands._contexts import warn_of_context
 from agentsandbox.commands._quoting import quote, quote_always
+from agentsandbox.commands._suites import COREUTILS
 from agentsandbox.errors import CommandError, UsageError
 from agentsandbox.languages.modes import compile_mode
+from agentsandbox.manners import Manners
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,6 +22,11 @@ _DIRECTORY = True
 
 @command(
     "mkdir",
+    manners=Manners(
+        COREUTILS,
+        bytewise=True,
+        long_options="context mode parents verbose help version",
+    ),
     usage="""
     Usage: mkdir [OPTION]... DIRECTORY...
     Make the DIRECTORY(ies).

@@ -5,12 +5,15 @@ from __future__ import annotations
 from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
 from agentsandbox.commands._contexts import warn_of_context
 from agentsandbox.commands._quoting import quote_always
+from agentsandbox.commands._suites import COREUTILS
 from agentsandbox.errors import CommandError, UsageError
 from agentsandbox.languages.modes import compile_mode
+from agentsandbox.manners import Manners
 
 
 @command(
     "mkfifo",
+    manners=Manners(COREUTILS, bytewise=True, long_options="context mode help version"),
     usage="""
     Usage: mkfifo [OPTION]... NAME...
     Make named pipes.

@@ -6,7 +6,9 @@ import re
 
 from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.commands._lines import blocks
+from agentsandbox.commands._suites import UTIL_LINUX
 from agentsandbox.errors import CommandError
+from agentsandbox.manners import SILENT, Manners
 from agentsandbox.streams import encode
 
 TYPE_CHECKING = False
@@ -29,6 +31,14 @@ def _lines(text: str) -> int:
 
 @command(
     "more",
+    manners=Manners(
+        UTIL_LINUX,
+        long_options="""
+            silent logical no-pause print-over clean-print exit-on-eof squeeze plain
+            lines version help
+        """,
+        write_error=SILENT,
+    ),
     values={"lines": _lines},
     usage="""
     Usage: more [OPTION]... FILE...

@@ -11,7 +11,9 @@ from agentsandbox.commands._cut_lists import parse_ranges
 from agentsandbox.commands._directives import check_rest, find_directive
 from agentsandbox.commands._lines import line_blocks, split_lines
 from agentsandbox.commands._quoting import quote
+from agentsandbox.commands._suites import COREUTILS
 from agentsandbox.errors import CommandError, UsageError
+from agentsandbox.manners import Manners
 from agentsandbox.streams import decode, encode
 
 TYPE_CHECKING = False
@@ -434,6 +436,15 @@ def _split_fields(text: str) -> list[str]:
 
 @command(
     "numfmt",
+    manners=Manners(
+        COREUTILS,
+        bytewise=True,
+        long_options="""
+            from from-unit to to-unit round padding suffix grouping delimiter field
+            debug -debug header format invalid zero-terminated help version
+        """,
+        read_error=("NAME: error reading input: REASON", 0),
+    ),
     values={
         **{option: partial(_choose, option) for option in _CHOICES},
         "from-unit": _unit,

@@ -12,7 +12,9 @@ from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.commands._choices import choice_of
 from agentsandbox.commands._dumps import concatenated, dump_lines
 from agentsandbox.commands._quoting import quote
+from agentsandbox.commands._suites import COREUTILS
 from agentsandbox.errors import CommandError
+from agentsandbox.manners import Manners
 from agentsandbox.streams import encode
 
 TYPE_CHECKING = False
@@ -262,6 +264,17 @@ def _traditional_skip(args: Arguments) -> int | None:
         "address-radix": _address, "endian": choice_of("--endian", [("little",), ("big",)]),
         "format": _types, **_READERS,
     },
+    manners=Manners(
+        COREUTILS,
+        bytewise=True,
+        long_options="""
+            skip-bytes address-radix read-bytes format output-duplicates strings
+            traditional width endian help version
+        """,
+        read_error=("NAME: 'standard input': REASON", 1),
+        unreadable_is_empty=("NAME: 'standard input': REASON", None),
+        closing_error="NAME: standard input: REASON",
+    ),
     usage="""
     Usage: od [OPTION]... [FILE]...
       or:  od [-abcdfilosx]... [FILE] [[+]OFFSET[b]]

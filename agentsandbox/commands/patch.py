@@ -13,6 +13,7 @@ from agentsandbox.errors import CommandError
 from agentsandbox.languages.diff.applying import Application, print_reject
 from agentsandbox.languages.diff.lines import split_lines
 from agentsandbox.languages.diff.patches import FilePatch, Hunk, read_patches
+from agentsandbox.manners import SILENT, Manners
 from agentsandbox.streams import InputError, decode, encode
 
 _TROUBLE = 2
@@ -21,6 +22,19 @@ _CUT = "patch unexpectedly ends in middle of line\n"
 
 @command(
     "patch",
+    manners=Manners(
+        long_options="""
+            backup prefix context directory ifdef ed remove-empty-files force fuzz get
+            input ignore-whitespace merge normal forward output strip reject-file
+            reverse quiet silent batch set-time unified version version-control debug
+            basename-prefix suffix set-utc dry-run verbose binary help
+            backup-if-mismatch no-backup-if-mismatch posix quoting-style reject-format
+            read-only follow-symlinks
+        """,
+        read_error=("NAME: **** read error : REASON", 2),
+        closed_read_error=("NAME: **** fstat : REASON", 2),
+        write_error=SILENT,
+    ),
     raw=True,
     usage_status=2,
     usage="""

@@ -6,10 +6,11 @@ import re
 
 from agentsandbox.command import Arguments, Command, CommandContext, command
 from agentsandbox.commands._processes import command_name, parent_pid, running
+from agentsandbox.commands._suites import PROCPS
 from agentsandbox.errors import CommandError, UsageError
 from agentsandbox.languages.owners import Owners
+from agentsandbox.manners import Manners
 from agentsandbox.processes import SIGNAL_NUMBERS, SIGNALS
-from agentsandbox.releases import release_of
 from agentsandbox.streams import decode, encode
 from agentsandbox.usage import OptionParser
 
@@ -165,7 +166,7 @@ def _run(ctx: CommandContext, this: Command, words: Sequence[str], act: Callable
             ctx.print(this.usage, end="")
             return 0
         if args.flag("version"):
-            ctx.stdout.write(encode(release_of(ctx.name)))
+            ctx.stdout.write(encode(this.version()))
             return 0
         if args.flag("newest") and (args.flag("oldest") or args.flag("inverse")):
             raise UsageError("")
@@ -181,6 +182,15 @@ def _run(ctx: CommandContext, this: Command, words: Sequence[str], act: Callable
 
 @command(
     "pgrep",
+    manners=Manners(
+        PROCPS,
+        long_options="""
+            signal ignore-ancestors count cgroup delimiter list-name list-full full
+            pgroup group ignore-case newest oldest older parent session terminal euid
+            uid inverse lightweight exact pidfile logpidfile echo ns nslist queue
+            runstates help version
+        """,
+    ),
     usage=f"""
     Usage:
      pgrep [options] <pattern>
@@ -223,6 +233,15 @@ def _rewrite(words: Sequence[str]) -> Sequence[str]:
 
 @command(
     "pkill",
+    manners=Manners(
+        PROCPS,
+        long_options="""
+            signal ignore-ancestors count cgroup delimiter list-name list-full full
+            pgroup group ignore-case newest oldest older parent session terminal euid
+            uid inverse lightweight exact pidfile logpidfile echo ns nslist queue
+            runstates help version
+        """,
+    ),
     usage=f"""
     Usage:
      pkill [options] <pattern>

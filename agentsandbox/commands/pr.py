@@ -9,7 +9,9 @@ from agentsandbox.commands._lines import read_all, shown_name
 from agentsandbox.commands._pr_pages import Layout, Pages
 from agentsandbox.commands._quoting import quote, quote_always
 from agentsandbox.commands._sizes import parse_number
+from agentsandbox.commands._suites import COREUTILS
 from agentsandbox.errors import CommandError, UsageError
+from agentsandbox.manners import Manners
 from agentsandbox.streams import InputError, decode
 
 TYPE_CHECKING = False
@@ -135,6 +137,17 @@ def _read(ctx: CommandContext, name: str, *, quiet: bool) -> str | None:
 
 @command(
     "pr",
+    manners=Manners(
+        COREUTILS,
+        bytewise=True,
+        long_options="""
+            pages columns across show-control-chars double-space date-format expand-tabs
+            form-feed header output-tabs join-lines length merge number-lines
+            first-line-number indent no-file-warnings separator sep-string omit-header
+            omit-pagination show-nonprinting width page-width help version
+        """,
+        read_error=("NAME: 'standard input': REASON", 1),
+    ),
     rewrite=_rewrite,
     digits=_DIGITS,
     values={"pages": _pages},

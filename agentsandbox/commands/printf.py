@@ -9,6 +9,7 @@ from agentsandbox.commands._quoting import quote, quote_as
 from agentsandbox.errors import CommandError, UsageError
 from agentsandbox.languages.long_double import LongDouble, parse_long_double
 from agentsandbox.languages.printf import INT_MAX, Directive, Rendering, character_code, compile_format, expand_escapes, pad, parse_integer
+from agentsandbox.manners import Manners
 from agentsandbox.streams import bytewise, encode
 
 TYPE_CHECKING = False
@@ -157,6 +158,7 @@ def _is_conversion(flags: str, precision: str | None, conversion: str) -> bool:
 
 @command(
     "printf",
+    manners=Manners(pure=True),
     usage="""
     Usage: printf FORMAT [ARGUMENT]...
       or:  printf OPTION

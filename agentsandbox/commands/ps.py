@@ -6,10 +6,11 @@ import re
 
 from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.commands._processes import command_name, parent_pid, running
+from agentsandbox.commands._suites import PROCPS
 from agentsandbox.errors import CommandError
 from agentsandbox.languages.owners import Owners
 from agentsandbox.languages.strftime import strftime
-from agentsandbox.releases import release_of
+from agentsandbox.manners import Manners
 from agentsandbox.streams import encode
 
 TYPE_CHECKING = False
@@ -307,6 +308,7 @@ def _show(ctx: CommandContext, request: _Request, processes: Sequence[Process]) 
 
 @command(
     "ps",
+    manners=Manners(PROCPS),
     usage="""
     Usage: ps [options]
     Report the processes of the sandbox.
@@ -332,13 +334,13 @@ def _show(ctx: CommandContext, request: _Request, processes: Sequence[Process]) 
 def ps(ctx: CommandContext, args: Arguments) -> int:
     words = args.operands
     if words[:1] in (["--help"], ["--version"]):
-        ctx.stdout.write(encode(ps.usage if words[0] == "--help" else release_of("ps")))
+        ctx.stdout.write(encode(ps.usage if words[0] == "--help" else ps.version()))
         return 0
     request = _Request()
     try:
         request.read(words)
         if "version" in request.flags:
-            ctx.stdout.write(encode(release_of("ps")))
+            ctx.stdout.write(encode(ps.version()))
             return 0
         processes = _selected(ctx, request)
         _sort(ctx, processes, request.sorts)

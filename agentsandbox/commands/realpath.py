@@ -5,12 +5,22 @@ from __future__ import annotations
 from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
 from agentsandbox.commands._lines import shown_name
 from agentsandbox.commands._paths import canonicalize, relative_to
+from agentsandbox.commands._suites import COREUTILS
 from agentsandbox.errors import CommandError, UsageError
+from agentsandbox.manners import Manners
 from agentsandbox.streams import encode
 
 
 @command(
     "realpath",
+    manners=Manners(
+        COREUTILS,
+        bytewise=True,
+        long_options="""
+            canonicalize-existing canonicalize-missing relative-to relative-base quiet
+            strip no-symlinks zero logical physical help version
+        """,
+    ),
     usage="""
     Usage: realpath [OPTION]... FILE...
     Print the absolute path of each FILE, links resolved; all components but the last must exist.

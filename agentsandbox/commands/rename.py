@@ -13,6 +13,7 @@ from agentsandbox.commands._rename_expressions import (
     looks_like_perl,
 )
 from agentsandbox.errors import UsageError
+from agentsandbox.manners import Manners, Release
 from agentsandbox.streams import bytewise, decode, encode
 
 _NOTHING, _SOME_FAILED, _ALL_FAILED, _WRONG = 4, 2, 1, 2
@@ -24,6 +25,7 @@ _BYTES = {byte: 0xDC00 + byte for byte in range(0x80, 0x100)}
 @command(
     "rename",
     permute=False,
+    manners=Manners(Release("/usr/bin/NAME using File::Rename version 2.01", "-V, --version")),
     usage="""
     Usage: rename [options] PERLEXPR [FILE]...
       or:  rename [options] -e PERLEXPR... [FILE]...

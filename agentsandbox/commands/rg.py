@@ -18,6 +18,7 @@ from agentsandbox.commands._rg_report import CountedWriter, RgReport, RgSearch, 
 from agentsandbox.commands._rg_walk import Walk, compile_glob_rule
 from agentsandbox.errors import CommandError, UsageError
 from agentsandbox.fs.base import File
+from agentsandbox.manners import SILENT, Manners
 from agentsandbox.streams import BytesReader, Pipe, PipeReader, encode
 
 TYPE_CHECKING = False
@@ -48,6 +49,7 @@ def _check_names(words: Sequence[str]) -> Sequence[str]:
 
 @command(
     "rg",
+    manners=Manners(write_error=SILENT),
     usage="""
     Usage: rg [OPTION]... PATTERN [PATH]...
       or:  rg [OPTION]... -e PATTERN... [PATH]...

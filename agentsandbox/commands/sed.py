@@ -12,6 +12,7 @@ from agentsandbox.languages.sed import Editor, Parser, Script, SedError, Setting
 from agentsandbox.languages.sed.blocks import compile_blocks
 from agentsandbox.languages.sed.compiler import compile_script
 from agentsandbox.languages.sed.runtime import Input
+from agentsandbox.manners import Manners
 from agentsandbox.streams import BytesReader, bytewise, decode, encode
 from agentsandbox.usage import OptionParser
 
@@ -44,12 +45,23 @@ Edit the lines of each FILE, or of standard input, by a script.
       --version                print the version and exit
 """
 
-_PARSER = OptionParser(_USAGE, name="sed")
+_MANNERS = Manners(
+    pure=True,
+    long_options="""
+        binary regexp-extended debug expression file in-place line-length null-data
+        zero-terminated quiet posix silent sandbox separate unbuffered version help
+        follow-symlinks
+    """,
+    read_error=("NAME: read error on stdin: REASON", 4),
+    write_error=("NAME: couldn't flush stdout: REASON", 4),
+    closed_write_error=("NAME: couldn't close stdout: REASON", 4),
+)
+_PARSER = OptionParser(_USAGE, name="sed", long_options=_MANNERS.long_options)
 _SHORT = 2048
 """Characters of a script that is worth to be remembered."""
 
 
-@command("sed", usage=_USAGE, raw=True)
+@command("sed", usage=_USAGE, raw=True, manners=_MANNERS)
 def sed(ctx: CommandContext, args: Arguments) -> int:
     words = args.operands
     try:

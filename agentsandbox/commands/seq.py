@@ -7,7 +7,9 @@ import re
 from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.commands._directives import check_rest, find_directive
 from agentsandbox.commands._quoting import quote
+from agentsandbox.commands._suites import COREUTILS
 from agentsandbox.errors import CommandError, UsageError
+from agentsandbox.manners import Manners
 from agentsandbox.streams import encode
 
 TYPE_CHECKING = False
@@ -201,6 +203,12 @@ class _Integers:
 
 @command(
     "seq",
+    manners=Manners(
+        COREUTILS,
+        pure=True,
+        bytewise=True,
+        long_options="equal-width format separator help version",
+    ),
     rewrite=_rewrite,
     permute=False,
     usage="""

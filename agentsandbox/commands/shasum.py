@@ -7,6 +7,7 @@ import re
 from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
 from agentsandbox.commands._lines import read_all
 from agentsandbox.errors import CommandError, UsageError
+from agentsandbox.manners import SILENT, Manners
 from agentsandbox.streams import BLOCK, decode, encode
 from agentsandbox.usage import OptionParser
 
@@ -197,6 +198,7 @@ def _with_newlines(block: bytes, return_waits: bool) -> tuple[bytes, bool]:
 
 @command(
     "shasum",
+    manners=Manners(unreadable_is_empty=("", ""), write_error=SILENT),
     usage="""
     Usage: shasum [OPTION]... [FILE]...
     Print or check SHA digests.

@@ -8,7 +8,9 @@ from agentsandbox.commands._choices import choice_of
 from agentsandbox.commands._lines import shown_name
 from agentsandbox.commands._quoting import quote
 from agentsandbox.commands._sizes import parse_number, parse_size
+from agentsandbox.commands._suites import COREUTILS
 from agentsandbox.errors import CommandError, UsageError
+from agentsandbox.manners import Manners
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,6 +30,13 @@ def _size(text: str) -> int:
 
 @command(
     "shred",
+    manners=Manners(
+        COREUTILS,
+        bytewise=True,
+        long_options="""
+            exact force iterations size random-source remove verbose zero help version
+        """,
+    ),
     values={
         "iterations": _passes,
         "size": _size,

@@ -9,7 +9,9 @@ from agentsandbox.command import Arguments, CommandContext, command, describe_os
 from agentsandbox.commands._lines import read_all, shown_name, split_lines
 from agentsandbox.commands._quoting import quote
 from agentsandbox.commands._random_sources import FileChance, HostChance
+from agentsandbox.commands._suites import COREUTILS
 from agentsandbox.errors import CommandError, UsageError
+from agentsandbox.manners import Manners
 from agentsandbox.streams import InputError, encode
 
 TYPE_CHECKING = False
@@ -134,6 +136,15 @@ def _chance(ctx: CommandContext, args: Arguments) -> Chance:
 
 @command(
     "shuf",
+    manners=Manners(
+        COREUTILS,
+        bytewise=True,
+        long_options="""
+            echo input-range head-count output random-source repeat zero-terminated help
+            version
+        """,
+        read_error=("NAME: read error: REASON", 1),
+    ),
     values={"head-count": _line_count, "input-range": _range},
     usage="""
     Usage: shuf [OPTION]... [FILE]

@@ -16,7 +16,9 @@ from agentsandbox.commands._lines import is_regular, line_blocks, shown_name, sp
 from agentsandbox.commands._quoting import quote, quote_always
 from agentsandbox.commands._sort_keys import SortKey, parse_key
 from agentsandbox.commands._sort_runs import KeySorter, LineSorter, run_size, sort_by
+from agentsandbox.commands._suites import COREUTILS
 from agentsandbox.errors import CommandError, UsageError
+from agentsandbox.manners import Manners
 from agentsandbox.streams import encode
 
 TYPE_CHECKING = False
@@ -414,6 +416,21 @@ def _start_debugging(ctx: CommandContext, args: Arguments, order: _Order, mode: 
 
 @command(
     "sort",
+    manners=Manners(
+        COREUTILS,
+        pure=True,
+        bytewise=True,
+        long_options="""
+            ignore-leading-blanks check compress-program debug dictionary-order
+            ignore-case files0-from general-numeric-sort ignore-nonprinting key merge
+            month-sort numeric-sort human-numeric-sort version-sort random-sort
+            random-source sort output reverse stable batch-size buffer-size
+            field-separator temporary-directory unique zero-terminated parallel help
+            version
+        """,
+        read_error=("NAME: read failed: -: REASON", 2),
+        write_error=("NAME: fflush failed: 'standard output': REASON\nsort: write error", 2),
+    ),
     values={
         "key": parse_key,
         "field-separator": lambda text: _tab([text]),

@@ -9,7 +9,9 @@ from agentsandbox.commands._lines import blocks, is_regular, read_all, shown_nam
 from agentsandbox.commands._pieces import Names, Pieces
 from agentsandbox.commands._quoting import quote, quote_always
 from agentsandbox.commands._sizes import parse_number, parse_size
+from agentsandbox.commands._suites import COREUTILS
 from agentsandbox.errors import CommandError, UsageError
+from agentsandbox.manners import Manners
 from agentsandbox.streams import encode
 
 TYPE_CHECKING = False
@@ -233,6 +235,16 @@ def _names(args: Arguments, prefix: str, chunks: int) -> Names:
 
 @command(
     "split",
+    manners=Manners(
+        COREUTILS,
+        bytewise=True,
+        long_options="""
+            bytes lines line-bytes number elide-empty-files unbuffered suffix-length
+            additional-suffix numeric-suffixes hex-suffixes filter verbose separator
+            -io-blksize help version
+        """,
+        read_error=("NAME: -: REASON", 1),
+    ),
     rewrite=_rewrite,
     values=_READERS,
     check=_check_ways,

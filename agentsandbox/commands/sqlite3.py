@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.errors import CommandError, LimitReached
+from agentsandbox.manners import SILENT, Manners
 from agentsandbox.streams import decode, encode
 
 TYPE_CHECKING = False
@@ -99,6 +100,7 @@ def _run(shell: Shell, ctx: CommandContext, options: _Options) -> int:
 
 @command(
     "sqlite3",
+    manners=Manners(unreadable_is_empty=("", ""), write_error=SILENT),
     raw=True,
     usage="""
     Usage: sqlite3 [OPTIONS] [FILENAME [SQL]...]

@@ -11,10 +11,12 @@ from agentsandbox.commands._choices import choice_of
 from agentsandbox.commands._paths import canonicalize
 from agentsandbox.commands._quoting import quote, quote_always, quote_as, style_of_environment
 from agentsandbox.commands._space import Space
+from agentsandbox.commands._suites import COREUTILS
 from agentsandbox.commands._times import LocalTime, nanoseconds
 from agentsandbox.errors import CommandError, UsageError
 from agentsandbox.languages.modes import describe_type, format_mode
 from agentsandbox.languages.owners import Owners
+from agentsandbox.manners import Manners
 from agentsandbox.streams import bytewise, decode, encode
 
 TYPE_CHECKING = False
@@ -53,6 +55,11 @@ MAX_WIDTH = 1 << 16
 
 @command(
     "stat",
+    manners=Manners(
+        COREUTILS,
+        bytewise=True,
+        long_options="dereference file-system format printf terse cached help version",
+    ),
     values={"cached": choice_of("--cached", (("default",), ("never",), ("always",)))},
     usage="""
     Usage: stat [OPTION]... FILE...

@@ -8,6 +8,7 @@ from itertools import islice
 from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.commands._lines import read_all
 from agentsandbox.errors import CommandError
+from agentsandbox.manners import SILENT, Manners, Release
 from agentsandbox.streams import encode
 
 TYPE_CHECKING = False
@@ -113,6 +114,14 @@ def _unicode_mode(text: str) -> str:
 
 @command(
     "strings",
+    manners=Manners(
+        Release("GNU NAME (GNU Binutils for Debian) 2.40", "-v, -V, --version"),
+        long_options="""
+            all bytes data encoding help include-all-whitespace output-separator
+            print-file-name radix target unicode version
+        """,
+        write_error=SILENT,
+    ),
     rewrite=_rewrite,
     usage="""
     Usage: strings [option(s)] [file(s)]

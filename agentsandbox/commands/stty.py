@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from agentsandbox.command import Arguments, CommandContext, command
+from agentsandbox.commands._suites import COREUTILS
 from agentsandbox.errors import CommandError
+from agentsandbox.manners import Manners
 
 
 @command(
     "stty",
+    manners=Manners(COREUTILS),
     usage="""
     Usage: stty [-a|--all] [-g|--save] [SETTING]...
     Print or change the settings of a terminal. A sandbox has none, so this always fails.

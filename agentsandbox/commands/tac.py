@@ -5,7 +5,9 @@ from __future__ import annotations
 from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.commands._lines import is_regular, read_all, shown_name
 from agentsandbox.commands._quoting import quote_always
+from agentsandbox.commands._suites import COREUTILS
 from agentsandbox.errors import CommandError
+from agentsandbox.manners import Manners
 from agentsandbox.streams import InputError, decode, encode
 
 TYPE_CHECKING = False
@@ -116,6 +118,14 @@ def _by_pattern(ctx: CommandContext, text: str, pattern: PosixRegex, *, before: 
 
 @command(
     "tac",
+    manners=Manners(
+        COREUTILS,
+        pure=True,
+        bytewise=True,
+        long_options="before regex separator help version",
+        read_error=("NAME: 'standard input': read error: REASON", 1),
+        closing_error="NAME: -: REASON",
+    ),
     late=True,
     usage="""
     Usage: tac [OPTION]... [FILE]...

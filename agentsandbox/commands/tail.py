@@ -12,7 +12,9 @@ from agentsandbox.commands._lines import blocks
 from agentsandbox.commands._processes import running
 from agentsandbox.commands._quoting import quote, quote_always
 from agentsandbox.commands._sizes import parse_number, parse_size
+from agentsandbox.commands._suites import COREUTILS
 from agentsandbox.errors import CommandError
+from agentsandbox.manners import Manners
 from agentsandbox.streams import BLOCK, encode
 
 TYPE_CHECKING = False
@@ -294,6 +296,19 @@ _FOLLOW = (("descriptor",), ("name",))
 
 @command(
     "tail",
+    manners=Manners(
+        COREUTILS,
+        pure=True,
+        bytewise=True,
+        long_options="""
+            bytes follow lines max-unchanged-stats -disable-inotify pid
+            -presume-input-pipe quiet retry silent sleep-interval verbose
+            zero-terminated help version
+        """,
+        read_error=("NAME: error reading 'standard input': REASON", 1),
+        closed_read_error=("NAME: cannot fstat 'standard input': REASON", 1),
+        closing_error="NAME: -: REASON",
+    ),
     rewrite=_rewrite,
     digits="digits",
     values={

@@ -20,7 +20,7 @@ from agentsandbox.commands._tar_options import TarOptions
 from agentsandbox.commands._tar_stream import ArchiveReader, ArchiveWriter, open_archive, tell_child
 from agentsandbox.commands._tar_usage import USAGE
 from agentsandbox.errors import CommandError, UsageError
-from agentsandbox.releases import release_of
+from agentsandbox.manners import Manners, Release
 from agentsandbox.streams import BytesReader, encode
 
 TYPE_CHECKING = False
@@ -297,7 +297,7 @@ def _run(ctx: CommandContext, words: Sequence[str]) -> int:
         ctx.print(tar.usage, end="")
         return 0
     if args.flag("version"):
-        ctx.print(release_of("tar"), end="")
+        ctx.print(tar.version(), end="")
         return 0
     options = TarOptions(ctx, args, tar.parser())
     if not options.action:
@@ -317,6 +317,42 @@ def _run(ctx: CommandContext, words: Sequence[str]) -> int:
 
 @command(
     "tar",
+    manners=Manners(
+        Release("NAME (GNU tar) 1.34"),
+        long_options="""
+            list extract get create diff compare append update catenate concatenate
+            delete test-label sparse hole-detection sparse-version incremental
+            listed-incremental level ignore-failed-read occurrence seek no-seek
+            no-check-device check-device verify remove-files keep-old-files
+            skip-old-files keep-newer-files overwrite unlink-first recursive-unlink
+            no-overwrite-dir overwrite-dir keep-directory-symlink one-top-level
+            to-stdout to-command ignore-command-error no-ignore-command-error owner
+            group owner-map group-map mtime clamp-mtime mode atime-preserve touch
+            same-owner no-same-owner numeric-owner preserve-permissions same-permissions
+            no-same-permissions preserve-order same-order delay-directory-restore
+            no-delay-directory-restore sort xattrs no-xattrs xattrs-include
+            xattrs-exclude selinux no-selinux acls no-acls file force-local rmt-command
+            rsh-command multi-volume tape-length info-script new-volume-script
+            volno-file blocking-factor record-size ignore-zeros read-full-records format
+            old-archive portability posix pax-option label auto-compress
+            no-auto-compress use-compress-program bzip2 gzip gunzip ungzip compress
+            uncompress lzip lzma lzop xz zstd one-file-system absolute-names dereference
+            hard-dereference starting-file newer after-date newer-mtime backup suffix
+            strip-components transform xform checkpoint checkpoint-action check-links
+            totals utc full-time index-file block-number show-defaults
+            show-snapshot-field-ranges show-omitted-dirs show-transformed-names
+            show-stored-names quoting-style quote-chars no-quote-chars interactive
+            confirmation verbose warning restrict add-file directory files-from null
+            no-null unquote no-unquote verbatim-files-from no-verbatim-files-from
+            exclude exclude-from exclude-caches exclude-caches-under exclude-caches-all
+            exclude-tag exclude-ignore exclude-ignore-recursive exclude-tag-under
+            exclude-tag-all exclude-vcs exclude-vcs-ignores exclude-backups recursion
+            no-recursion anchored no-anchored ignore-case no-ignore-case wildcards
+            no-wildcards wildcards-match-slash no-wildcards-match-slash help usage
+            program-name HANG version
+        """,
+        write_error=("NAME: stdout: write error", 2),
+    ),
     usage=USAGE,
     raw=True,
     usage_status=64,

@@ -5,7 +5,9 @@ from __future__ import annotations
 from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.commands._choices import choice_of, choose
 from agentsandbox.commands._lines import blocks, shown_name
+from agentsandbox.commands._suites import COREUTILS
 from agentsandbox.errors import CommandError, PipeClosed
+from agentsandbox.manners import Manners
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,6 +32,17 @@ def _open_outputs(ctx: CommandContext, names: list[str], *, append: bool, exits:
 
 @command(
     "tee",
+    manners=Manners(
+        COREUTILS,
+        pure=True,
+        bytewise=True,
+        long_options="append ignore-interrupts output-error help version",
+        unbuffered=True,
+        checks_output=True,
+        read_error=("NAME: read error: REASON", 1),
+        closing_error="NAME: standard input: REASON",
+        write_error=("NAME: 'standard output': REASON", 1),
+    ),
     values={"output-error": choice_of("--output-error", _MODES)},
     usage="""
     Usage: tee [OPTION]... [FILE]...

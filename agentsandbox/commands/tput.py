@@ -7,6 +7,7 @@ import re
 from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.commands._terminals import capability_text, clearing, is_terminal, parameters_of
 from agentsandbox.errors import CommandError
+from agentsandbox.manners import SILENT, Manners
 from agentsandbox.streams import encode
 
 TYPE_CHECKING = False
@@ -19,6 +20,7 @@ _MISUSED, _NO_TERMINAL, _UNKNOWN, _NO_DEVICE = 2, 3, 4, 10
 @command(
     "tput",
     usage_status=_MISUSED,
+    manners=Manners(write_error=SILENT),
     usage="""
     Usage: tput [-T TERM] COMMAND...
     Print a capability of the terminal: cols, lines, colors, bold, sgr0, setaf N, setab N, clear,

@@ -9,6 +9,8 @@ from agentsandbox.commands._copying import join
 from agentsandbox.commands._tree_forms import Drawing, Json, Node, TreeOptions
 from agentsandbox.commands._versions import version_key
 from agentsandbox.errors import CommandError
+from agentsandbox.fs.base import Stat
+from agentsandbox.manners import SILENT, Manners
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -279,6 +281,7 @@ def _check_charset(text: str) -> None:
           --version      show the release that this command follows
           --help         display this help and exit
     """,
+    manners=Manners(unreadable_is_empty=("", ""), write_error=SILENT),
 )
 def tree(ctx: CommandContext, args: Arguments) -> int:
     if args.flag("version"):

@@ -9,11 +9,18 @@ import re
 from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
 from agentsandbox.commands._block_sizes import BLOCK_SIZE, parse_scaled
 from agentsandbox.commands._quoting import quote, quote_always
+from agentsandbox.commands._suites import COREUTILS
 from agentsandbox.errors import CommandError, UsageError
+from agentsandbox.manners import Manners
 
 
 @command(
     "truncate",
+    manners=Manners(
+        COREUTILS,
+        bytewise=True,
+        long_options="no-create io-blocks reference size help version",
+    ),
     values={"size": lambda text: _read_size(text, "")},
     usage="""
     Usage: truncate OPTION... FILE...

@@ -5,7 +5,9 @@ from __future__ import annotations
 from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
 from agentsandbox.commands._lines import read_all, shown_name
 from agentsandbox.commands._quoting import quote
+from agentsandbox.commands._suites import COREUTILS
 from agentsandbox.errors import CommandError, UsageError
+from agentsandbox.manners import Manners
 from agentsandbox.streams import decode
 
 _OTHER_SPACE = (b"\v", b"\f", b"\r")
@@ -119,6 +121,14 @@ class _LoopFinder:
 
 @command(
     "tsort",
+    manners=Manners(
+        COREUTILS,
+        bytewise=True,
+        long_options="help version",
+        read_error=("NAME: standard input: REASON", 1),
+        unreadable_is_empty=("", None),
+        closing_error="NAME: standard input: REASON",
+    ),
     usage="""
     Usage: tsort [OPTION] [FILE]
     Write the words of FILE in an order that agrees with all its pairs of words.

@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 
 from agentsandbox.command import Arguments, CommandContext, command
+from agentsandbox.commands._suites import COREUTILS
 from agentsandbox.commands._tab_stops import TabStops, joined_blocks
 from agentsandbox.errors import CommandError
+from agentsandbox.manners import Manners
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -199,6 +201,12 @@ class _Cells:
 
 @command(
     "unexpand",
+    manners=Manners(
+        COREUTILS,
+        bytewise=True,
+        long_options="tabs all first-only help version",
+        closing_error="NAME: -: REASON",
+    ),
     rewrite=_rewrite,
     usage="""
     Usage: unexpand [OPTION]... [FILE]...

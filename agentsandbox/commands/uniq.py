@@ -8,7 +8,9 @@ from agentsandbox.command import Arguments, CommandContext, command, describe_os
 from agentsandbox.commands._choices import choose
 from agentsandbox.commands._lines import line_blocks, shown_name, split_lines
 from agentsandbox.commands._quoting import quote, quote_always
+from agentsandbox.commands._suites import COREUTILS
 from agentsandbox.errors import CommandError, UsageError
+from agentsandbox.manners import Manners
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -257,6 +259,16 @@ def _before_group(method: str, groups: int, end: bytes) -> bytes:
 
 @command(
     "uniq",
+    manners=Manners(
+        COREUTILS,
+        pure=True,
+        bytewise=True,
+        long_options="""
+            count repeated all-repeated group ignore-case unique skip-fields skip-chars
+            check-chars zero-terminated help version
+        """,
+        read_error=("NAME: error reading '-'", 1),
+    ),
     digits=_DIGITS,
     values={
         "skip-fields": lambda text: _number(text, "fields to skip"),

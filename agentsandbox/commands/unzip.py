@@ -11,6 +11,7 @@ from agentsandbox.commands._zip_format import ZipFormatError, read_members
 from agentsandbox.commands._zip_listing import list_long, totals, visible
 from agentsandbox.errors import UsageError
 from agentsandbox.globs import compile_glob
+from agentsandbox.manners import SILENT, Manners
 from agentsandbox.streams import decode, encode
 
 TYPE_CHECKING = False
@@ -143,6 +144,7 @@ def _members(options: Arguments) -> list[str]:
 
 @command(
     "unzip",
+    manners=Manners(write_error=SILENT),
     usage="""
     Usage: unzip [-Z] [-opts[modifiers]] file[.zip] [list] [-x xlist] [-d exdir]
     Extract files in list, except those in xlist, to exdir.
@@ -210,6 +212,7 @@ def unzip(ctx: CommandContext, args: Arguments) -> int:
 
 @command(
     "zipinfo",
+    manners=Manners(write_error=SILENT),
     usage="""
     Usage: zipinfo [-12smlChtz] file[.zip] [list] [-x xlist]
     List a zip archive in the manner of "ls -l".

@@ -6,8 +6,10 @@ import binascii
 import re
 
 from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
+from agentsandbox.commands._suites import SHARUTILS
 from agentsandbox.commands._uu import FatalError, parse_words, reason
 from agentsandbox.errors import CommandError
+from agentsandbox.manners import Manners
 from agentsandbox.streams import InputError, decode, encode
 
 TYPE_CHECKING = False
@@ -134,6 +136,7 @@ def _decode(ctx: CommandContext, source: ByteReader, shown: str, output: str | N
 
 @command(
     "uudecode",
+    manners=Manners(SHARUTILS),
     raw=True,
     usage="""
     Usage: uudecode [OPTION]... [FILE]...

@@ -7,7 +7,9 @@ import binascii
 
 from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.commands._lines import blocks
+from agentsandbox.commands._suites import SHARUTILS
 from agentsandbox.commands._uu import FatalError, parse_words, reason
+from agentsandbox.manners import Manners
 from agentsandbox.streams import InputError, encode
 
 TYPE_CHECKING = False
@@ -40,6 +42,7 @@ def _pieces(ctx: CommandContext, source: ByteReader) -> Iterator[bytes]:
 
 @command(
     "uuencode",
+    manners=Manners(SHARUTILS),
     raw=True,
     usage="""
     Usage: uuencode [OPTION]... [FILE] NAME

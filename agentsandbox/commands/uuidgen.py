@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 
 from agentsandbox.command import Arguments, CommandContext, command
+from agentsandbox.commands._suites import UTIL_LINUX
 from agentsandbox.errors import UsageError
+from agentsandbox.manners import Manners
 from agentsandbox.streams import encode
 
 _UUID = re.compile("[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
@@ -62,6 +64,10 @@ def _name(args: Arguments) -> bytes:
 
 @command(
     "uuidgen",
+    manners=Manners(
+        UTIL_LINUX,
+        long_options="random time version help namespace name md5 sha1 hex",
+    ),
     usage="""
     Usage: uuidgen [options]
     Create a new UUID value. It comes from the sandbox's own clock and source of chance, so a fixed seed repeats it.

@@ -7,9 +7,10 @@ import re
 
 from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.commands._programs import find_problem
+from agentsandbox.commands._suites import PROCPS
 from agentsandbox.errors import CommandError
 from agentsandbox.languages.strftime import strftime
-from agentsandbox.releases import release_of
+from agentsandbox.manners import Manners
 from agentsandbox.streams import Buffer, decode, encode
 
 _SHORTEST = 0.1
@@ -68,6 +69,13 @@ def _cut_lines(ctx: CommandContext, data: bytes) -> bytes:
 
 @command(
     "watch",
+    manners=Manners(
+        PROCPS,
+        long_options="""
+            color differences help interval beep errexit chgexit equexit exec precise
+            no-title no-wrap version
+        """,
+    ),
     usage="""
     Usage:
      watch [options] command
@@ -94,7 +102,7 @@ def _cut_lines(ctx: CommandContext, data: bytes) -> bytes:
 )
 def watch(ctx: CommandContext, args: Arguments) -> int:
     if args.flag("version"):
-        ctx.stdout.write(encode(release_of("watch")))
+        ctx.stdout.write(encode(watch.version()))
         return 0
     words = list(args.operands)
     interval = _interval(args.value("interval", ctx.env.get("WATCH_INTERVAL") or "2") or "")

@@ -10,7 +10,9 @@ from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.commands._files0 import listed_operands
 from agentsandbox.commands._lines import line_blocks, shown_name
 from agentsandbox.commands._quoting import is_printable, quote_always
+from agentsandbox.commands._suites import COREUTILS
 from agentsandbox.commands._widths import character_width, text_width
+from agentsandbox.manners import Manners
 from agentsandbox.streams import BLOCK, InputError, decode, encode
 
 TYPE_CHECKING = False
@@ -235,6 +237,16 @@ def _write(ctx: CommandContext, counts: _Counts, wanted: Sequence[str], width: i
 
 @command(
     "wc",
+    manners=Manners(
+        COREUTILS,
+        pure=True,
+        bytewise=True,
+        long_options="""
+            bytes chars lines words debug files0-from max-line-length help version
+        """,
+        closing_error="NAME: -: REASON",
+        full_write_error=("NAME: write error", 1),
+    ),
     usage="""
     Usage: wc [OPTION]... [FILE]...
       or:  wc [OPTION]... --files0-from=F

@@ -10,6 +10,7 @@ from agentsandbox.commands._lines import is_regular
 from agentsandbox.commands._programs import find_problem, problem_status
 from agentsandbox.commands._quoting import quote, quote_as
 from agentsandbox.errors import CommandError, UsageError
+from agentsandbox.manners import Manners, Release
 from agentsandbox.streams import Null, decode, encode
 
 TYPE_CHECKING = False
@@ -320,6 +321,19 @@ def _show_limits(ctx: CommandContext, options: _Options) -> None:
 
 @command(
     "xargs",
+    manners=Manners(
+        Release("NAME (GNU findutils) 4.9.0"),
+        pure=True,
+        long_options="""
+            null arg-file delimiter eof replace max-lines max-args open-tty interactive
+            no-run-if-empty max-chars verbose show-limits exit max-procs
+            process-slot-var version help
+        """,
+        unbuffered=True,
+        read_error=("NAME: error closing file", 1),
+        closed_read_error=("NAME: error closing file: REASON", 1),
+        unreadable_is_empty=("NAME: error closing file: REASON", "NAME: error closing file"),
+    ),
     usage="""
     Usage: xargs [OPTION]... COMMAND [INITIAL-ARGS]...
     Run COMMAND (echo if none is given) with arguments INITIAL-ARGS and more arguments read from input.

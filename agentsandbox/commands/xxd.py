@@ -7,6 +7,7 @@ import re
 from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
 from agentsandbox.commands._lines import blocks, lines
 from agentsandbox.errors import CommandError
+from agentsandbox.manners import Manners
 from agentsandbox.streams import BLOCK, BytesReader, encode, position_of
 
 TYPE_CHECKING = False
@@ -248,6 +249,7 @@ def _limited(ctx: CommandContext, source: ByteReader, limit: int) -> Iterator[by
 
 @command(
     "xxd",
+    manners=Manners(read_error=("NAME: REASON", 2), write_error=("NAME: REASON", 3)),
     raw=True,
     usage="""
     Usage: xxd [OPTIONS] [INFILE [OUTFILE]]

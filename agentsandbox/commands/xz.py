@@ -8,6 +8,7 @@ import stat as stat_module
 from agentsandbox.command import Arguments, Command, CommandContext, command
 from agentsandbox.commands._compression import CompressionError, Source, compress_stream, compressor, decompress, detect
 from agentsandbox.errors import CommandError
+from agentsandbox.manners import Manners, Release
 from agentsandbox.streams import encode
 
 TYPE_CHECKING = False
@@ -240,36 +241,85 @@ def _run(made: Command, ctx: CommandContext, args: Arguments, *, expand: bool, s
     return _Xz(ctx, args, expand=expand, stdout=stdout).run(args.operands or ["-"])
 
 
+_RELEASE = Release("xz (XZ Utils) 5.4.1", "-V, --version")
+_MANNERS = Manners(
+    _RELEASE,
+    long_options="""
+        compress decompress uncompress test list keep force stdout to-stdout
+        single-stream no-sparse suffix files files0 format check ignore-check
+        block-size block-list memlimit-compress memlimit-decompress
+        memlimit-mt-decompress memlimit memory no-adjust threads flush-timeout
+        extreme fast best lzma1 lzma2 x86 powerpc ia64 arm armthumb arm64 sparc
+        delta quiet verbose no-warn robot info-memory help long-help version
+    """,
+    read_error=("NAME: (stdin): Read error: REASON", 1),
+    write_error=("NAME: (stdout): Write error: REASON", 1),
+)
+_LZMA_MANNERS = Manners(
+    _RELEASE,
+    long_options="""
+        stdout decompress compress keep force test suffix quiet verbose help license
+        version fast best
+    """,
+)
 _HINT = "NAME: Try `NAME --help' for more information."
 
 
-@command("xz", usage=f"    Usage: xz [OPTION]... [FILE]...\n    Compress or decompress FILEs in the .xz format.\n{_OPTIONS}", hint=_HINT)
+@command(
+    "xz",
+    usage=f"    Usage: xz [OPTION]... [FILE]...\n    Compress or decompress FILEs in the .xz format.\n{_OPTIONS}",
+    hint=_HINT,
+    manners=_MANNERS,
+)
 def xz(ctx: CommandContext, args: Arguments) -> int:
     return _run(xz, ctx, args, expand=False, stdout=False)
 
 
-@command("unxz", usage=f"    Usage: unxz [OPTION]... [FILE]...\n    Decompress FILEs in the .xz format.\n{_OPTIONS}", hint=_HINT)
+@command(
+    "unxz",
+    usage=f"    Usage: unxz [OPTION]... [FILE]...\n    Decompress FILEs in the .xz format.\n{_OPTIONS}",
+    hint=_HINT,
+    manners=_MANNERS,
+)
 def unxz(ctx: CommandContext, args: Arguments) -> int:
     return _run(unxz, ctx, args, expand=True, stdout=False)
 
 
-@command("xzcat", usage=f"    Usage: xzcat [OPTION]... [FILE]...\n    Decompress FILEs to standard output.\n{_OPTIONS}", hint=_HINT)
+@command(
+    "xzcat",
+    usage=f"    Usage: xzcat [OPTION]... [FILE]...\n    Decompress FILEs to standard output.\n{_OPTIONS}",
+    hint=_HINT,
+    manners=_MANNERS,
+)
 def xzcat(ctx: CommandContext, args: Arguments) -> int:
     return _run(xzcat, ctx, args, expand=True, stdout=True)
 
 
 @command(
-    "lzma", usage=f"    Usage: lzma [OPTION]... [FILE]...\n    Compress or decompress FILEs in the .lzma format.\n{_OPTIONS}", hint=_HINT
+    "lzma",
+    usage=f"    Usage: lzma [OPTION]... [FILE]...\n    Compress or decompress FILEs in the .lzma format.\n{_OPTIONS}",
+    hint=_HINT,
+    manners=_LZMA_MANNERS,
 )
 def lzma(ctx: CommandContext, args: Arguments) -> int:
     return _run(lzma, ctx, args, expand=False, stdout=False, lzma=True)
 
 
-@command("unlzma", usage=f"    Usage: unlzma [OPTION]... [FILE]...\n    Decompress FILEs in the .lzma format.\n{_OPTIONS}", hint=_HINT)
+@command(
+    "unlzma",
+    usage=f"    Usage: unlzma [OPTION]... [FILE]...\n    Decompress FILEs in the .lzma format.\n{_OPTIONS}",
+    hint=_HINT,
+    manners=_LZMA_MANNERS,
+)
 def unlzma(ctx: CommandContext, args: Arguments) -> int:
     return _run(unlzma, ctx, args, expand=True, stdout=False, lzma=True)
 
 
-@command("lzcat", usage=f"    Usage: lzcat [OPTION]... [FILE]...\n    Decompress FILEs to standard output.\n{_OPTIONS}", hint=_HINT)
+@command(
+    "lzcat",
+    usage=f"    Usage: lzcat [OPTION]... [FILE]...\n    Decompress FILEs to standard output.\n{_OPTIONS}",
+    hint=_HINT,
+    manners=_LZMA_MANNERS,
+)
 def lzcat(ctx: CommandContext, args: Arguments) -> int:
     return _run(lzcat, ctx, args, expand=True, stdout=True, lzma=True)

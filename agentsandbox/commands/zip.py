@@ -7,6 +7,7 @@ import posixpath
 from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.commands._zip_archive import Archive, FailureError
 from agentsandbox.errors import UsageError
+from agentsandbox.manners import SILENT, Manners
 from agentsandbox.streams import decode, encode
 
 TYPE_CHECKING = False
@@ -97,6 +98,7 @@ def _spell_out(words: Sequence[str]) -> list[str]:
 
 @command(
     "zip",
+    manners=Manners(write_error=SILENT),
     usage="""
     Usage: zip [-options] [zipfile list] [-xi list]
     Add files of the list to zipfile, or replace them in it; "-" for standard input or output.

@@ -16,6 +16,7 @@ from agentsandbox.commands._compression import (
 )
 from agentsandbox.errors import CommandError, UsageError
 from agentsandbox.fs.base import File
+from agentsandbox.manners import Manners
 from agentsandbox.streams import encode
 
 TYPE_CHECKING = False
@@ -286,7 +287,15 @@ def _run(ctx: CommandContext, args: Arguments, usage: str, *, expand: bool, stdo
         raise CommandError(error.message, 127) from None
 
 
-@command("zstd", usage=f"    Usage: zstd [OPTION]... [FILE]...\n    Compress or expand FILEs with Zstandard.\n{_OPTIONS}", digits="level")
+@command(
+    "zstd",
+    manners=Manners(
+        read_error=("NAME: error 37 : Read error ", 37),
+        write_error=("NAME: /*stdout*\\: REASON ", 1),
+    ),
+    usage=f"    Usage: zstd [OPTION]... [FILE]...\n    Compress or expand FILEs with Zstandard.\n{_OPTIONS}",
+    digits="level",
+)
 def zstd(ctx: CommandContext, args: Arguments) -> int:
     return _run(ctx, args, zstd.usage, expand=False, stdout=False)
 
@@ -296,6 +305,11 @@ def unzstd(ctx: CommandContext, args: Arguments) -> int:
     return _run(ctx, args, unzstd.usage, expand=True, stdout=False)
 
 
-@command("zstdcat", usage=f"    Usage: zstdcat [OPTION]... [FILE]...\n    Decompress FILEs to standard output.\n{_OPTIONS}", digits="level")
+@command(
+    "zstdcat",
+    manners=Manners(read_error=("zstd: error 37 : Read error ", 37)),
+    usage=f"    Usage: zstdcat [OPTION]... [FILE]...\n    Decompress FILEs to standard output.\n{_OPTIONS}",
+    digits="level",
+)
 def zstdcat(ctx: CommandContext, args: Arguments) -> int:
     return _run(ctx, args, zstdcat.usage, expand=True, stdout=True)
