@@ -39,7 +39,8 @@ class _Frozen:
         object.__setattr__(self, name, value)
 
     def __repr__(self) -> str:
-        fields = ", ".join([f"{name}={getattr(self, name)!r}" for name in self.__slots__])
+        names: tuple[str, ...] = self.__slots__
+        fields = ", ".join([f"{name}={getattr(self, name)!r}" for name in names])
         return f"{type(self).__name__}({fields})"
 
 

@@ -46,7 +46,8 @@ def _rewrite(words: Sequence[str]) -> list[str]:
 
 def _pages(text: str) -> tuple[int, int | None]:
     found = _PAGES.match(text)
-    first, last = (int(found[1]), found[2] and int(found[2])) if found is not None else (0, None)
+    first = int(found[1]) if found is not None else 0
+    last = int(found[2]) if found is not None and found[2] else None
     if not first or (last is not None and last < first):
         raise CommandError(f"invalid page range {quote(text)}")
     return first, last

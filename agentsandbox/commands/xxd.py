@@ -14,7 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from agentsandbox.fs.base import File
+    from agentsandbox.fs.base import File, Mode
     from agentsandbox.streams import ByteReader, ByteWriter
 
 _VALUES = {"c": "cols", "g": "groupsize", "l": "len", "n": "name", "o": "offset", "s": "seek"}
@@ -305,7 +305,7 @@ def xxd(ctx: CommandContext, args: Arguments) -> int:
 def _output(ctx: CommandContext, name: str, *, revert: bool) -> File:
     path = ctx.path(name)
     try:
-        mode = "r+" if revert and ctx.fs.exists(path) else "w"
+        mode: Mode = "r+" if revert and ctx.fs.exists(path) else "w"
         return ctx.fs.open(path, mode, permissions=0o666 & ~ctx.umask)
     except OSError as error:
         raise CommandError(describe_os_error(error, name), 3) from None

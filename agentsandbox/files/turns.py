@@ -28,7 +28,7 @@ if TYPE_CHECKING:
         @property
         def fs(self) -> MemoryFileSystem: ...
         @property
-        def lock(self) -> Lock: ...
+        def _lock(self) -> Lock: ...
         @property
         def cwd(self) -> str: ...
         @property
@@ -79,9 +79,9 @@ class Turn(Guard):
         self.fs = owner.fs
 
     def __enter__(self) -> Turn:
-        self._owner.lock.acquire()
+        self._owner._lock.acquire()
         if self._owner.closed:
-            self._owner.lock.release()
+            self._owner._lock.release()
             raise ClosedError("this sandbox is closed")
         fs = self.fs
         self._before = fs.uid, fs.maker, fs.descriptors
@@ -98,7 +98,7 @@ class Turn(Guard):
         trace: TracebackType | None,
     ) -> None:
         self.fs.uid, self.fs.maker, self.fs.descriptors = self._before
-        self._owner.lock.release()
+        self._owner._lock.release()
         super().__exit__(kind, error, trace)
 
     def path(self, path: StrPath, argument: str = "path") -> str:

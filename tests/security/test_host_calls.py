@@ -248,9 +248,9 @@ def _collect(chunks: list[bytes], stream: str, data: bytes) -> None:
 @pytest.mark.parametrize("name", ["fail", "leave", "unwind"])
 def test_an_internal_error_stays_inside(around: str, name: str, caplog: pytest.LogCaptureFixture) -> None:
     with Sandbox(commands=[fail, leave, unwind]) as sandbox:
-        for fresh in (False, True):
+        for state in ("keep", "new"):
             chunks: list[bytes] = []
-            result = sandbox.execute(around.format(name), fresh=fresh, timeout=5, on_output=partial(_collect, chunks))
+            result = sandbox.execute(around.format(name), state=state, timeout=5, on_output=partial(_collect, chunks))
             assert (result.exit_code, result.limit) == (70, None)
             assert result.stderr.endswith(MESSAGE)
             assert result.stderr.count(MESSAGE) == 1

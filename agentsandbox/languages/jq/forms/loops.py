@@ -95,7 +95,7 @@ def _recurse_while(compiler: Compiler, codes: list[Code]) -> Code:
 def _recurse_all(compiler: Compiler, codes: list[Code]) -> Code:
     def inner(value: Value) -> Iterable[Value]:
         if type(value) is list:
-            return value  # type: ignore[no-any-return]
+            return value
         return value.values() if type(value) is dict else ()
 
     hold = compiler.machine.hold
