@@ -15,14 +15,13 @@ if TYPE_CHECKING:
 __all__ = ["DdOptions"]
 
 _CONVERSIONS = frozenset((
-    "ascii", "ebcdic", "ibm", "block", "unblock", "lcase", "ucase", "sparse", "swab", "sync", "excl", "nocreat", "notrunc", "noerror",
+    "block", "unblock", "lcase", "ucase", "sparse", "swab", "sync", "excl", "nocreat", "notrunc", "noerror",
     "fdatasync", "fsync",
 ))  # fmt: skip
 _FLAGS = frozenset((
-    "append", "count_bytes", "direct", "directory", "dsync", "fullblock", "noatime", "nocache", "noctty", "nofollow", "nonblock",
+    "append", "count_bytes", "direct", "dsync", "fullblock", "noatime", "nocache", "noctty", "nonblock",
     "seek_bytes", "skip_bytes", "sync",
 ))  # fmt: skip
-_CHARACTER_SETS = frozenset(("ascii", "ebcdic", "ibm"))
 _STATUS = ("none", "noxfer", "progress")
 _TOO_LARGE = "Value too large for defined data type"
 _LARGEST = 2**63 - 1
@@ -57,13 +56,7 @@ class DdOptions:
                 raise UsageError(f"unrecognized operand {quote(word)}")
         if block is not None:
             self.input_size = self.output_size = block
-            self.one_buffer = not self.conversions & {"ascii", "ebcdic", "ibm", "block", "unblock", "lcase", "ucase", "swab"}
-        if len(self.conversions & _CHARACTER_SETS) > 1:
-            raise CommandError("cannot combine any two of {ascii,ebcdic,ibm}")
-        if "ascii" in self.conversions:
-            self.conversions.add("unblock")
-        elif self.conversions & _CHARACTER_SETS:
-            self.conversions.add("block")
+            self.one_buffer = not self.conversions & {"block", "unblock", "lcase", "ucase", "swab"}
         if not self.record_size:
             self.conversions -= {"block", "unblock"}
         if "fullblock" in self.output_flags:
