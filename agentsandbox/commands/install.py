@@ -8,7 +8,6 @@ import posixpath
 
 from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
 from agentsandbox.commands._backups import Backups
-from agentsandbox.commands._contexts import warn_of_context
 from agentsandbox.commands._copying import Copier, CopyOptions, join, strip_slashes
 from agentsandbox.commands._programs import find_problem
 from agentsandbox.commands._quoting import quote, quote_always
@@ -51,16 +50,10 @@ _DIRECTORY = True
       -t, --target-directory=DIRECTORY  copy all SOURCEs into DIRECTORY
       -T, --no-target-directory    DEST is a normal file
       -v, --verbose                say what is done
-      -Z                           accepted: files here have no security context
-          --context[=CTX]          the same
-          --preserve-context       accepted: files here have no security context
           --help                   display this help and exit
     """,
 )
 def install(ctx: CommandContext, args: Arguments) -> int:
-    warn_of_context(ctx, args)
-    if args.flag("preserve-context"):
-        ctx.warn("WARNING: ignoring --preserve-context; this kernel is not SELinux-enabled", ctx.status)
     if args.flag("strip") and args.flag("directory"):
         raise CommandError("the strip option may not be used when installing a directory")
     directory = directory_given(args)
