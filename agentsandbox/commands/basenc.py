@@ -32,9 +32,6 @@ from agentsandbox.manners import Manners
           --base32           as the command base32
           --base32hex        with the digits and letters in their order
           --base16           hexadecimal digits
-          --base2msbf        bits, most significant first
-          --base2lsbf        bits, least significant first
-          --z85              ZeroMQ's base 85
       -d, --decode           decode
       -i, --ignore-garbage   when decoding, ignore characters that are not of the alphabet
       -w, --wrap=COLS        wrap encoded lines after COLS characters (76); 0 for no wrapping

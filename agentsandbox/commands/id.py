@@ -43,14 +43,11 @@ def _show(args: Arguments, account: Account) -> str:
       -n, --name     print a name instead of a number, for -ugG
       -r, --real     print the real number instead of the effective one, for -ugG
       -u, --user     print only the effective user
-      -Z, --context  refused: there are no security contexts
       -z, --zero     delimit entries with NUL, not whitespace
           --help     display this help and exit
     """,
 )
 def id(ctx: CommandContext, args: Arguments) -> int:
-    if args.flag("context"):
-        raise CommandError("--context (-Z) works only on an SELinux-enabled kernel")
     chosen = [key for key in ("user", "group", "groups") if args.flag(key)]
     if len(chosen) > 1:
         raise CommandError('cannot print "only" of more than one choice')

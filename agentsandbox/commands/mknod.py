@@ -7,7 +7,6 @@ import os
 import re
 
 from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
-from agentsandbox.commands._contexts import warn_of_context
 from agentsandbox.commands._lines import shown_name
 from agentsandbox.commands._quoting import quote
 from agentsandbox.commands._suites import COREUTILS
@@ -28,14 +27,11 @@ _FIFOS = "Fifos do not have major and minor device numbers."
     Make the special file NAME: a named pipe if TYPE is p; devices (b, c, u) only root could make.
 
       -m, --mode=MODE  permissions as for chmod, not a=rw less the umask
-      -Z               accepted: files here have no security context
-          --context[=CTX]  the same
           --help       display this help and exit
     """,
 )
 def mknod(ctx: CommandContext, args: Arguments) -> int:
     mode = fifo_mode(ctx, args)
-    warn_of_context(ctx, args, "SELinux/SMACK")
     _check_operands(args.operands)
     name, kind = args.operands[:2]
     if kind[0] not in "bcup":

@@ -178,7 +178,6 @@ class _Mover:
       -T, --no-target-directory    DEST is no directory to move into
       -u, --update                 move only what is newer than its destination, or missing there
       -v, --verbose                say what is done
-      -Z, --context                accepted: files here have no security context
           --help                   display this help and exit
     """,
 )
