@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import stat
 
 from agentsandbox.errors import CommandError
@@ -56,10 +55,7 @@ _DEFAULTS = {
 
 
 _LABELS = frozenset("lc rc ec rs no fi di ln pi so bd cd mi or ex do su sg st ow tw ca mh cl".split())
-_TERMINALS = """
-    Eterm ansi *color* con[0-9]*x[0-9]* cons25 console cygwin *direct* dtterm gnome hurd jfbterm konsole kterm linux
-    linux-c mlterm putty rxvt* screen* st terminator tmux* vt100 xterm*
-"""
+_TERMINALS = "ansi *color* *direct* console konsole kterm linux putty rxvt* screen* tmux* vt100 xterm*"
 
 
 def knows_colors(env: Mapping[str, str]) -> bool:
@@ -69,31 +65,14 @@ def knows_colors(env: Mapping[str, str]) -> bool:
     return any(compile_glob(name).match(env.get("TERM", "")) for name in _TERMINALS.split())
 
 
-_ITEM = re.compile(r":|(\*(?:\\.|\^.|[^=\\^])*|[^:*].)=((?:\\.|\^.|[^:\\^])*)", re.DOTALL)
-_ESCAPE = re.compile(r"\\(?:x([0-9a-fA-F]+)|([0-7]+)|(.))|\^(.)", re.DOTALL)
-_NAMED = {"a": "\a", "b": "\b", "e": "\x1b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v", "?": "\x7f", "_": " "}
-
-
-def _meaning(found: re.Match[str]) -> str:
-    """What an escape in LS_COLORS stands for."""
-    hexadecimal, octal, letter, control = found.groups()
-    if control:
-        return "\x7f" if control == "?" else chr(ord(control) & 31)
-    if letter:
-        return _NAMED.get(letter, letter)
-    return chr((int(hexadecimal, 16) if hexadecimal else int(octal, 8)) & 127)
-
-
 def _items(text: str) -> Iterator[tuple[str, str]]:
-    """(label or pattern, code) of the items of LS_COLORS. Raises `CommandError` for what is none."""
-    position = 0
-    while position < len(text):
-        found = _ITEM.match(text, position)
-        if found is None:
+    """Yield (label or pattern, code) of the items of LS_COLORS; raises `CommandError` for others."""
+    for item in text.split(":"):
+        key, equals, code = item.partition("=")
+        if item and not equals:
             raise CommandError("unparsable value for LS_COLORS environment variable")
-        position = found.end()
-        if found[1]:
-            yield _ESCAPE.sub(_meaning, found[1]), _ESCAPE.sub(_meaning, found[2])
+        if item:
+            yield key, code
 
 
 class Colors:

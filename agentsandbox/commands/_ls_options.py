@@ -60,24 +60,14 @@ def _width(text: str) -> int:
     return 0 if number > _LARGEST else number
 
 
-def _tab(text: str) -> int:
-    number = _number(text)
-    if number is None or number > _LARGEST:
-        large = "" if number is None else ": Value too large for defined data type"
-        raise CommandError(f"invalid tab size: {quote(text)}{large}", 2)
-    return number
-
-
 READERS: dict[str, Callable[[str], object]] = {
     "block-size": lambda text: parse_block_size(text, "--block-size", 2),
     "classify": choice_of("--classify", _WHEN),
     "color": choice_of("--color", _WHEN),
     "format": choice_of("--format", _FORMAT_WORDS),
-    "hyperlink": choice_of("--hyperlink", _WHEN),
     "indicator-style": choice_of("--indicator-style", _INDICATORS),
     "quoting-style": choice_of("--quoting-style", _QUOTING),
     "sort": choice_of("--sort", _SORTS),
-    "tabsize": _tab,
     "time": choice_of("--time", _TIMES),
     "width": _width,
 }
@@ -99,8 +89,6 @@ class Options:
         self.directories_first = args.flag("group-directories-first")
         self.inode = args.flag("inode")
         self.blocks = args.flag("size")
-        self.context = args.flag("context")
-        self.author = args.flag("author")
         self.numeric = args.flag("numeric-uid-gid")
         self.owner = not args.flag("g")
         self.group = not (args.flag("no-group") or args.flag("o"))
@@ -123,18 +111,7 @@ class Options:
         self.line = self._choose_width(ctx, args)
         if self.form in ("single-column", "commas") or (self.form != "long" and not self.line):
             self.aligns_quotes = False
-        self.hyperlink = False
-        """Whether names are links to the files, as some terminals follow them."""
-        for key, value in args.given:
-            if key == "hyperlink":
-                self.hyperlink = value is None or choose(value, "--hyperlink", _WHEN) == "always"
-        self.dired = args.flag("dired") and self.form == "long" and not self.hyperlink
-        """Whether to say where in the output the names are, for an editor of directories."""
-        if self.dired and self.end == "\0":
-            raise CommandError("--dired and --zero are incompatible", 2)
-        self.tab = self._choose_tab(ctx, args)
-        if self.colors is not None:
-            self.tab = 0
+        self.tab = 0 if self.colors is not None else 8
         self._patterns = [compile_glob(text, period=True, extglob=False) for text in args.values("ignore")]
         if args.flag("ignore-backups"):
             self._patterns += [compile_glob("*~", extglob=False), compile_glob(".*~", extglob=False)]
@@ -152,8 +129,8 @@ class Options:
     def needs_stat(self) -> bool:
         """Whether names alone do not do."""
         return (
-            self.form == "long" or self.blocks or self.inode or self.recursive or self.directories_first or self.context
-            or self.indicators != "none" or self.colors is not None or self.sort in ("time", "size") or self.hyperlink
+            self.form == "long" or self.blocks or self.inode or self.recursive or self.directories_first
+            or self.indicators != "none" or self.colors is not None or self.sort in ("time", "size")
         )  # fmt: skip
 
     @property
@@ -306,19 +283,6 @@ class Options:
             ctx.warn(f"ignoring invalid width in environment variable COLUMNS: {quote(text)}", ctx.status)
             return 80
         return 0 if number > _LARGEST else number
-
-    def _choose_tab(self, ctx: CommandContext, args: Arguments) -> int:
-        given = args.value("tabsize")
-        if given is not None:
-            return _tab(given)
-        text = ctx.env.get("TABSIZE")
-        if text is None or self.form not in _IN_COLUMNS:
-            return 8
-        number = _number(text)
-        if number is None or number > _LARGEST:
-            ctx.warn(f"ignoring invalid tab size in environment variable TABSIZE: {quote(text)}", ctx.status)
-            return 8
-        return number
 
     def _choose_dereference(self, args: Arguments) -> str:
         """Which operands that are links are followed: "all", "directories" or "none"."""

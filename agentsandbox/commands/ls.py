@@ -29,7 +29,6 @@ List FILEs (the current directory by default), sorted by name unless told otherw
 
   -a, --all                  do not leave out names that begin with .
   -A, --almost-all           the same, but for . and ..
-      --author               with -l, show the author of each file
   -b, --escape               C escapes for what does not print
       --block-size=SIZE      with -l and -s, sizes in units of SIZE
   -B, --ignore-backups       leave out names that end in ~
@@ -37,9 +36,7 @@ List FILEs (the current directory by default), sorted by name unless told otherw
                                with -l: show it and sort by name; otherwise sort by it
   -C                         names in columns
       --color[=WHEN]         colours: 'always' (default if omitted), 'auto' or 'never'
-      --hyperlink[=WHEN]     names are links to the files; WHEN as for --color
   -d, --directory            list directories themselves, not what is in them
-  -D, --dired                with -l, say at the end where in the output the names are
   -f                         list all in directory order
   -F                         append one of */=>@| to names
       --classify[=WHEN]      the same; WHEN as for --color
@@ -78,14 +75,12 @@ List FILEs (the current directory by default), sorted by name unless told otherw
       --time=WORD            which time: atime, access, use (-u); ctime, status (-c); mtime; birth, creation
       --time-style=STYLE     full-iso, long-iso, iso, locale or +FORMAT as for date
   -t                         newest first
-  -T, --tabsize=COLS         tab stops every COLS columns, not 8
   -u                         as -c, with the time of the last access
   -U                         do not sort
   -v                         sort numbers within names by value
   -w, --width=COLS           the width of the output; 0 is no limit
   -x                         names in lines, not in columns
   -X                         sort by extension
-  -Z, --context              show the security context (there is none: ?)
       --zero                 end lines with NUL
   -1                         one name a line
       --help                 display this help and exit
@@ -127,8 +122,6 @@ class _Lister:
         headers = len(operands) > 1 or self.options.recursive
         pending = [(entry.name, True) for entry in reversed(self._sorted(directories))]
         self._list_directories(pending, headers)
-        if self.options.dired:
-            self.printer.print_places()
         return self.ctx.status
 
     def _list_directories(self, pending: list[tuple[str, bool]], headers: bool) -> None:
