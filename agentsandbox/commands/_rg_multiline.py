@@ -1,7 +1,7 @@
 """`rg -U`: matches that may span lines, and what is written about them.
 
 Lines that matches touch are taken together as long as one match ends on the line, or right before the line, where the next
-one begins: such a group is what -m counts, what -r edits in one piece, and one line of --json.
+one begins: such a group is what -m counts and what -r edits in one piece.
 """
 
 from __future__ import annotations
@@ -20,15 +20,13 @@ if TYPE_CHECKING:
     from agentsandbox.regexps.matcher import Match
     from agentsandbox.streams import ByteReader
 
-__all__ = ["MultilineSearch", "Offsets", "WholeSearch", "matches_in", "pieces_of", "spans_lines"]
+__all__ = ["MultilineSearch", "WholeSearch", "spans_lines"]
 
 _PARTS = re.compile(
     r"(?P<dotall>\(\?[a-zA-Z]*s)|(?P<bytes>\\[pP](?:\{[^}]*\}|.)|\\.|\[\^?\]?(?:\\.|\[:\^?\w+:\]|[^\]])*\]|\n)|(?P<anchor>[\^$])|(?P<dot>\.)",
     re.DOTALL,
 )
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
-_AHEAD = 128
-"""Bytes after a group that -r goes on to replace in, and prints: ripgrep 13 does."""
 
 
 def spans_lines(pattern: str, *, dotall: bool) -> bool:
@@ -213,9 +211,6 @@ class _Pieces:
 
     def _between(self, upto: int, *, at_end: bool = False) -> Iterator[Piece]:
         """The lines beside groups, before the place where one begins."""
-        if self.report.passthru:
-            yield from self._lines(self.visited, upto)
-            return
         if self.after:
             for piece in self._lines(self.visited, upto):
                 self.after -= 1
@@ -237,9 +232,6 @@ class _Pieces:
 class MultilineSearch(RgSearch):
     """The search of one file, its lines all at once."""
 
-    in_group = 0
-    """How many matches the group has that is being written."""
-
     def run(self, source: ByteReader) -> int:
         report = self.report
         if report.max_count == 0:
@@ -249,16 +241,15 @@ class MultilineSearch(RgSearch):
         if self.binary and report.binary == "without-match":
             return 0
         text = decode(data)
-        if report.only_first or report.count or report.count_matches:
+        if report.summarizes:
             return self._count(text)
         out: list[str] = []
-        offset = Offsets(text)
+        offsets = Offsets(text)
         for piece in pieces_of(self.search, text, report, report.max_count):
             if not piece.kind:
                 self._separate(out)
                 continue
-            if piece.kind == ":":
-                self.selected += 1
+            self.selected += piece.kind == ":"
             if self.binary:
                 self._say_binary()
                 break
@@ -266,10 +257,7 @@ class MultilineSearch(RgSearch):
                 self._separate(out)
             self.last_shown = piece.number
             report.something_written = True
-            if piece.kind == ":" or report.invert:
-                self._group_of_lines(out, text, piece, offset)
-            else:
-                self._plain_lines(out, text[piece.start : piece.end], piece, offset.at(piece.start))
+            self._group_of_lines(out, text, piece, offsets)
             if len(out) > 1000:
                 self._write(out)
         self._write(out)
@@ -283,83 +271,62 @@ class MultilineSearch(RgSearch):
         report = self.report
         total = 0
         for piece in pieces_of(self.search, text, report, None):
-            if piece.kind != ":":
-                continue
-            matches = matches_in(self.search, text, piece)
-            total += len(matches)
-            self._add_counts(text, piece, len(matches))
-            if (report.only_first and report.counts is None) or (report.max_count is not None and total >= report.max_count):
-                break
+            if piece.kind == ":":
+                total += len(matches_in(self.search, text, piece))
+                if report.only_first or (report.max_count is not None and total >= report.max_count):
+                    break
         return total
-
-    def _add_counts(self, text: str, piece: Piece, matches: int) -> None:
-        if self.report.counts is not None:
-            self.report.counts["matches"] += matches
-            self.matched_lines += len(_LINE.findall(text, piece.start, piece.end))
 
     def _separate(self, out: list[str]) -> None:
         if self.report.separator is not None:
             out.append(self.report.separator + "\n")
 
-    def _plain_lines(self, out: list[str], body: str, piece: Piece, offset: int) -> None:
-        for number, line in enumerate(_LINE.findall(body), piece.number):
-            shown = line.lstrip(" \t\r\n\f\v") if self.report.trim else line
-            cut = self._cut(shown, 0, len(shown), [], piece.kind)
-            out.append(self._prefix(number, offset, piece.kind, 0) + (shown.removesuffix("\n") if cut is None else cut) + "\n")
-            offset += len(encode(line)) if self.report.byte_offsets else 0
-
     def _group_of_lines(self, out: list[str], text: str, piece: Piece, offsets: Offsets) -> None:
+        """Write the lines of a piece: whole, or the parts and lines that -o and --vimgrep ask for."""
         report = self.report
         body = text[piece.start : piece.end]
         offset = offsets.at(piece.start)
         spans: list[tuple[int, int]] = []
-        if report.needs_matches:
+        if report.needs_matches and (piece.kind == ":" or report.invert):
             matches = matches_in(self.search, text, piece)
-            if piece.kind == ":":
-                self._add_counts(text, piece, len(matches))
-            self.in_group = len(matches)
             spans = [(match.start() - piece.start, match.end() - piece.start) for match in matches]
             if report.replacement is not None:
-                body, spans = self._with_replacements(text, piece)
-        if not spans:
-            self._plain_lines(out, body, piece, offset)
-        elif report.only_matching:
+                body, spans = self._with_replacements(body, piece.start, matches)
+        if spans and report.only_matching:
             self._parts(out, body, spans, piece, offset)
-        elif report.each_match:
+        elif spans and report.each_match:
             self._first_lines(out, body, spans, piece, offset)
         else:
-            column = len(encode(body[: spans[0][0]])) + 1
+            column = len(encode(body[: spans[0][0]])) + 1 if spans else 0
             for number, line in enumerate(_LINE.finditer(body), piece.number):
-                start, end = _trim(body, *line.span(), blanks=report.trim)
-                cut = self._cut(body, *line.span(), spans)
-                shown = self._colored_part(body, start, end, spans) if cut is None else cut
+                shown = self._shaped(self._colored_part(body, *_trim(body, *line.span()), spans))
                 out.append(self._prefix(number, offset, piece.kind, column) + shown + "\n")
                 offset += len(encode(line[0])) if report.byte_offsets else 0
 
-    def _with_replacements(self, text: str, piece: Piece) -> tuple[str, list[tuple[int, int]]]:
-        """Lines, and some that follow, with their matches replaced, and where the new texts are."""
-        ahead = decode(encode(text[piece.end : piece.end + _AHEAD])[:_AHEAD]) if piece.kind == ":" else ""
-        text = text[: piece.end] + ahead
+    def _with_replacements(
+        self, body: str, begin: int, matches: list[Match]
+    ) -> tuple[str, list[tuple[int, int]]]:
+        """Return lines with their matches replaced, and where the new texts are."""
         out: list[str] = []
         spans: list[tuple[int, int]] = []
-        position, size = piece.start, 0
-        whole = self.search.of(text)
-        assert isinstance(whole, WholeSearch)
-        for match in whole.matches_from(text, piece.start, len(text) + 1):
-            new = self._expanded(match)
-            out += [text[position : match.start()], new]
-            size += match.start() - position + len(new)
+        position = size = 0
+        for match in matches:
+            start, new = match.start() - begin, self._expanded(match)
+            out += [body[position:start], new]
+            size += start - position + len(new)
             self.ctx.budget.charge(size)
             spans.append((size - len(new), size))
-            position = match.end()
-        return "".join([*out, text[position:]]), spans
+            position = match.end() - begin
+        return "".join([*out, body[position:]]), spans
 
-    def _parts(self, out: list[str], body: str, spans: list[tuple[int, int]], piece: Piece, offset: int) -> None:
+    def _parts(
+        self, out: list[str], body: str, spans: list[tuple[int, int]], piece: Piece, offset: int
+    ) -> None:
         """-o: the parts of each line that belong to matches; empty ones are not shown."""
         at = 0
         offsets = Offsets(body)
         for number, line in enumerate(_LINE.finditer(body), piece.number):
-            position, end = _trim(body, *line.span(), blanks=self.report.trim)
+            position, end = _trim(body, *line.span())
             while position < end and at < len(spans):
                 self.ctx.budget.step()
                 start, stop = spans[at]
@@ -368,13 +335,14 @@ class MultilineSearch(RgSearch):
                     continue
                 if start < end:
                     before = offsets.at(start)
-                    first, last = max(start, position), min(end, stop)
-                    cut = self._cut(body, first, last, spans)
-                    shown = self.report.paint("match", body[first:last]) if cut is None else cut
-                    out.append(self._prefix(number, offset + before, piece.kind, before + 1) + shown + "\n")
+                    shown = self.report.paint("match", body[max(start, position) : min(end, stop)])
+                    place = self._prefix(number, offset + before, piece.kind, before + 1)
+                    out.append(place + self._shaped(shown) + "\n")
                 position = max(position, min(end, stop if start < end else end))
 
-    def _first_lines(self, out: list[str], body: str, spans: list[tuple[int, int]], piece: Piece, offset: int) -> None:
+    def _first_lines(
+        self, out: list[str], body: str, spans: list[tuple[int, int]], piece: Piece, offset: int
+    ) -> None:
         """--vimgrep: for each match the line where it begins."""
         lines = [line.span() for line in _LINE.finditer(body)]
         offsets = Offsets(body)
@@ -387,14 +355,12 @@ class MultilineSearch(RgSearch):
                 continue
             begin = offsets.at(lines[at][0])
             column = len(encode(body[lines[at][0] : span[0]])) + 1
-            start, end = _trim(body, *lines[at], blanks=self.report.trim)
-            cut = self._cut(body, *lines[at], [span])
-            shown = self._colored_part(body, start, end, [span]) if cut is None else cut
+            shown = self._shaped(self._colored_part(body, *_trim(body, *lines[at]), [span]))
             out.append(self._prefix(piece.number + at, offset + begin, piece.kind, column) + shown + "\n")
 
     def _colored_part(self, body: str, start: int, end: int, spans: list[tuple[int, int]]) -> str:
         """A part of the lines, with the matches in it in color."""
-        if self.report.palette is None:
+        if not self.report.painted:
             return body[start:end]
         out: list[str] = []
         colored = ""
@@ -410,21 +376,6 @@ class MultilineSearch(RgSearch):
             colored += body[max(first, position) : min(last, end)]
             position = min(last, end)
         return "".join([*out, self.report.paint("match", colored), body[position:end]])
-
-    def _cut(self, body: str, start: int, end: int, spans: list[tuple[int, int]], kind: str = ":") -> str | None:
-        """What is shown of a line that is longer than -M allows; None for others."""
-        report = self.report
-        most = report.max_columns
-        if most is None or len(encode(body[start:end])) <= most:
-            return None
-        if report.preview:
-            stop = min(end, start + most)
-            rest = sum(1 for first, _ in spans if stop <= first < end)
-            told = f"{rest} more match{'' if rest == 1 else 'es'}" if spans else "omitted end of long line"
-            return f"{self._colored_part(body, start, stop, spans)} [... {told}]"
-        if spans and not report.only_matching:
-            return f"[Omitted long line with {self.in_group} matches]"
-        return f"[Omitted long {'matching' if kind == ':' else 'context'} line]"
 
 
 class Offsets:
@@ -446,9 +397,6 @@ class Offsets:
         return self._bytes
 
 
-def _trim(body: str, start: int, end: int, *, blanks: bool) -> tuple[int, int]:
-    """A line's place without its newline, and without the blanks before it."""
-    end -= body.endswith("\n", start, end)
-    if blanks:
-        start = end - len(body[start:end].lstrip(" \t\r\n\f\v"))
-    return start, end
+def _trim(body: str, start: int, end: int) -> tuple[int, int]:
+    """A line's place without its newline."""
+    return start, end - body.endswith("\n", start, end)

@@ -6,7 +6,7 @@ import codecs
 
 from agentsandbox.errors import LimitReached
 from agentsandbox.languages.jq.assembly import DONE, MORE, PIECE, Assembly
-from agentsandbox.languages.jq.json_text import JsonError, Stack, is_plain, next_value, parse_slowly, skip_blanks, text_place
+from agentsandbox.languages.jq.json_text import JsonError, Stack, is_plain, next_value, parse_slowly, skip_blanks
 from agentsandbox.languages.jq.weight import weigh
 
 TYPE_CHECKING = False
@@ -67,9 +67,6 @@ class Inputs:
         self._base_column = 0  # bytes of the line that self._text begins in the middle of
         self._files: list[tuple[str | None, int]] = []  # name, offset in all text at which it starts
         self._dropped = 0  # characters before self._text
-        self.stack = Stack()
-        """Where the parsing stood when the text went wrong."""
-        self.new_stack: type[Stack] = Stack
         self._counted = ((0, 0), 0, 0)  # where lines were counted from, how far, and how many they were
 
     # reading
@@ -175,23 +172,6 @@ class Inputs:
             self.budget.step()
             yield line
 
-    def sequence(self, complain: Callable[[str], None]) -> Iterator[Value]:
-        """The values of a text sequence (RFC 7464): nothing counts before the first record separator, nor a last one that has no end."""
-        while not self._ended:
-            self._fill(1 << 62)
-        start = self._text.find("\x1e", self._position)
-        if start >= 0:
-            self._position = start + 1
-            try:
-                yield from self.values()
-            except JsonError as error:
-                if not str(error).startswith("Unfinished"):
-                    raise
-                complain(f"jq: ignoring parse error: {error}\n")
-            return
-        complain(f"jq: ignoring parse error: Unfinished abandoned text at EOF at {text_place(self._text, len(self._text))}\n")
-        self._position = len(self._text)
-
     def values(self) -> Iterator[Value]:
         """Each JSON value. Raises `JsonError` where the text goes wrong, after the values before; to be asked again goes on."""
         self._is_json = True
@@ -292,7 +272,6 @@ class Inputs:
             self._fill(1 << 62)
         start = self._position
         text = self._text
-        self.stack = stack = stack or self.new_stack()
         try:
             for value, end in parse_slowly(text, start, self.budget.step, (self._base_lines, self._base_column), stack):
                 self._position = end

@@ -433,12 +433,6 @@ def _input_line_number(machine: Machine, value: Value) -> Value:
     return line
 
 
-def _modulemeta(machine: Machine, value: Value) -> Value:
-    if not isinstance(value, str):
-        raise JqError("modulemeta input module name must be a string")
-    return machine.describe_module(value)
-
-
 NATIVES: dict[str, Native] = {
     "not/0": lambda machine, value: value is None or value is False,
     "type/0": lambda machine, value: KINDS[type(value)],
@@ -490,7 +484,6 @@ NATIVES: dict[str, Native] = {
     "input/0": _input,
     "input_filename/0": lambda machine, value: machine.filename(),
     "input_line_number/0": _input_line_number,
-    "modulemeta/0": _modulemeta,
     "get_search_list/0": lambda machine, value: list(machine.search_list),
     "now/0": lambda machine, value: machine.clock(),
     "format/1": lambda machine, value, name: find_format(text_of(name), machine.budget.charge)(value),
