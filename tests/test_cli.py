@@ -152,6 +152,8 @@ def test_run_refuses_what_makes_no_sense(tmp_path: Path) -> None:
     assert refused("run", "--env", "A", "x") == "agentsandbox: --env takes NAME=VALUE, not 'A'"
     assert refused("run", "--cwd", "here", "x") == "agentsandbox: cwd must be an absolute path, not 'here'"
     assert refused("run", "--mount", f"{tmp_path}:data", "x").startswith("agentsandbox: --mount takes HOST:PATH[:ro|overlay|rw]")
+    assert "'/b' and '/a' would show the same folder" in refused("run", "--mount", f"{tmp_path}:/a", "--mount", f"{tmp_path}:/b:rw", "x")
+    assert refused("run", "--mount", f"{tmp_path}:/a", "--mount", f"{tmp_path}:/a", "x") == "agentsandbox: --mount: two folders for /a"
     assert refused("run", "--mount", f"{tmp_path}/no:/data", "x") == f"agentsandbox: {tmp_path}/no: No such file or directory"
     assert refused("run", "--skill", f"{tmp_path}/no", "x") == f"agentsandbox: {tmp_path}/no: the skill directory 'no' does not exist"
     assert refused("run", "--timeout", "nan", "x").endswith("--timeout: must be positive and finite, not nan")

@@ -270,6 +270,22 @@ def test_an_interrupt_reaches_the_host_and_the_sandbox_lives(around: str) -> Non
         assert sandbox.execute("echo alive; echo err >&2", state="new").stdout == "alive\n"
 
 
+def test_what_an_async_command_raises_stays_inside_too() -> None:
+    @command("aleave", usage="Usage: aleave\nLeave Python.\n")
+    async def aleave(ctx: CommandContext, args: Arguments) -> int:
+        await asyncio.sleep(0)
+        raise SystemExit(3)
+
+    async def run() -> None:
+        with Sandbox(commands=[aleave, fail, leave]) as sandbox:
+            for script in ("aleave", "aleave | cat", "(aleave) & wait", "exec 2>/dev/full; leave", "fail"):
+                result = await sandbox.aexecute(script, fresh=True)
+                assert (result.exit_code, result.stderr) == (70, MESSAGE)
+            assert (await sandbox.aexecute("echo alive")).stdout == "alive\n"
+
+    asyncio.run(run())
+
+
 def test_a_log_that_fails_breaks_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     import logging
 
