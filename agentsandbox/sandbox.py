@@ -15,7 +15,7 @@ from agentsandbox.command import Host
 from agentsandbox.errors import ClosedError, SandboxError
 from agentsandbox.fs.memory import MemoryFileSystem
 from agentsandbox.limits import CANCELLED, Budget, notice_of
-from agentsandbox.options import DEFAULT_OPTIONS, KeywordSignature, check_identity
+from agentsandbox.options import DEFAULT_OPTIONS, KeywordSignature, SandboxOptions, check_identity
 from agentsandbox.processes import Scheduler
 from agentsandbox.result import ExecutionResult
 from agentsandbox.streams import BytesReader, Capture, OutputLog, Stream, decode, encode
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from agentsandbox.interpreter.shell import Shell
     from agentsandbox.limits import LimitName
     from agentsandbox.observation import Observation
-    from agentsandbox.options import SandboxKeywords, SandboxOptions
+    from agentsandbox.options import SandboxKeywords
     from agentsandbox.policy import Policy
     from agentsandbox.skills import AgentSkill, SkillInfo, SkillSession
     from agentsandbox.streaming import AsyncOutputStream, OutputStream
@@ -138,9 +138,10 @@ class Sandbox:
     ) -> None:
         if id is not None or options is not None:
             check_identity(id, options)
-        chosen = DEFAULT_OPTIONS if options is None else options
         if overrides:
-            chosen = chosen.clone(**overrides)
+            chosen = SandboxOptions(**overrides) if options is None else options.clone(**overrides)
+        else:
+            chosen = DEFAULT_OPTIONS if options is None else options
         self._id = id
         self._options = chosen
         self._family = object()
@@ -173,6 +174,8 @@ class Sandbox:
         option = "cwd"
         try:
             self.fs.makedirs(self._cwd)
+            if not (options.mounts or options.files):
+                return
             option = "mounts"
             for path, filesystem in options.mounts.items():
                 self.fs.makedirs(path.rpartition("/")[0] or "/")
@@ -310,9 +313,8 @@ class Sandbox:
             or args != () or state != "keep" or on_output is not None or on_command is not None or unknown
         ):  # fmt: skip
             _check_call(script, stdin, timeout, env, cwd, args, state, on_output, on_command, unknown)
+        if on_command is not None or self._options.on_command is not None:
             self._refuse_async(on_command)
-        elif self._options.on_command is not None:
-            self._refuse_async(None)
         with self._lock:
             return self._execute(
                 script, stdin, timeout, env, cwd, args, state != "keep", state == "new", on_output, on_command
@@ -339,7 +341,8 @@ class Sandbox:
         on_command: Policy | None,
         pause: Callable[..., Any] | None = None,
     ) -> ExecutionResult:
-        self._refuse_use()
+        if self._closed or self._running is not None or self._is_observed:
+            self._refuse_use()
         shell = self._main_shell()
         if cwd is not None:
             self._check_directory(shell, cwd)
@@ -446,7 +449,7 @@ class Sandbox:
         scheduler = machine.scheduler
         scheduler.pause = pause
         scheduler.begin(budget)
-        source = _source(stdin, scheduler)
+        source = _Input(b"", False) if stdin is None else _source(stdin, scheduler)
         shell.fds = {**shell.fds, 0: source} if 0 not in shell.owned else shell.fds
         shell.base_fds = {**shell.base_fds, 0: source}
         self._restore: list[Callable[[], None]] = []
@@ -826,10 +829,8 @@ def _check_call(
     )  # fmt: skip
 
 
-def _source(stdin: str | bytes | HostInput | None, scheduler: Scheduler) -> Stream:
+def _source(stdin: str | bytes | HostInput, scheduler: Scheduler) -> Stream:
     """The standard input of an execution."""
-    if stdin is None:
-        return _Input(b"", False)
     if isinstance(stdin, str):
         return _Input(encode(stdin), True)
     if isinstance(stdin, (bytes, bytearray, memoryview)):

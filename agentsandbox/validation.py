@@ -103,12 +103,12 @@ def _flag(argument: str, value: object) -> bool:
 
 
 def _one_of(names: tuple[str, ...], argument: str, value: object) -> str:
+    if isinstance(value, str) and value in names:
+        return value
     accepted = " or ".join((", ".join(map(repr, names[:-1])), repr(names[-1])))
     if not isinstance(value, str):
         raise wrong_type(argument, accepted, value)
-    if value not in names:
-        raise ValueError(f"{argument} must be {accepted}, not {_quoted(value)}{nearest(value, names)}")
-    return value
+    raise ValueError(f"{argument} must be {accepted}, not {_quoted(value)}{nearest(value, names)}")
 
 
 def _absolute_path(argument: str, value: object) -> str:
@@ -237,6 +237,8 @@ def _commands(argument: str, value: object) -> tuple[object, ...]:
 
 
 def _repeated(names: list[str]) -> list[str]:
+    if len(set(names)) == len(names):
+        return []
     return sorted({name for name in names if names.count(name) > 1})
 
 
@@ -362,8 +364,10 @@ def check_call(
     if args != ():
         _words("args", args)
     _one_of(STATES, "state", state)
-    _plain_function("on_output", on_output)
-    _callable("on_command", on_command)
+    if on_output is not None:
+        _plain_function("on_output", on_output)
+    if on_command is not None:
+        _callable("on_command", on_command)
 
 
 def _check_input(stdin: object) -> None:
