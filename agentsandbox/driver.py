@@ -1,12 +1,12 @@
-"""Scripts in greenlets: how `aexecute` shares an event loop, and how `stream` stops at each chunk of output.
+"""Scripts in greenlets: how `aexecute` shares a loop, and how `stream` stops at each chunk.
 
-A script that runs in a greenlet can be left in the middle of any command and resumed later, without a thread and
-without the interpreter knowing of it. `Script` is such a script. It comes back to its driver when the event loop is due
-a turn, when it waits (for time, or for what a host's async command returned), when it has a chunk of output for a
-reader, and when it ends.
+A script that runs in a greenlet can be left in the middle of any command and resumed later, without
+a thread and without the interpreter knowing of it. `Script` is such a script. It comes back to its
+driver when the event loop is due a turn, when it waits (for time, or for what a host's async
+command returned), when it has a chunk of output for a reader, and when it ends.
 
-One execution has a sandbox to itself. Other threads are kept out by the sandbox's lock, other tasks of the same thread,
-for which the lock is open, by `_is_taken`. Works under asyncio and trio.
+One execution has a sandbox to itself. Other threads are kept out by the sandbox's lock, other tasks
+of the same thread, for which the lock is open, by `_is_taken`. Works under asyncio and trio.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from agentsandbox.sandbox import Sandbox
 
     Request = tuple[float | None, Awaitable[Any] | None]
-    """What a script waits for: a number of seconds, or something to await, whose value it is given."""
+    """What a script waits for: a number of seconds, or something to await."""
 
 __all__ = ["Channel", "Script", "Turns", "advance", "drive", "enter", "leave"]
 
@@ -44,7 +44,10 @@ QUEUE_SECONDS = 0.002
 
 
 class Channel:
-    """The way out of a script, to the greenlet that drives it. It does not know the `Script`, which would make a cycle."""
+    """The way out of a script, to the greenlet that drives it.
+
+    It must not refer to the `Script`: a suspended greenlet in a cycle is never collected.
+    """
 
     __slots__ = ("chunks", "driver", "fs", "is_open")
 
@@ -90,7 +93,7 @@ class Script:
         def body(_: object) -> None:
             try:
                 outcome.append(run(channel))
-            except BaseException as error:  # noqa: BLE001 - raised again by `outcome`, where the driver is
+            except BaseException as error:  # noqa: BLE001 - raised again by `outcome`
                 outcome.append(error)
 
         self._greenlet = self._caller = greenlet(body)
@@ -108,13 +111,13 @@ class Script:
         return outcome
 
     def resume(self, value: object = None) -> None:
-        """Run until the script wants something, which is then in `request` or among the channel's `chunks`, or ends."""
+        """Run until the script ends, hands out a chunk, or waits for something (`request`)."""
         self._is_begun = True
         self._drive_from_here()
         self._note(self._caller.switch(value))
 
     def throw(self, error: BaseException) -> None:
-        """As `resume`, but raise `error` where the script waits; one that has not begun ends with it."""
+        """Raise `error` where the script waits, and run as `resume` does."""
         if not self._is_begun:
             self._outcome.append(error)
             return
@@ -145,9 +148,10 @@ class Script:
 
 
 class Turns:
-    """The executions of one event loop run one after the other; when they have used up a slice, the loop goes round.
+    """The executions of one event loop take turns; after a slice of time the loop goes round.
 
-    Without it a loop with a thousand busy scripts would run a slice of every one of them before it looks at its sockets.
+    Without it a loop with a thousand busy scripts would run a slice of every one of them before it
+    looks at its sockets.
     """
 
     __slots__ = ("_event", "_sleep", "_taken", "_used", "_waiting", "nap")
@@ -218,7 +222,7 @@ _around: ContextVar[tuple[Budget, ...]] = ContextVar("_around", default=())
 
 
 def _current_loop() -> tuple[Any, Any]:
-    """The library whose event loop is running, and what stands for this loop: asyncio's itself, trio's token of it."""
+    """Return the library whose loop is running, and the loop (asyncio) or its token (trio)."""
     trio = sys.modules.get("trio")
     if trio is not None:
         try:
@@ -267,7 +271,7 @@ async def _sleep_in_trio(seconds: float, budget: Budget) -> None:
 
 
 async def _within(budget: Budget | None, awaitable: Awaitable[Any]) -> Any:
-    """Await what a host's command returned; an execution that it begins knows what it is a part of."""
+    """Await what a host's command returned; `enter` sees which executions wait for it."""
     token = _around.set((*_around.get(), *([budget] if budget is not None else [])))
     try:
         return await awaitable
@@ -281,9 +285,15 @@ async def enter(sandbox: Sandbox) -> Turns:
     turns = _turns.get(loop)
     if turns is None:
         turns = _turns[loop] = Turns(library)
-    while sandbox._is_taken or sandbox._running is not None or not sandbox._lock.acquire(blocking=False):
+    while (
+        sandbox._is_taken
+        or sandbox._running is not None
+        or not sandbox._lock.acquire(blocking=False)
+    ):
         if any(budget is sandbox._running for budget in _around.get()):
-            raise SandboxError("this sandbox is executing the command or policy that waits here: use `ctx.run(…)`")
+            raise SandboxError(
+                "this sandbox is executing the command or policy that waits here: use `ctx.run(…)`"
+            )
         await turns.nap(QUEUE_SECONDS)
     sandbox._is_taken = True
     return turns
@@ -300,14 +310,16 @@ async def advance(sandbox: Sandbox, turns: Turns, script: Script) -> None:
     while not (script.is_done or script.channel.chunks):
         try:
             value = await turns.take(script.request, sandbox._running)
-        except BaseException as error:  # noqa: BLE001 - cancelled, or a command failed: it is raised where the script waits
+        except BaseException as error:  # noqa: BLE001 - raised where the script waits
             script.throw(error)
         else:
             turns.run(script.resume, value)
 
 
-async def drive(sandbox: Sandbox, run: Callable[[Callable[..., Any]], ExecutionResult]) -> ExecutionResult:
-    """Return what `run(pause)` returns, run in a greenlet; `pause(seconds, awaitable)` in it waits here."""
+async def drive(
+    sandbox: Sandbox, run: Callable[[Callable[..., Any]], ExecutionResult]
+) -> ExecutionResult:
+    """Run `run(pause)` in a greenlet and return its result; `pause` in it waits here."""
     turns = await enter(sandbox)
     try:
         script = Script(lambda channel: run(channel.pause), sandbox.fs)

@@ -1,8 +1,9 @@
-"""`HostInput`: an open file of the host as the standard input of a script, read when the script reads it.
+"""`HostInput`: an open file of the host as the standard input of a script, read when the script
+reads it.
 
-Other inputs are there before the script begins. This one may be a pipe that somebody keeps open without writing: a
-script that does not read never waits for it, and one that does lets other processes of the sandbox run meanwhile. The
-time counts against the script's timeout.
+Other inputs are there before the script begins. This one may be a pipe that somebody keeps open
+without writing: a script that does not read never waits for it, and one that does lets other
+processes of the sandbox run meanwhile. The time counts against the script's timeout.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ POLL_SECONDS = 0.01
 
 
 class HostInput(Stream):
-    """Reads a descriptor of the host, 0 for its standard input. Given as `stdin` of one execution at a time."""
+    """Reads a descriptor of the host (0: its standard input), for one execution at a time."""
 
     __slots__ = ("_descriptor", "_held", "_is_at_end", "scheduler")
 

@@ -57,12 +57,15 @@ class SandboxManager:
     def create(self, id: str | None = None, options: SandboxOptions | None = None) -> Sandbox:
         """Return a new sandbox.
 
-        Raises `SandboxError` when there is one of that id, which is left as it is, and when there are `max_sandboxes`.
+        Raises `SandboxError` when there is one of that id, which is left as it is, and when there
+        are `max_sandboxes`.
         """
         check_identity(id, options)
         with self._lock:
             if id is not None and self._living(id) is not None:
-                raise SandboxError(f"Sandbox with ID {id!r} already exists: `get_or_create` returns it")
+                raise SandboxError(
+                    f"Sandbox with ID {id!r} already exists: `get_or_create` returns it"
+                )
             return self._add(id, options)
 
     def get(self, id: str) -> Sandbox | None:
@@ -102,7 +105,10 @@ class SandboxManager:
         return {id: sandbox.stats() for id, sandbox in sandboxes.items()}
 
     def cleanup_inactive(self) -> int:
-        """Close the sandboxes that were neither asked for nor executed within `inactivity_timeout`; return how many."""
+        """Close the sandboxes that nobody used for `inactivity_timeout` seconds; return how many.
+
+        Use is asking the manager for it, and executing.
+        """
         now = monotonic()
         with self._lock:
             self._forget_closed()

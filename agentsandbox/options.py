@@ -1,7 +1,8 @@
 """`SandboxOptions`: what a sandbox is made of, as one frozen value.
 
-This file is the only list of the options. `SandboxKeywords` has the types that callers may give, the annotations of
-`SandboxOptions` the types that are stored, `DEFAULTS` the values of what is not given; `validation` has the checks.
+This file is the only list of the options. `SandboxKeywords` has the types that callers may give,
+the annotations of `SandboxOptions` the types that are stored, `DEFAULTS` the values of what is not
+given; `validation` has the checks.
 """
 
 from __future__ import annotations
@@ -77,7 +78,7 @@ DEFAULTS: Mapping[str, Any] = {
 
 
 class KeywordSignature:
-    """The signature of a class whose constructor takes the options: built when `help` or `inspect.signature` ask for it."""
+    """The signature of a class that takes the options, built when `help` asks for it."""
 
     __slots__ = ()
 
@@ -85,20 +86,32 @@ class KeywordSignature:
         from inspect import Parameter, signature
 
         of_constructor = signature(owner.__init__)  # type: ignore[misc]
-        own = [parameter for parameter in of_constructor.parameters.values() if parameter.kind is not Parameter.VAR_KEYWORD]
+        own = [
+            parameter
+            for parameter in of_constructor.parameters.values()
+            if parameter.kind is not Parameter.VAR_KEYWORD
+        ]
         types = SandboxOptions.__annotations__
         options = [
-            Parameter(name, Parameter.KEYWORD_ONLY, default={} if default is _NOTHING else default, annotation=types[name])
+            Parameter(
+                name,
+                Parameter.KEYWORD_ONLY,
+                default={} if default is _NOTHING else default,
+                annotation=types[name],
+            )
             for name, default in DEFAULTS.items()
         ]
-        return of_constructor.replace(parameters=[*own[1:], *options], return_annotation=Parameter.empty)
+        return of_constructor.replace(
+            parameters=[*own[1:], *options], return_annotation=Parameter.empty
+        )
 
 
 class SandboxOptions:
-    """The options of a sandbox: checked when it is made, immutable, shared by any number of sandboxes.
+    """The options of a sandbox: checked when it is made, immutable, shared by any number of
+    sandboxes.
 
-    `options.clone(limits=…)` returns a changed copy. A value that is not accepted raises `TypeError` or `ValueError`
-    that names the option and says what it takes.
+    `options.clone(limits=…)` returns a changed copy. A value that is not accepted raises
+    `TypeError` or `ValueError` that names the option and says what it takes.
     """
 
     __slots__ = tuple(DEFAULTS)
@@ -111,7 +124,7 @@ class SandboxOptions:
     skills_writable: bool
     """Whether each sandbox gets copies of its skills that its scripts may change."""
     files: Mapping[str, str | bytes]
-    """Files to create: path → text (stored as UTF-8) or bytes. Relative paths start at `cwd`; parents are made."""
+    """Files to create: path → text (stored as UTF-8) or bytes; relative paths start at `cwd`."""
     mounts: Mapping[str, FileSystem]
     """Filesystems to mount: absolute path → filesystem."""
     env: Mapping[str, str]
@@ -131,7 +144,7 @@ class SandboxOptions:
     script_errexit: bool
     """Whether `sh FILE` and `./FILE` stop at the first error, as with `set -e`."""
     jobs: Jobs
-    """What happens to background jobs when an execution ends: they go on in the next one, are waited for, or are killed."""
+    """Whether background jobs go on in the next execution, are waited for, or are killed."""
     on_command: Policy | None
     """Called before each simple command; it may refuse the command (see `policy`)."""
     on_event: Observer | None
@@ -165,7 +178,11 @@ class SandboxOptions:
         def __getattr__(self, name: str) -> object:
             from agentsandbox.validation import nearest
 
-            hint = "; options.clone(…) makes a changed copy" if name in ("copy", "model_copy", "replace") else nearest(name, DEFAULTS)
+            hint = (
+                "; options.clone(…) makes a changed copy"
+                if name in ("copy", "model_copy", "replace")
+                else nearest(name, DEFAULTS)
+            )
             raise AttributeError(f"SandboxOptions has no attribute {name!r}{hint}")
 
     def __eq__(self, other: object) -> bool:
@@ -174,12 +191,16 @@ class SandboxOptions:
     __hash__ = None  # type: ignore[assignment]  # mappings are not hashable
 
     def __reduce__(self) -> tuple[Callable[..., SandboxOptions], tuple[dict[str, object]]]:
-        plain = {name: dict(value) if isinstance(value, MappingProxyType) else value for name, value in self.as_dict().items()}
+        plain = {
+            name: dict(value) if isinstance(value, MappingProxyType) else value
+            for name, value in self.as_dict().items()
+        }
         return _remade, (plain,)
 
     def __repr__(self) -> str:
         changed = {name: value for name, value in self.as_dict().items() if value != DEFAULTS[name]}
-        return f"SandboxOptions({', '.join(f'{name}={_shown(value)}' for name, value in changed.items())})"
+        shown = ", ".join(f"{name}={_shown(value)}" for name, value in changed.items())
+        return f"SandboxOptions({shown})"
 
 
 def _fill(options: SandboxOptions, base: Mapping[str, Any], given: Mapping[str, Any]) -> None:
@@ -199,14 +220,14 @@ def _remade(options: dict[str, Any]) -> SandboxOptions:
 
 
 def _shown(value: object) -> str:
-    """A value for `repr`: of mappings only the names, because variables may hold secrets and files much text."""
+    """Return a value for `repr`; of mappings only the names: variables may hold secrets."""
     if isinstance(value, MappingProxyType):
         return "{" + ", ".join(f"{name!r}: …" for name in value) + "}"
     return repr(value)
 
 
 def check_identity(id: object, options: object) -> None:
-    """Refuse an `id` that is not a text and `options` that are not a `SandboxOptions`, most of all one given as the `id`."""
+    """Refuse an `id` that is not a str, most of all options, and `options` of another type."""
     from collections.abc import Mapping
 
     from agentsandbox.validation import wrong_type
@@ -218,7 +239,11 @@ def check_identity(id: object, options: object) -> None:
     if id == "":
         raise ValueError("id must not be empty")
     if options is not None and not isinstance(options, SandboxOptions):
-        hint = "SandboxOptions(**mapping) makes one of a mapping" if isinstance(options, Mapping) else ""
+        hint = (
+            "SandboxOptions(**mapping) makes one of a mapping"
+            if isinstance(options, Mapping)
+            else ""
+        )
         raise wrong_type("options", "a SandboxOptions", options, hint)
 
 

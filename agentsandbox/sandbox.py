@@ -16,7 +16,7 @@ from agentsandbox.command import Host
 from agentsandbox.errors import ClosedError, PipeClosed, SandboxError
 from agentsandbox.fs.memory import MemoryFileSystem
 from agentsandbox.limits import CANCELLED, Budget, notice_of
-from agentsandbox.options import DEFAULT_OPTIONS, KeywordSignature, check_identity
+from agentsandbox.options import DEFAULT_OPTIONS, KeywordSignature, SandboxOptions, check_identity
 from agentsandbox.processes import Scheduler
 from agentsandbox.result import ExecutionResult
 from agentsandbox.streams import BytesReader, Capture, OutputLog, Stream, decode, encode
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from agentsandbox.interpreter.shell import Shell
     from agentsandbox.limits import LimitName
     from agentsandbox.observation import Observation
-    from agentsandbox.options import SandboxKeywords, SandboxOptions
+    from agentsandbox.options import SandboxKeywords
     from agentsandbox.policy import Policy
     from agentsandbox.skills import AgentSkill, SkillInfo, SkillSession
     from agentsandbox.streaming import AsyncOutputStream, OutputStream
@@ -49,7 +49,7 @@ HISTORY = 100
 
 
 class Snapshot:
-    """The files and the working directory of a sandbox at one moment: cheap, opaque, for that sandbox and its forks."""
+    """The files and the working directory of a sandbox at one moment, for it and its forks."""
 
     __slots__ = ("cwd", "family", "files")
 
@@ -83,7 +83,15 @@ class Stats:
     age: float
 
     def __init__(
-        self, *, id: str, files: int, bytes: int, executions: int, is_executing: bool, cwd: str, age: float
+        self,
+        *,
+        id: str,
+        files: int,
+        bytes: int,
+        executions: int,
+        is_executing: bool,
+        cwd: str,
+        age: float,
     ) -> None:
         values = (age, bytes, cwd, executions, files, id, is_executing)
         for name, value in zip(self.__slots__, values, strict=True):
@@ -93,7 +101,8 @@ class Stats:
         raise AttributeError("Stats are immutable")
 
     def __repr__(self) -> str:
-        return f"Stats({', '.join(f'{name}={getattr(self, name)!r}' for name in self.__annotations__)})"
+        shown = ", ".join(f"{name}={getattr(self, name)!r}" for name in self.__annotations__)
+        return f"Stats({shown})"
 
 
 class _Input(BytesReader):
@@ -107,11 +116,11 @@ class _Input(BytesReader):
 
 
 class Sandbox:
-    """An isolated computer for one agent. Creating one costs microseconds; state persists between calls as in a terminal.
+    """An isolated computer for one agent, whose state persists between calls as in a terminal.
 
-    Options are given one by one (`SandboxOptions` lists them), as a `SandboxOptions`, or both: single ones win. A
-    sandbox may be used from several threads and tasks: executions queue up. `execute` never raises for what a script
-    does.
+    Options are given one by one (`SandboxOptions` lists them), as a `SandboxOptions`, or both:
+    single ones win. A sandbox may be used from several threads and tasks: executions queue up.
+    `execute` never raises for what a script does.
     """
 
     __signature__ = KeywordSignature()
@@ -126,7 +135,7 @@ class Sandbox:
     """Whether an observer is being told about an execution."""
     _shell: Shell | None = None
     _inherited: dict[str, Any] | None = None
-    """The state of the shell for forks to take over, if it has not changed since it was last asked for."""
+    """The state of the shell for forks to take over, as long as nothing has changed it."""
     _closed = False
     _is_disposed = False
     _mounted: tuple[SkillInfo, ...] = ()
@@ -136,13 +145,17 @@ class Sandbox:
     _history: list[ExecutionResult] = []
 
     def __init__(
-        self, id: str | None = None, options: SandboxOptions | None = None, **overrides: Unpack[SandboxKeywords]
+        self,
+        id: str | None = None,
+        options: SandboxOptions | None = None,
+        **overrides: Unpack[SandboxKeywords],
     ) -> None:
         if id is not None or options is not None:
             check_identity(id, options)
-        chosen = DEFAULT_OPTIONS if options is None else options
         if overrides:
-            chosen = chosen.clone(**overrides)
+            chosen = SandboxOptions(**overrides) if options is None else options.clone(**overrides)
+        else:
+            chosen = DEFAULT_OPTIONS if options is None else options
         self._id = id
         self._options = chosen
         self._family = object()
@@ -157,7 +170,8 @@ class Sandbox:
         if chosen.skills:
             from agentsandbox.skills.mount import mount_skills
 
-            self._mounted = mount_skills(self.fs, chosen.skills, chosen.skills_mount_path, chosen.skills_writable)
+            place, writable = chosen.skills_mount_path, chosen.skills_writable
+            self._mounted = mount_skills(self.fs, chosen.skills, place, writable)
         if self._observation is not None:
             self._observation.lifecycle("created")
 
@@ -170,11 +184,13 @@ class Sandbox:
         return Observation(self, observer)
 
     def _place_files(self) -> None:
-        """Make the working directory, the mounts and the files; `OSError` says for which option it could not."""
+        """Make the working directory, the mounts and the files; an `OSError` names the option."""
         options = self._options
         option = "cwd"
         try:
             self.fs.makedirs(self._cwd)
+            if not (options.mounts or options.files):
+                return
             option = "mounts"
             for path, filesystem in options.mounts.items():
                 self.fs.makedirs(path.rpartition("/")[0] or "/")
@@ -226,7 +242,7 @@ class Sandbox:
 
     @property
     def history(self) -> tuple[ExecutionResult, ...]:
-        """The results of the last executions, oldest first: at most 100, and fewer when their output is long."""
+        """The results of the last 100 executions, oldest first; fewer when their output is long."""
         return tuple(self._history)
 
     @property
@@ -235,17 +251,20 @@ class Sandbox:
         return self._closed
 
     def command_names(self) -> list[str]:
-        """The commands that scripts can run, the host's own included, sorted; not the shell's builtins."""
+        """Return the commands that scripts can run, the host's own too, without the builtins."""
         return _command_names(self._options.commands)
 
     def get_mounted_skills(self) -> tuple[SkillInfo, ...]:
-        """Return what is mounted now, and where: the skills of the option `skills=` and of `mount_skill`, in order."""
+        """Return what is mounted now, and where: by `skills=`, then by `mount_skill`."""
         return self._mounted
 
-    def mount_skill(self, skill: AgentSkill, path: str | None = None, *, written: bool = False) -> str:
-        """Mount one more skill read-only and return its path, by default its name below `skills_mount_path`.
+    def mount_skill(
+        self, skill: AgentSkill, path: str | None = None, *, written: bool = False
+    ) -> str:
+        """Mount one more skill read-only and return its path (default: below `skills_mount_path`).
 
-        A file that a script left at that path is renamed to PATH.1; with `written=True` it is the skill and is kept.
+        A file that a script left at that path is renamed to PATH.1; with `written=True` it is the
+        skill and is kept.
         """
         from agentsandbox.skills.mount import mount_another
         from agentsandbox.validation import check_skill
@@ -266,8 +285,8 @@ class Sandbox:
     def skills(self) -> SkillSession:
         """The session on the skills: which are active, what may be read and run.
 
-        Not to be confused with the option `skills=`, which says what to mount, nor with `get_mounted_skills()`, which
-        says what is mounted where.
+        Not to be confused with the option `skills=`, which says what to mount, nor with
+        `get_mounted_skills()`, which says what is mounted where.
         """
         if self._session is None:
             from agentsandbox.skills.catalog import SkillCatalog
@@ -275,8 +294,9 @@ class Sandbox:
 
             options = self._options
             catalog = SkillCatalog(skills=options.skills)
+            place, observer = options.skills_mount_path, options.on_event
             self._session = SkillSession(
-                catalog, self, id=self.id, mount_path=options.skills_mount_path, on_event=options.on_event
+                catalog, self, id=self.id, mount_path=place, on_event=observer
             )
         return self._session
 
@@ -308,23 +328,25 @@ class Sandbox:
                     "new"      the call has a new shell, and what it changes is dropped
                     (changes to files stay in every case)
         on_output   called with "stdout" or "stderr" and each chunk of bytes as it appears
-        on_command  called before each simple command of this call (see `policy`), after the sandbox's own policy
+        on_command  called before each simple command of this call, after the sandbox's own policy
 
-        Raises `TypeError` and `ValueError` for arguments that are not accepted, `FileNotFoundError` and
-        `NotADirectoryError` for `cwd`, `ClosedError`, and `SandboxError` when the same thread is executing in this
-        sandbox already. Another thread waits.
+        Raises `TypeError` and `ValueError` for arguments that are not accepted, `FileNotFoundError`
+        and `NotADirectoryError` for `cwd`, `ClosedError`, and `SandboxError` when the same thread
+        is executing in this sandbox already. Another thread waits.
         """
         if (
-            type(script) is not str or stdin is not None or timeout is not None or env is not None or cwd is not None
-            or args != () or state != "keep" or on_output is not None or on_command is not None or unknown
+            type(script) is not str or stdin is not None or timeout is not None or env is not None
+            or cwd is not None or args != () or state != "keep" or on_output is not None
+            or on_command is not None or unknown
         ):  # fmt: skip
-            _check_call(script, stdin, timeout, env, cwd, args, state, on_output, on_command, unknown)
+            given = (stdin, timeout, env, cwd, args, state, on_output, on_command)
+            _check_call(script, *given, unknown)
+        if on_command is not None or self._options.on_command is not None:
             self._refuse_async(on_command)
-        elif self._options.on_command is not None:
-            self._refuse_async(None)
         with self._lock:
+            isolated, fresh = state != "keep", state == "new"
             return self._execute(
-                script, stdin, timeout, env, cwd, args, state != "keep", state == "new", on_output, on_command
+                script, stdin, timeout, env, cwd, args, isolated, fresh, on_output, on_command
             )
 
     def _refuse_async(self, policy: Policy | None) -> None:
@@ -332,7 +354,9 @@ class Sandbox:
         from agentsandbox.validation import is_async
 
         if is_async(policy) or is_async(self._options.on_command):
-            raise TypeError("on_command is async: use `await sandbox.aexecute(…)`, or a plain function")
+            raise TypeError(
+                "on_command is async: use `await sandbox.aexecute(…)`, or a plain function"
+            )
 
     def _execute(
         self,
@@ -348,7 +372,8 @@ class Sandbox:
         on_command: Policy | None,
         pause: Callable[..., Any] | None = None,
     ) -> ExecutionResult:
-        self._refuse_use()
+        if self._closed or self._running is not None or self._is_observed:
+            self._refuse_use()
         shell = self._main_shell()
         if cwd is not None:
             self._check_directory(shell, cwd)
@@ -409,16 +434,20 @@ class Sandbox:
         return result
 
     def _refuse_use(self) -> None:
-        """Refuse what needs the shell or the files for itself: of a closed sandbox, and during an execution."""
+        """Refuse what needs the shell for itself: in a closed sandbox, and during an execution."""
         if self._closed:
             raise ClosedError("this sandbox is closed")
         if self._running is not None:
             raise SandboxError(
-                "this sandbox is executing a script: inside a command use `ctx.run(…)`, beside other tasks"
-                " `await sandbox.aexecute(…)`, which waits; a policy, an observer and on_output have to wait for the end"
+                "this sandbox is executing a script: inside a command use `ctx.run(…)`,"
+                " beside other tasks `await sandbox.aexecute(…)`, which waits; a policy, an observer and on_output"
+                " have to wait for the end"
             )
         if self._is_observed:
-            raise SandboxError("an observer must not use the sandbox that it observes: note the event and act on it later")
+            raise SandboxError(
+                "an observer must not use the sandbox that it observes:"
+                " note the event and act on it later"
+            )
 
     def _check_directory(self, shell: Shell, cwd: str) -> None:
         """Refuse a working directory that is none, as `chdir` does."""
@@ -459,7 +488,7 @@ class Sandbox:
         scheduler = machine.scheduler
         scheduler.pause = pause
         scheduler.begin(budget)
-        source = _source(stdin, scheduler)
+        source = _Input(b"", False) if stdin is None else _source(stdin, scheduler)
         shell.fds = {**shell.fds, 0: source} if 0 not in shell.owned else shell.fds
         shell.base_fds = {**shell.base_fds, 0: source}
         self._restore: list[Callable[[], None]] = []
@@ -521,10 +550,10 @@ class Sandbox:
         on_command: Policy | None = None,
         **unknown: Never,
     ) -> ExecutionResult:
-        """As `execute`, in an event loop (asyncio or trio), which gets a turn every few milliseconds.
+        """As `execute`, in an event loop (asyncio or trio), which goes on meanwhile.
 
-        Waits while another task or thread executes in this sandbox. Cancelling the task ends the script at once and
-        leaves the sandbox usable; what the script had written is in `history`.
+        Waits while another task or thread executes in this sandbox. Cancelling the task ends the
+        script at once and leaves the sandbox usable; what the script had written is in `history`.
         """
         _check_call(script, stdin, timeout, env, cwd, args, state, on_output, on_command, unknown)
         from agentsandbox.driver import drive
@@ -532,7 +561,10 @@ class Sandbox:
         isolated, fresh = state != "keep", state == "new"
         return await drive(
             self,
-            lambda pause: self._execute(script, stdin, timeout, env, cwd, args, isolated, fresh, on_output, on_command, pause),
+            lambda pause: self._execute(
+                script, stdin, timeout, env, cwd, args, isolated, fresh,
+                on_output, on_command, pause,
+            ),
         )
 
     def stream(
@@ -548,10 +580,11 @@ class Sandbox:
         on_command: Policy | None = None,
         **unknown: Never,
     ) -> OutputStream:
-        """As `execute`, but return an iterator of ("stdout" or "stderr", bytes), the chunks of output as they appear.
+        """As `execute`, but return an iterator of chunks: ("stdout" or "stderr", bytes).
 
-        `result` of the iterator is the `ExecutionResult` when it has ended. The script begins with the first chunk
-        that is asked for, and waits while the reader is busy. Breaking off the loop, or `close`, cancels it.
+        `result` of the iterator is the `ExecutionResult` when it has ended. The script begins with
+        the first chunk that is asked for, and waits while the reader is busy. Breaking off the
+        loop, or `close`, cancels it.
         """
         _check_call(script, stdin, timeout, env, cwd, args, state, None, on_command, unknown)
         self._refuse_async(on_command)
@@ -560,7 +593,9 @@ class Sandbox:
         isolated, fresh = state != "keep", state == "new"
         return OutputStream(
             self,
-            lambda channel: self._execute(script, stdin, timeout, env, cwd, args, isolated, fresh, channel.put, on_command),
+            lambda channel: self._execute(
+                script, stdin, timeout, env, cwd, args, isolated, fresh, channel.put, on_command
+            ),
         )
 
     def astream(
@@ -576,7 +611,7 @@ class Sandbox:
         on_command: Policy | None = None,
         **unknown: Never,
     ) -> AsyncOutputStream:
-        """As `stream`, for `async for` in an event loop: `aexecute` that can be read while it goes on.
+        """As `stream`, for `async for` in an event loop.
 
         A loop that may be broken off belongs into `async with sandbox.astream(…) as chunks`.
         """
@@ -587,16 +622,18 @@ class Sandbox:
         return AsyncOutputStream(
             self,
             lambda channel: self._execute(
-                script, stdin, timeout, env, cwd, args, isolated, fresh, channel.put, on_command, channel.pause
+                script, stdin, timeout, env, cwd, args, isolated, fresh,
+                channel.put, on_command, channel.pause,
             ),
         )
 
     def cancel(self) -> bool:
-        """End the script that is being executed; return whether there was one. May be called from any thread.
+        """End the script that is being executed, and return whether there was one.
 
-        The execution returns soon, with what was written so far, `exit_code` 130 and `limit` "cancelled". A command of
-        the host that is at work is not interrupted: its script ends when it returns. Executions that wait for their
-        turn are not cancelled.
+        May be called from any thread. The execution returns soon, with what was written so far,
+        `exit_code` 130 and `limit` "cancelled", unless it ends by itself before. A command of the
+        host that is at work is not interrupted: its script ends when it returns. Executions that
+        wait for their turn are not cancelled.
         """
         running = self._running
         if running is not None:
@@ -693,7 +730,7 @@ class Sandbox:
             return Snapshot(self.fs.snapshot(), self.cwd, self._family)
 
     def restore(self, snapshot: Snapshot) -> None:
-        """Go back to a snapshot of this sandbox, of the one it was forked from, or of another fork of that one.
+        """Go back to a snapshot of this sandbox or of any other one of the same family of forks.
 
         Raises `SandboxError` for a snapshot of another sandbox and during an execution.
         """
@@ -709,12 +746,12 @@ class Sandbox:
                 self._observation.lifecycle("restored")
 
     def diff(self, snapshot: Snapshot) -> list[Change]:
-        """Return what has changed in the files since a snapshot, sorted by path; mounted filesystems are left out."""
+        """Return what has changed in the files since a snapshot, by path, without those mounted."""
         _check_snapshot(snapshot, self._family)
         return self.fs.diff(snapshot.files)
 
     def fork(self) -> Sandbox:
-        """Return an independent copy: same files, variables, functions and directory. O(1) in the number of files."""
+        """Return an independent copy: files, variables, functions and directory. O(1) in files."""
         with self._lock:
             if self._closed:
                 raise ClosedError("this sandbox is closed")
@@ -756,8 +793,8 @@ class Sandbox:
     def close(self) -> None:
         """Cancel what is being executed, end background jobs and refuse further use. Idempotent.
 
-        Called in the middle of an execution of the same thread, it takes effect when that ends. Files can still be
-        read through `fs`.
+        Called in the middle of an execution of the same thread, it takes effect when that ends.
+        Files can still be read through `fs`.
         """
         self._closed = True
         self.cancel()
@@ -766,7 +803,7 @@ class Sandbox:
                 self._dispose()
 
     async def aclose(self) -> None:
-        """As `close`, in an event loop: waits for the end of what other tasks and threads execute."""
+        """As `close`, in an event loop: waits until nothing is executed any more."""
         from agentsandbox.driver import enter, leave
 
         self._closed = True
@@ -801,7 +838,10 @@ class Sandbox:
             scheduler.kill_all()
 
     def __reduce__(self) -> str:
-        raise TypeError("a sandbox can neither be pickled nor copied: `fork` makes a second one, `snapshot` keeps its files")
+        raise TypeError(
+            "a sandbox can neither be pickled nor copied:"
+            " `fork` makes a second one, `snapshot` keeps its files"
+        )
 
     def __enter__(self) -> Sandbox:
         return self
@@ -839,10 +879,8 @@ def _check_call(
     )  # fmt: skip
 
 
-def _source(stdin: str | bytes | HostInput | None, scheduler: Scheduler) -> Stream:
+def _source(stdin: str | bytes | HostInput, scheduler: Scheduler) -> Stream:
     """The standard input of an execution."""
-    if stdin is None:
-        return _Input(b"", False)
     if isinstance(stdin, str):
         return _Input(encode(stdin), True)
     if isinstance(stdin, (bytes, bytearray, memoryview)):
@@ -853,9 +891,12 @@ def _source(stdin: str | bytes | HostInput | None, scheduler: Scheduler) -> Stre
 
 def _check_snapshot(snapshot: object, family: object) -> None:
     if not isinstance(snapshot, Snapshot):
-        raise TypeError(f"snapshot must be what Sandbox.snapshot() returned, not {type(snapshot).__name__}")
+        kind = type(snapshot).__name__
+        raise TypeError(f"snapshot must be what Sandbox.snapshot() returned, not {kind}")
     if snapshot.family is not family:
-        raise SandboxError("this snapshot is of another sandbox; only a sandbox and its forks share snapshots")
+        raise SandboxError(
+            "this snapshot is of another sandbox; only a sandbox and its forks share snapshots"
+        )
 
 
 def _command_names(own: Sequence[Command]) -> list[str]:
@@ -871,7 +912,8 @@ def _put_back(shell: Shell, **attributes: object) -> None:
 
 
 def _new_filesystem(options: SandboxOptions, clock: Callable[[], float]) -> MemoryFileSystem:
-    base = _skeleton(options.user, options.hostname, tuple(sorted(command.name for command in options.commands)))
+    own = tuple(sorted(command.name for command in options.commands))
+    base = _skeleton(options.user, options.hostname, own)
     fs = MemoryFileSystem(options.limits, clock, base)
     fs.uid = 0
     return fs

@@ -1,8 +1,9 @@
 """`Sandbox.stream` and `Sandbox.astream`: the output of a script, chunk by chunk, as it appears.
 
-The script runs only while its reader asks for the next chunk, so a slow reader holds it up instead of filling memory.
-The time between two chunks does not count against the script's timeout. The sandbox is busy until the end, or until the
-reader gives up: leaving the loop, `close` and forgetting the stream all cancel the script.
+The script runs only while its reader asks for the next chunk, so a slow reader holds it up instead
+of filling memory. The time between two chunks does not count against the script's timeout. The
+sandbox is busy until the end, or until the reader gives up: leaving the loop, `close` and
+forgetting the stream all cancel the script.
 """
 
 from __future__ import annotations
@@ -41,7 +42,9 @@ class _Reader:
     def result(self) -> ExecutionResult:
         """What the script did, as `execute` returns it; `SandboxError` until it has ended."""
         if self._result is None:
-            raise SandboxError("the script has not ended: read all chunks, or `close` the stream, before asking for the result")
+            raise SandboxError(
+                "the script has not ended: read all chunks or `close` the stream to have the result"
+            )
         return self._result
 
     def _begin(self) -> None:
@@ -82,7 +85,9 @@ class _Reader:
         if self._thread != get_ident():
             self._script = script
             self._sandbox.cancel()
-            raise SandboxError("a stream is closed in the thread that began to read it; the script is cancelled")
+            raise SandboxError(
+                "a stream is closed in the thread that began to read it; the script is cancelled"
+            )
         try:
             if not script.is_done:
                 self._sandbox.cancel()
@@ -97,7 +102,7 @@ class _Reader:
 
 
 class OutputStream(_Reader):
-    """An iterator of ("stdout" or "stderr", bytes); `result` is there when it has ended. Also a context manager."""
+    """An iterator of ("stdout" or "stderr", bytes), and a context manager that closes it."""
 
     def __iter__(self) -> OutputStream:
         return self
@@ -169,7 +174,7 @@ class AsyncOutputStream(_Reader):
         return self._give()
 
     async def aclose(self) -> None:
-        """Cancel the script unless it has ended. Idempotent. A task that waits for the next chunk sees the end."""
+        """Cancel the script unless it has ended, also while another task reads. Idempotent."""
         if self._is_reading:
             self._sandbox.cancel()
         else:

@@ -1,8 +1,10 @@
-"""What the public API accepts: each check names the argument, says what it takes, and offers the nearest name.
+"""What the public API accepts: each check names the argument, says what it takes, and offers the
+nearest name.
 
-A value of the wrong kind raises `TypeError`, one that cannot be right `ValueError`. Nothing is converted silently: the
-number 5 is not a file of five bytes, and `True` is not one second. This module is imported when there is something
-to check, so that a sandbox with default options does not pay for it.
+A value of the wrong kind raises `TypeError`, one that cannot be right `ValueError`. Nothing is
+converted silently: the number 5 is not a file of five bytes, and `True` is not one second. This
+module is imported when there is something to check, so that a sandbox with default options does not
+pay for it.
 """
 
 from __future__ import annotations
@@ -22,7 +24,16 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-__all__ = ["check_call", "check_count", "check_seconds", "check_skill", "checked_options", "is_async", "nearest", "wrong_type"]
+__all__ = [
+    "check_call",
+    "check_count",
+    "check_seconds",
+    "check_skill",
+    "checked_options",
+    "is_async",
+    "nearest",
+    "wrong_type",
+]
 
 STATES = ("keep", "discard", "new")
 JOBS = ("detach", "wait", "kill")
@@ -41,7 +52,9 @@ RENAMED = {"isolated": "state='discard'", "fresh": "state='new'"}
 
 def wrong_type(argument: str, accepted: str, value: object, hint: str = "") -> TypeError:
     """The error for a value of the wrong kind."""
-    return TypeError(f"{argument} must be {accepted}, not {_described(value)}{f': {hint}' if hint else ''}")
+    return TypeError(
+        f"{argument} must be {accepted}, not {_described(value)}{f': {hint}' if hint else ''}"
+    )
 
 
 def wrong_value(argument: str, accepted: str, value: object) -> ValueError:
@@ -74,7 +87,7 @@ def _quoted(value: object) -> str:
 
 
 def checked_options(given: Mapping[str, Any]) -> dict[str, object]:
-    """Return the options in `given` as they are stored; raise for an unknown one and for a value that is not accepted."""
+    """Return the options in `given` as they are stored; refuse unknown ones and wrong values."""
     values: dict[str, object] = {}
     for name, value in given.items():
         check = CHECKS.get(name)
@@ -103,12 +116,12 @@ def _flag(argument: str, value: object) -> bool:
 
 
 def _one_of(names: tuple[str, ...], argument: str, value: object) -> str:
+    if isinstance(value, str) and value in names:
+        return value
     accepted = " or ".join((", ".join(map(repr, names[:-1])), repr(names[-1])))
     if not isinstance(value, str):
         raise wrong_type(argument, accepted, value)
-    if value not in names:
-        raise ValueError(f"{argument} must be {accepted}, not {_quoted(value)}{nearest(value, names)}")
-    return value
+    raise ValueError(f"{argument} must be {accepted}, not {_quoted(value)}{nearest(value, names)}")
 
 
 def _absolute_path(argument: str, value: object) -> str:
@@ -132,7 +145,13 @@ def _mount_point(argument: str, value: object) -> str:
 def _account_name(argument: str, value: object) -> str:
     """A name that may stand in /etc/passwd, /etc/hosts and in a path."""
     name = _text(argument, value)
-    if not name or not name.isprintable() or any(character in name for character in "/: ") or name in (".", "..") or name.startswith("-"):
+    if (
+        not name
+        or not name.isprintable()
+        or any(character in name for character in "/: ")
+        or name in (".", "..")
+        or name.startswith("-")
+    ):
         raise wrong_value(argument, "a name without '/', ':', spaces and control characters", name)
     if len(name) > NAME_MAX:
         raise ValueError(f"{argument} must have at most {NAME_MAX} characters, not {len(name)}")
@@ -153,7 +172,11 @@ def _environment(argument: str, value: object) -> Mapping[str, str]:
         if not name or "=" in name or "\0" in name:
             raise wrong_value(f"a name in {argument}", "not empty, without '=' and NUL", name)
         if not isinstance(text, str):
-            hint = "os.fsdecode(value) makes a str of bytes" if isinstance(text, bytes) else "str(value) makes one"
+            hint = (
+                "os.fsdecode(value) makes a str of bytes"
+                if isinstance(text, bytes)
+                else "str(value) makes one"
+            )
             raise wrong_type(f"{argument}[{name!r}]", "a str", text, hint)
         if "\0" in text:
             raise ValueError(f"{argument}[{name!r}] must not contain NUL")
@@ -170,7 +193,11 @@ def _files(argument: str, value: object) -> Mapping[str, str | bytes]:
         if isinstance(content, (bytearray, memoryview)):
             content = bytes(content)
         elif not isinstance(content, (str, bytes)):
-            hint = "path.read_bytes() has the content of a file of the host" if hasattr(content, "read_bytes") else ""
+            hint = (
+                "path.read_bytes() has the content of a file of the host"
+                if hasattr(content, "read_bytes")
+                else ""
+            )
             hint = "file.read() has the content" if hasattr(content, "read") else hint
             raise wrong_type(f"{argument}[{path!r}]", "str or bytes", content, hint)
         files[path] = content
@@ -185,7 +212,9 @@ def _mounts(argument: str, value: object) -> Mapping[str, object]:
         point = _mount_point(f"a path in {argument}", path)
         if not isinstance(filesystem, FileSystem):
             folder = isinstance(filesystem, str) or hasattr(filesystem, "__fspath__")
-            hint = "HostFileSystem(folder, read_only=True) has a folder of the host" if folder else ""
+            hint = (
+                "HostFileSystem(folder, read_only=True) has a folder of the host" if folder else ""
+            )
             raise wrong_type(f"{argument}[{path!r}]", "a FileSystem", filesystem, hint)
         if point in mounts:
             raise ValueError(f"{argument} has {point!r} twice")
@@ -222,11 +251,17 @@ def _skills(argument: str, value: object) -> tuple[object, ...]:
 def _commands(argument: str, value: object) -> tuple[object, ...]:
     from agentsandbox.command import Command
 
-    commands = _items(argument, "commands", value, f"{argument}=[command]" if isinstance(value, Command) else "")
+    commands = _items(
+        argument, "commands", value, f"{argument}=[command]" if isinstance(value, Command) else ""
+    )
     names = []
     for number, item in enumerate(commands):
         if not isinstance(item, Command):
-            hint = f"@command(name, usage=…) makes one of {getattr(item, '__name__', 'a function')}" if callable(item) else ""
+            hint = (
+                f"@command(name, usage=…) makes one of {getattr(item, '__name__', 'a function')}"
+                if callable(item)
+                else ""
+            )
             raise wrong_type(f"{argument}[{number}]", "a command made by @command", item, hint)
         if not item.name or any(character in item.name for character in "/\0 \t\n"):
             raise wrong_value(f"the name of {argument}[{number}]", "a word without '/'", item.name)
@@ -237,12 +272,18 @@ def _commands(argument: str, value: object) -> tuple[object, ...]:
 
 
 def _repeated(names: list[str]) -> list[str]:
+    if len(set(names)) == len(names):
+        return []
     return sorted({name for name in names if names.count(name) > 1})
 
 
 def _limits(argument: str, value: object) -> Limits:
     if not isinstance(value, Limits):
-        hint = "Limits(timeout=5)" if not isinstance(value, Mapping) else "Limits(**mapping) makes one of a mapping"
+        hint = (
+            "Limits(timeout=5)"
+            if not isinstance(value, Mapping)
+            else "Limits(**mapping) makes one of a mapping"
+        )
         raise wrong_type(argument, "a Limits", value, hint)
     return value
 
@@ -253,7 +294,12 @@ def _network(argument: str, value: object) -> object:
     from agentsandbox.network import NetworkPolicy
 
     if not isinstance(value, NetworkPolicy):
-        raise wrong_type(argument, "a NetworkPolicy or None", value, "NetworkPolicy(allow=['https://…']) says what is allowed")
+        raise wrong_type(
+            argument,
+            "a NetworkPolicy or None",
+            value,
+            "NetworkPolicy(allow=['https://…']) says what is allowed",
+        )
     return value
 
 
@@ -283,7 +329,9 @@ def _clock(argument: str, value: object) -> object:
     if _plain_function(argument, value) is not None:
         now = value()  # type: ignore[operator]
         if isinstance(now, bool) or not isinstance(now, (int, float)):
-            raise TypeError(f"{argument} must return seconds since the epoch, not {_described(now)}")
+            raise TypeError(
+                f"{argument} must return seconds since the epoch, not {_described(now)}"
+            )
         if not math.isfinite(now):
             raise ValueError(f"{argument} must return a finite number of seconds, not {now!r}")
     return value
@@ -362,15 +410,21 @@ def check_call(
     if args != ():
         _words("args", args)
     _one_of(STATES, "state", state)
-    _plain_function("on_output", on_output)
-    _callable("on_command", on_command)
+    if on_output is not None:
+        _plain_function("on_output", on_output)
+    if on_command is not None:
+        _callable("on_command", on_command)
 
 
 def _check_input(stdin: object) -> None:
     from agentsandbox.host_input import HostInput
 
     if not isinstance(stdin, HostInput):
-        hint = "file.read() has the content, HostInput(file.fileno()) reads it as the script does" if hasattr(stdin, "read") else ""
+        hint = (
+            "file.read() has the content, HostInput(file.fileno()) reads it as the script does"
+            if hasattr(stdin, "read")
+            else ""
+        )
         raise wrong_type("stdin", "str, bytes, a HostInput or None", stdin, hint)
 
 
@@ -381,7 +435,9 @@ def check_seconds(argument: str, value: object, *, zero: bool = False) -> None:
     """Refuse what is not a positive and finite number of seconds; 0 is accepted with `zero`."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise wrong_type(argument, "a number of seconds", value)
-    if not 0 <= value <= sys.float_info.max or (value == 0 and not zero):  # NaN is not in between, either
+    if not 0 <= value <= sys.float_info.max or (
+        value == 0 and not zero
+    ):  # NaN is not in between, either
         raise wrong_value(argument, "positive and finite", value)
 
 
@@ -395,7 +451,12 @@ def check_count(argument: str, value: object) -> None:
 
 def _words(argument: str, value: object) -> None:
     if isinstance(value, (str, bytes)) or not isinstance(value, Sequence):
-        raise wrong_type(argument, "a sequence of str", value, f"{argument}=[word]" if isinstance(value, str) else "")
+        raise wrong_type(
+            argument,
+            "a sequence of str",
+            value,
+            f"{argument}=[word]" if isinstance(value, str) else "",
+        )
     for number, word in enumerate(value):
         if not isinstance(word, str):
             raise wrong_type(f"{argument}[{number}]", "a str", word)
