@@ -24,6 +24,7 @@ import gzip
 import io
 import lzma
 import stat as stat_module
+import struct
 import tarfile
 import time
 import zipfile
@@ -73,6 +74,19 @@ _WHOLE = "archive"
 """The name that errors about all of an archive give."""
 _XZ_MEMORY = 128 * 1024 * 1024
 _ZIP_ENTRY = b"PK\1\2"
+_DAMAGE = (
+    zipfile.BadZipFile,
+    tarfile.TarError,
+    zlib.error,
+    lzma.LZMAError,
+    struct.error,
+    EOFError,
+    ValueError,
+    LookupError,
+    ArithmeticError,
+    RuntimeError,
+)
+"""What the standard library raises for archives that are damaged, encrypted or nested too deep."""
 _UNIX = 3
 """The system in whose way a zip archive notes permissions."""
 _DEFAULT_MODES = {"file": 0o644, "directory": 0o755, "link": 0o777}
@@ -152,21 +166,11 @@ def read_archive(data: bytes, limits: Limits, budget: Budget) -> list[Member]:
             _read_zip(data, intake, limits, budget)
         else:
             _read_tar(_decompressed(data, most_bytes(limits), budget), intake, budget)
-    except (
-        zipfile.BadZipFile,
-        tarfile.TarError,
-        zlib.error,
-        lzma.LZMAError,
-        EOFError,
-        ValueError,
-        ArithmeticError,
-    ) as error:
+    except _DAMAGE as error:
         raise ArchiveError(f"the archive cannot be read: {error}") from None
     except OSError as error:  # bzip2's word for damage has no number
         if error.errno is not None:
             raise
-        raise ArchiveError(f"the archive cannot be read: {error}") from None
-    except RuntimeError as error:  # zipfile's word for an encrypted member, among others
         raise ArchiveError(f"the archive cannot be read: {error}") from None
     return intake.members()
 
@@ -198,7 +202,7 @@ def _read_zip(data: bytes, intake: _Intake, limits: Limits, budget: Budget) -> N
 
 def _kind_of_entry(entry: zipfile.ZipInfo) -> Literal["file", "directory", "link"] | None:
     kind = stat_module.S_IFMT(entry.external_attr >> 16) if entry.create_system == _UNIX else 0
-    if entry.is_dir():
+    if entry.filename.endswith("/"):
         return "directory" if kind in (0, stat_module.S_IFDIR) else None
     if kind == stat_module.S_IFLNK:
         return "link"
