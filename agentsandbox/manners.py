@@ -38,10 +38,6 @@ class _Frozen:
             raise AttributeError(f"{type(self).__name__} is immutable")
         object.__setattr__(self, name, value)
 
-    def __repr__(self) -> str:
-        fields = ", ".join([f"{name}={getattr(self, name)!r}" for name in self.__slots__])
-        return f"{type(self).__name__}({fields})"
-
 
 class Release(_Frozen):
     """The release of the real tool that a command follows: what `--version` says.
