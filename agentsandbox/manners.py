@@ -38,11 +38,6 @@ class _Frozen:
             raise AttributeError(f"{type(self).__name__} is immutable")
         object.__setattr__(self, name, value)
 
-    def __repr__(self) -> str:
-        names: tuple[str, ...] = self.__slots__
-        fields = ", ".join([f"{name}={getattr(self, name)!r}" for name in names])
-        return f"{type(self).__name__}({fields})"
-
 
 class Release(_Frozen):
     """The release of the real tool that a command follows: what `--version` says.

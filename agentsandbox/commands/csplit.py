@@ -119,7 +119,11 @@ class _Splitter:
         digits = _digits(args.value("digits", "2") or "")
         suffix = args.value("suffix-format")
         form = f"%0{digits}d" if suffix is None else _checked(suffix)
-        self.name = lambda number: prefix + form % number
+        self._prefix, self._form = prefix, form
+
+    def name(self, number: int) -> str:
+        """Return the name of a file by its number, counted from 0."""
+        return self._prefix + self._form % number
 
     def make(self, data: bytes) -> None:
         """Make the next file."""
