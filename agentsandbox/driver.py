@@ -285,15 +285,9 @@ async def enter(sandbox: Sandbox) -> Turns:
     turns = _turns.get(loop)
     if turns is None:
         turns = _turns[loop] = Turns(library)
-    while (
-        sandbox._is_taken
-        or sandbox._running is not None
-        or not sandbox._lock.acquire(blocking=False)
-    ):
+    while sandbox._is_taken or sandbox._running is not None or not sandbox._lock.acquire(blocking=False):
         if any(budget is sandbox._running for budget in _around.get()):
-            raise SandboxError(
-                "this sandbox is executing the command or policy that waits here: use `ctx.run(…)`"
-            )
+            raise SandboxError("this sandbox is executing the command or policy that waits here: use `ctx.run(…)`")
         await turns.nap(QUEUE_SECONDS)
     sandbox._is_taken = True
     return turns
@@ -316,9 +310,7 @@ async def advance(sandbox: Sandbox, turns: Turns, script: Script) -> None:
             turns.run(script.resume, value)
 
 
-async def drive(
-    sandbox: Sandbox, run: Callable[[Callable[..., Any]], ExecutionResult]
-) -> ExecutionResult:
+async def drive(sandbox: Sandbox, run: Callable[[Callable[..., Any]], ExecutionResult]) -> ExecutionResult:
     """Run `run(pause)` in a greenlet and return its result; `pause` in it waits here."""
     turns = await enter(sandbox)
     try:

@@ -258,9 +258,7 @@ class Sandbox:
         """Return what is mounted now, and where: by `skills=`, then by `mount_skill`."""
         return self._mounted
 
-    def mount_skill(
-        self, skill: AgentSkill, path: str | None = None, *, written: bool = False
-    ) -> str:
+    def mount_skill(self, skill: AgentSkill, path: str | None = None, *, written: bool = False) -> str:
         """Mount one more skill read-only and return its path (default: below `skills_mount_path`).
 
         A file that a script left at that path is renamed to PATH.1; with `written=True` it is the
@@ -295,9 +293,7 @@ class Sandbox:
             options = self._options
             catalog = SkillCatalog(skills=options.skills)
             place, observer = options.skills_mount_path, options.on_event
-            self._session = SkillSession(
-                catalog, self, id=self.id, mount_path=place, on_event=observer
-            )
+            self._session = SkillSession(catalog, self, id=self.id, mount_path=place, on_event=observer)
         return self._session
 
     # executing
@@ -345,18 +341,14 @@ class Sandbox:
             self._refuse_async(on_command)
         with self._lock:
             isolated, fresh = state != "keep", state == "new"
-            return self._execute(
-                script, stdin, timeout, env, cwd, args, isolated, fresh, on_output, on_command
-            )
+            return self._execute(script, stdin, timeout, env, cwd, args, isolated, fresh, on_output, on_command)
 
     def _refuse_async(self, policy: Policy | None) -> None:
         """Refuse to execute without an event loop what has to be awaited."""
         from agentsandbox.validation import is_async
 
         if is_async(policy) or is_async(self._options.on_command):
-            raise TypeError(
-                "on_command is async: use `await sandbox.aexecute(…)`, or a plain function"
-            )
+            raise TypeError("on_command is async: use `await sandbox.aexecute(…)`, or a plain function")
 
     def _execute(
         self,
@@ -444,10 +436,7 @@ class Sandbox:
                 " have to wait for the end"
             )
         if self._is_observed:
-            raise SandboxError(
-                "an observer must not use the sandbox that it observes:"
-                " note the event and act on it later"
-            )
+            raise SandboxError("an observer must not use the sandbox that it observes: note the event and act on it later")
 
     def _check_directory(self, shell: Shell, cwd: str) -> None:
         """Refuse a working directory that is none, as `chdir` does."""
@@ -562,8 +551,17 @@ class Sandbox:
         return await drive(
             self,
             lambda pause: self._execute(
-                script, stdin, timeout, env, cwd, args, isolated, fresh,
-                on_output, on_command, pause,
+                script,
+                stdin,
+                timeout,
+                env,
+                cwd,
+                args,
+                isolated,
+                fresh,
+                on_output,
+                on_command,
+                pause,
             ),
         )
 
@@ -593,9 +591,7 @@ class Sandbox:
         isolated, fresh = state != "keep", state == "new"
         return OutputStream(
             self,
-            lambda channel: self._execute(
-                script, stdin, timeout, env, cwd, args, isolated, fresh, channel.put, on_command
-            ),
+            lambda channel: self._execute(script, stdin, timeout, env, cwd, args, isolated, fresh, channel.put, on_command),
         )
 
     def astream(
@@ -622,8 +618,17 @@ class Sandbox:
         return AsyncOutputStream(
             self,
             lambda channel: self._execute(
-                script, stdin, timeout, env, cwd, args, isolated, fresh,
-                channel.put, on_command, channel.pause,
+                script,
+                stdin,
+                timeout,
+                env,
+                cwd,
+                args,
+                isolated,
+                fresh,
+                channel.put,
+                on_command,
+                channel.pause,
             ),
         )
 
@@ -838,10 +843,7 @@ class Sandbox:
             scheduler.kill_all()
 
     def __reduce__(self) -> str:
-        raise TypeError(
-            "a sandbox can neither be pickled nor copied:"
-            " `fork` makes a second one, `snapshot` keeps its files"
-        )
+        raise TypeError("a sandbox can neither be pickled nor copied: `fork` makes a second one, `snapshot` keeps its files")
 
     def __enter__(self) -> Sandbox:
         return self
@@ -894,9 +896,7 @@ def _check_snapshot(snapshot: object, family: object) -> None:
         kind = type(snapshot).__name__
         raise TypeError(f"snapshot must be what Sandbox.snapshot() returned, not {kind}")
     if snapshot.family is not family:
-        raise SandboxError(
-            "this snapshot is of another sandbox; only a sandbox and its forks share snapshots"
-        )
+        raise SandboxError("this snapshot is of another sandbox; only a sandbox and its forks share snapshots")
 
 
 def _command_names(own: Sequence[Command]) -> list[str]:

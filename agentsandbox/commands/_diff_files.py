@@ -348,9 +348,7 @@ class Comparer:
             ctx.budget.shallower()
         return status
 
-    def _compare_entry(
-        self, old: _Side, new: _Side, name: str, there: tuple[bool, bool]
-    ) -> int:
+    def _compare_entry(self, old: _Side, new: _Side, name: str, there: tuple[bool, bool]) -> int:
         """Compare the files of one name; `there` says in which of the directories there is one."""
         for present, other in ((there[0], new), (there[1], old)):
             if not present and not self.rules.new_file:

@@ -14,14 +14,11 @@ if TYPE_CHECKING:
 
 __all__ = ["Format", "parse_format", "split_format"]
 
-_TOKEN = re.compile(
-    r'[ \t\n]*(?:([0-9]*)/([0-9]+)|([0-9]+)/?)?[ \t\n]*"((?:[^"\\]|\\.)*)"', re.DOTALL
-)
+_TOKEN = re.compile(r'[ \t\n]*(?:([0-9]*)/([0-9]+)|([0-9]+)/?)?[ \t\n]*"((?:[^"\\]|\\.)*)"', re.DOTALL)
 _DIRECTIVE = re.compile(r"%([-+ #0]*)([0-9]*)(?:\.([0-9]*))?(_?[A-Za-z%])([dox]?)", re.DOTALL)
 _ESCAPES = {"0": "\0", "a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
 _CONTROL_NAMES = (
-    "nul soh stx etx eot enq ack bel bs ht lf vt ff cr so si dle dc1 dc2 dc3 dc4 nak syn etb can "
-    "em sub esc fs gs rs us"
+    "nul soh stx etx eot enq ack bel bs ht lf vt ff cr so si dle dc1 dc2 dc3 dc4 nak syn etb can em sub esc fs gs rs us"
 ).split()
 _C_ESCAPES = {
     0: "\\0", 7: "\\a", 8: "\\b", 9: "\\t", 10: "\\n", 11: "\\v", 12: "\\f", 13: "\\r",
@@ -161,9 +158,7 @@ class Format:
                     if at >= len(block) and piece.kind:
                         text = piece.blank()
                     else:
-                        text = piece.show(
-                            block[at : at + piece.size].ljust(piece.size, b"\0"), position + at
-                        )
+                        text = piece.show(block[at : at + piece.size].ljust(piece.size, b"\0"), position + at)
                     parts.append(text)
                     at += piece.size
                 ends = unit.repeat > 1 and turn == 1 and (piece.after or not piece.kind)

@@ -303,9 +303,7 @@ class MultilineSearch(RgSearch):
                 out.append(self._prefix(number, offset, piece.kind, column) + shown + "\n")
                 offset += len(encode(line[0])) if report.byte_offsets else 0
 
-    def _with_replacements(
-        self, body: str, begin: int, matches: list[Match]
-    ) -> tuple[str, list[tuple[int, int]]]:
+    def _with_replacements(self, body: str, begin: int, matches: list[Match]) -> tuple[str, list[tuple[int, int]]]:
         """Return lines with their matches replaced, and where the new texts are."""
         out: list[str] = []
         spans: list[tuple[int, int]] = []
@@ -319,9 +317,7 @@ class MultilineSearch(RgSearch):
             position = match.end() - begin
         return "".join([*out, body[position:]]), spans
 
-    def _parts(
-        self, out: list[str], body: str, spans: list[tuple[int, int]], piece: Piece, offset: int
-    ) -> None:
+    def _parts(self, out: list[str], body: str, spans: list[tuple[int, int]], piece: Piece, offset: int) -> None:
         """-o: the parts of each line that belong to matches; empty ones are not shown."""
         at = 0
         offsets = Offsets(body)
@@ -340,9 +336,7 @@ class MultilineSearch(RgSearch):
                     out.append(place + self._shaped(shown) + "\n")
                 position = max(position, min(end, stop if start < end else end))
 
-    def _first_lines(
-        self, out: list[str], body: str, spans: list[tuple[int, int]], piece: Piece, offset: int
-    ) -> None:
+    def _first_lines(self, out: list[str], body: str, spans: list[tuple[int, int]], piece: Piece, offset: int) -> None:
         """--vimgrep: for each match the line where it begins."""
         lines = [line.span() for line in _LINE.finditer(body)]
         offsets = Offsets(body)

@@ -129,9 +129,7 @@ def _matches(pattern: re.Pattern[str] | ExtendedGlob | str, text: str) -> bool:
 class Choice:
     """The operands of -t, -x and --delete: which members are meant, and which operands found none."""
 
-    def __init__(
-        self, names: Sequence[str], *, wildcards: bool, anchored: bool, ignore_case: bool, alone: frozenset[int]
-    ) -> None:
+    def __init__(self, names: Sequence[str], *, wildcards: bool, anchored: bool, ignore_case: bool, alone: frozenset[int]) -> None:
         self.names = [name.rstrip("/") or name for name in names]
         self._shown = list(names)
         self._patterns = [compile_glob(name, ignore_case=ignore_case, extglob=False) if wildcards else None for name in self.names]

@@ -34,9 +34,7 @@ _PARAMETRIC = {
 }  # fmt: skip
 """Strings with numbers in them; `%i` counts them from one."""
 _COLORS = 256
-_NAMES = frozenset(
-    f"{name}{colors}" for name in ("xterm", "screen", "tmux") for colors in ("", "-256color")
-)
+_NAMES = frozenset(f"{name}{colors}" for name in ("xterm", "screen", "tmux") for colors in ("", "-256color"))
 
 
 def is_terminal(name: str) -> bool:

@@ -92,9 +92,7 @@ def _fill(ctx: CommandContext, entries: list[str], width: int, *, rows_first: bo
             chosen = range(row * count, min(total, (row + 1) * count))
         else:
             chosen = range(row, total, rows)
-        ctx.print(
-            _filled_row([entries[at] for at in chosen], [widths[at] for at in chosen], column)
-        )
+        ctx.print(_filled_row([entries[at] for at in chosen], [widths[at] for at in chosen], column))
 
 
 def _filled_row(entries: list[str], widths: list[int], column: int) -> str:
@@ -194,10 +192,7 @@ def _print_json(ctx: CommandContext, rows: list[Row], names: list[str], title: s
     for number, row in enumerate(rows, 2):
         ctx.budget.step(len(keys) + 1)
         cells = [*row, *[""] * (len(keys) - len(row))]
-        fields = [
-            f"         {key}: {_quote(cell) if cell else 'null'}"
-            for key, cell in zip(keys, cells, strict=True)
-        ]
+        fields = [f"         {key}: {_quote(cell) if cell else 'null'}" for key, cell in zip(keys, cells, strict=True)]
         opening = ",{\n" if number > 2 else "\n      {\n"
         ctx.print(opening + ",\n".join(fields) + "\n      }", end="")
     ctx.print("\n   ]\n}")

@@ -105,7 +105,9 @@ class _DisappearedError(CommandError):
 class _Splitter:
     """The lines, the position among them, and the files made so far; patterns look at lines from `searched` on."""
 
-    __slots__ = ("at", "ctx", "elide", "lines", "made", "name", "quiet", "searched", "suppress")
+    __slots__ = (
+        "_form", "_prefix", "at", "ctx", "elide", "lines", "made", "quiet", "searched", "suppress",
+    )  # fmt: skip
 
     def __init__(self, ctx: CommandContext, args: Arguments) -> None:
         self.ctx = ctx
@@ -217,9 +219,7 @@ def _checked(form: str) -> str:
     if not found[0][1]:
         following = form[found[0].end() : found[0].end() + 1]
         raise CommandError(
-            f"invalid conversion specifier in suffix: {following}"
-            if following
-            else "missing conversion specifier in suffix"
+            f"invalid conversion specifier in suffix: {following}" if following else "missing conversion specifier in suffix"
         )
     return form
 

@@ -7,10 +7,7 @@ from agentsandbox.commands._suites import GLIBC
 from agentsandbox.manners import SILENT, Manners
 from agentsandbox.streams import encode
 
-_CATEGORIES = (
-    "CTYPE NUMERIC TIME COLLATE MONETARY MESSAGES PAPER NAME ADDRESS TELEPHONE MEASUREMENT "
-    "IDENTIFICATION"
-)
+_CATEGORIES = "CTYPE NUMERIC TIME COLLATE MONETARY MESSAGES PAPER NAME ADDRESS TELEPHONE MEASUREMENT IDENTIFICATION"
 _KEYWORDS = {
     "charmap": ("CTYPE", '"UTF-8"'),
     "decimal_point": ("NUMERIC", '"."'),

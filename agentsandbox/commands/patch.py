@@ -159,9 +159,7 @@ def _number(args: Arguments, key: str, default: int, what: str) -> int:
 class _Job:
     """The patch for one file."""
 
-    def __init__(
-        self, ctx: CommandContext, options: _Options, file_patch: FilePatch, given: str | None
-    ) -> None:
+    def __init__(self, ctx: CommandContext, options: _Options, file_patch: FilePatch, given: str | None) -> None:
         self.ctx = ctx
         self.options = options
         self.patch = file_patch
@@ -334,12 +332,7 @@ class _Job:
             while True:
                 where = application.locate(hunk, fuzz)
                 self.mismatch = self.mismatch or not where
-                if (
-                    number == 1
-                    and not where
-                    and not (options.force or self.apply_anyway)
-                    and self.reverse == options.reverse
-                ):
+                if number == 1 and not where and not (options.force or self.apply_anyway) and self.reverse == options.reverse:
                     turned = hunk.reversed()
                     if application.locate(turned, fuzz):
                         what = "Unreversed" if self.reverse else "Reversed (or previously applied)"

@@ -26,9 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["outgoing", "place"]
 
 
-def outgoing(
-    fs: MemoryFileSystem, top: str, budget: Budget, *, skip_unsafe: bool
-) -> tuple[str, list[Member]]:
+def outgoing(fs: MemoryFileSystem, top: str, budget: Budget, *, skip_unsafe: bool) -> tuple[str, list[Member]]:
     """Return the directory that the members' paths begin at, and the members at or below `top`,
     without their content.
 
@@ -45,9 +43,7 @@ def outgoing(
     return top, list(_below(fs, top, budget, skip_unsafe=skip_unsafe))
 
 
-def _below(
-    fs: MemoryFileSystem, top: str, budget: Budget, *, skip_unsafe: bool
-) -> Iterator[Member]:
+def _below(fs: MemoryFileSystem, top: str, budget: Budget, *, skip_unsafe: bool) -> Iterator[Member]:
     pending = [""]
     while pending:
         here = pending.pop()

@@ -70,9 +70,7 @@ class _Parser:
         self.local_daylight: bool | None = None
         self.ordinal: int | None = None
         self.weekday = 0
-        self.relative = dict.fromkeys(
-            ("year", "month", "day", "hour", "minute", "second", "nanosecond"), 0
-        )
+        self.relative = dict.fromkeys(("year", "month", "day", "hour", "minute", "second", "nanosecond"), 0)
 
     # reading
 
@@ -351,9 +349,7 @@ class _Parser:
         if self.year_digits == 2 and year >= 0:
             year += 2000 if year < 69 else 1900
         year = abs(year)
-        if year - 1900 >= _MOST_INT or not (
-            -_MOST_INT <= self.month - 1 < _MOST_INT and -_MOST_INT <= self.day < _MOST_INT
-        ):
+        if year - 1900 >= _MOST_INT or not (-_MOST_INT <= self.month - 1 < _MOST_INT and -_MOST_INT <= self.day < _MOST_INT):
             raise DateError
         return year, self.month, self.day
 

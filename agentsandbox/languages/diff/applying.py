@@ -200,5 +200,3 @@ def _context_marks(hunk: Hunk, changed: dict[bytes, bytes]) -> list[bytes]:
             marks.append(changed[mark] if len(kinds) == 2 else mark + b" ")
         at = end
     return marks
-
-

@@ -60,9 +60,7 @@ class Templates:
         if old < len(pair.old):
             self._print_group("unchanged", pair, (old, len(pair.old)), (new, len(pair.new)))
 
-    def _print_group(
-        self, kind: str, pair: Pair, old: tuple[int, int], new: tuple[int, int]
-    ) -> None:
+    def _print_group(self, kind: str, pair: Pair, old: tuple[int, int], new: tuple[int, int]) -> None:
         for found in _GROUP.finditer(self.groups[kind]):
             if found[1] in (b"<", b"="):
                 self._print_lines("old" if found[1] == b"<" else "unchanged", pair.old, *old)

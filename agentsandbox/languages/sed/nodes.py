@@ -27,9 +27,7 @@ class Address:
 
     __slots__ = ("kind", "number", "regex", "step")
 
-    def __init__(
-        self, kind: str, number: int = 0, step: int = 0, regex: PosixRegex | None = None
-    ) -> None:
+    def __init__(self, kind: str, number: int = 0, step: int = 0, regex: PosixRegex | None = None) -> None:
         self.kind = kind
         self.number = number
         self.step = step

@@ -290,10 +290,7 @@ def _collect(machine: Machine, context: Context, expression: Expression) -> Cont
         for node in context.nodes:
             _gathered(machine, context.read_only(node), expression.right, made)
         return context.single(made)
-    return context.of([
-        _gathered(machine, context.read_only(node), expression.right, node.replaced(sequence()))
-        for node in context.nodes
-    ])
+    return context.of([_gathered(machine, context.read_only(node), expression.right, node.replaced(sequence())) for node in context.nodes])
 
 
 def _gathered(machine: Machine, context: Context, expression: Expression | None, made: Node) -> Node:

@@ -66,9 +66,7 @@ class Context:
 
     __slots__ = ("creates", "nodes", "variables")
 
-    def __init__(
-        self, nodes: list[Node], variables: dict[str, list[Node]], *, creates: bool = True
-    ) -> None:
+    def __init__(self, nodes: list[Node], variables: dict[str, list[Node]], *, creates: bool = True) -> None:
         self.nodes = nodes
         self.variables = variables
         self.creates = creates

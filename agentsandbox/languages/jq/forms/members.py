@@ -66,12 +66,7 @@ def _map_values(compiler: Compiler, codes: list[Code]) -> Code:
                     changed[name] = result
                     break
             return changed
-        return [
-            result
-            for part in _pieces(items, budget)
-            for item in part
-            for result in islice(body.many(item, environment), 1)
-        ]
+        return [result for part in _pieces(items, budget) for item in part for result in islice(body.many(item, environment), 1)]
 
     return Code(one)
 
