@@ -12,33 +12,33 @@ import time
 from _thread import get_ident
 from time import monotonic
 
-from agentsandbox.command import Host
+from agentsandbox.contract.command import Host
 from agentsandbox.errors import ClosedError, PipeClosed, SandboxError
-from agentsandbox.fs.memory import MemoryFileSystem
+from agentsandbox.kernel.fs.memory import MemoryFileSystem
+from agentsandbox.kernel.processes import Scheduler
+from agentsandbox.kernel.streams import BytesReader, Capture, OutputLog, Stream, decode, encode
 from agentsandbox.limits import CANCELLED, Budget, notice_of
 from agentsandbox.options import DEFAULT_OPTIONS, KeywordSignature, SandboxOptions, check_identity
-from agentsandbox.processes import Scheduler
 from agentsandbox.result import ExecutionResult
-from agentsandbox.streams import BytesReader, Capture, OutputLog, Stream, decode, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from typing import Any, Literal, Never, Unpack
 
-    from agentsandbox.command import Command
+    from agentsandbox.contract.command import Command
     from agentsandbox.files import SandboxFiles
-    from agentsandbox.fs.changes import Change
-    from agentsandbox.fs.memory import Snapshot as FileSnapshot
-    from agentsandbox.fs.trees import FrozenTree
     from agentsandbox.host_input import HostInput
-    from agentsandbox.interpreter.shell import Shell
+    from agentsandbox.kernel.fs.changes import Change
+    from agentsandbox.kernel.fs.memory import Snapshot as FileSnapshot
+    from agentsandbox.kernel.fs.trees import FrozenTree
     from agentsandbox.limits import LimitName
-    from agentsandbox.observation import Observation
     from agentsandbox.options import SandboxKeywords
     from agentsandbox.policy import Policy
+    from agentsandbox.runtime.observation import Observation
+    from agentsandbox.runtime.streaming import AsyncOutputStream, OutputStream
+    from agentsandbox.shell.interpreter.shell import Shell
     from agentsandbox.skills import AgentSkill, SkillInfo, SkillSession
-    from agentsandbox.streaming import AsyncOutputStream, OutputStream
 
     State = Literal["keep", "discard", "new"]
 
@@ -179,7 +179,7 @@ class Sandbox:
         observer = self._options.on_event
         if observer is None:
             return None
-        from agentsandbox.observation import Observation
+        from agentsandbox.runtime.observation import Observation
 
         return Observation(self, observer)
 
@@ -264,8 +264,8 @@ class Sandbox:
         A file that a script left at that path is renamed to PATH.1; with `written=True` it is the
         skill and is kept.
         """
+        from agentsandbox.runtime.arguments import check_skill
         from agentsandbox.skills.mount import mount_another
-        from agentsandbox.validation import check_skill
 
         check_skill(skill, path)
         if self._closed:
@@ -287,8 +287,8 @@ class Sandbox:
         `get_mounted_skills()`, which says what is mounted where.
         """
         if self._session is None:
-            from agentsandbox.skills.catalog import SkillCatalog
-            from agentsandbox.skills.session import SkillSession
+            from agentsandbox.skills.catalog.catalog import SkillCatalog
+            from agentsandbox.skills.session.session import SkillSession
 
             options = self._options
             catalog = SkillCatalog(skills=options.skills)
@@ -345,7 +345,7 @@ class Sandbox:
 
     def _refuse_async(self, policy: Policy | None) -> None:
         """Refuse to execute without an event loop what has to be awaited."""
-        from agentsandbox.validation import is_async
+        from agentsandbox.runtime.arguments import is_async
 
         if is_async(policy) or is_async(self._options.on_command):
             raise TypeError("on_command is async: use `await sandbox.aexecute(…)`, or a plain function")
@@ -369,7 +369,7 @@ class Sandbox:
         shell = self._main_shell()
         if cwd is not None:
             self._check_directory(shell, cwd)
-        from agentsandbox.interpreter.boundary import run_guarded
+        from agentsandbox.shell.interpreter.boundary import run_guarded
 
         began = monotonic()
         budget = Budget(self._options.limits, timeout=timeout)
@@ -468,7 +468,7 @@ class Sandbox:
         on_command: Policy | None,
         pause: Callable[..., Any] | None,
     ) -> Shell:
-        from agentsandbox.interpreter.census import weigh
+        from agentsandbox.shell.interpreter.census import weigh
 
         machine = shell.machine
         machine.budget = shell.budget = budget
@@ -494,7 +494,7 @@ class Sandbox:
             shell.policy = as_rule(on_command, shell.policy)
             shell.update_flags()
         if env:
-            from agentsandbox.expansion.variables import EXPORT, SPECIAL
+            from agentsandbox.shell.expansion.variables import EXPORT, SPECIAL
 
             scope: dict[str, tuple[object, int]] = {}
             for name, value in env.items():
@@ -545,7 +545,7 @@ class Sandbox:
         script at once and leaves the sandbox usable; what the script had written is in `history`.
         """
         _check_call(script, stdin, timeout, env, cwd, args, state, on_output, on_command, unknown)
-        from agentsandbox.driver import drive
+        from agentsandbox.runtime.event_loop import drive
 
         isolated, fresh = state != "keep", state == "new"
         return await drive(
@@ -586,7 +586,7 @@ class Sandbox:
         """
         _check_call(script, stdin, timeout, env, cwd, args, state, None, on_command, unknown)
         self._refuse_async(on_command)
-        from agentsandbox.streaming import OutputStream
+        from agentsandbox.runtime.streaming import OutputStream
 
         isolated, fresh = state != "keep", state == "new"
         return OutputStream(
@@ -612,7 +612,7 @@ class Sandbox:
         A loop that may be broken off belongs into `async with sandbox.astream(…) as chunks`.
         """
         _check_call(script, stdin, timeout, env, cwd, args, state, None, on_command, unknown)
-        from agentsandbox.streaming import AsyncOutputStream
+        from agentsandbox.runtime.streaming import AsyncOutputStream
 
         isolated, fresh = state != "keep", state == "new"
         return AsyncOutputStream(
@@ -655,8 +655,8 @@ class Sandbox:
 
     def _start(self) -> None:
         """Make the shell, when it is first needed."""
-        from agentsandbox.interpreter.machine import Machine
-        from agentsandbox.interpreter.shell import Shell
+        from agentsandbox.shell.interpreter.machine import Machine
+        from agentsandbox.shell.interpreter.shell import Shell
 
         options = self._options
         budget = Budget(options.limits)
@@ -698,7 +698,7 @@ class Sandbox:
             self._shell.policy = as_rule(policy)
             self._shell.update_flags()
         if self._inherited is not None:
-            from agentsandbox.interpreter.inheritance import take_over
+            from agentsandbox.shell.interpreter.inheritance import take_over
 
             take_over(self._shell, self._inherited, self._cwd)
 
@@ -718,7 +718,7 @@ class Sandbox:
 
     def _new_shell(self, main: Shell, source: Stream) -> Shell:
         """Another shell, in the directory of the main one, that knows nothing else of it."""
-        from agentsandbox.interpreter.shell import Shell
+        from agentsandbox.shell.interpreter.shell import Shell
 
         shell = Shell(main.machine, self._environment(), main.cwd, {0: source, 1: self._out, 2: self._err})
         shell.policy = main.policy
@@ -761,7 +761,7 @@ class Sandbox:
             if self._closed:
                 raise ClosedError("this sandbox is closed")
             if self._shell is not None and (self._inherited is None or self._running is not None):
-                from agentsandbox.interpreter.inheritance import shell_state
+                from agentsandbox.shell.interpreter.inheritance import shell_state
 
                 self._inherited = shell_state(self._shell)
             twin = Sandbox.__new__(Sandbox)
@@ -809,7 +809,7 @@ class Sandbox:
 
     async def aclose(self) -> None:
         """As `close`, in an event loop: waits until nothing is executed any more."""
-        from agentsandbox.driver import enter, leave
+        from agentsandbox.runtime.event_loop import enter, leave
 
         self._closed = True
         self.cancel()
@@ -873,7 +873,7 @@ def _check_call(
     on_command: object,
     unknown: Mapping[str, object],
 ) -> None:
-    from agentsandbox.validation import check_call
+    from agentsandbox.runtime.arguments import check_call
 
     check_call(
         script, stdin=stdin, timeout=timeout, env=env, cwd=cwd, args=args, state=state,
@@ -923,6 +923,6 @@ def _new_filesystem(options: SandboxOptions, clock: Callable[[], float]) -> Memo
 def _skeleton(user: str, hostname: str, custom: tuple[str, ...]) -> FrozenTree:
     """The files of a fresh sandbox, shared by all that look alike."""
     from agentsandbox.commands import names
-    from agentsandbox.fs.skeleton import debian_skeleton
+    from agentsandbox.kernel.fs.debian_tree import debian_skeleton
 
     return debian_skeleton(user, hostname, sorted({*names(), *custom, "sh", "dash", "bash", "["}))

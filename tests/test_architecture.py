@@ -55,12 +55,12 @@ CIRCLES = {
 
 LIMIT = 600
 LONG_FILES = {
-    "expansion/variables.py": "every kind of variable and its attributes",
-    "interpreter/shell.py": "the state of a shell",
-    "languages/calculator/program.py": "every statement and function of bc and dc",
-    "languages/sed/parser.py": "the grammar of sed",
+    "shell/expansion/variables.py": "every kind of variable and its attributes",
+    "shell/interpreter/shell.py": "the state of a shell",
+    "commands/bc/program.py": "every statement and function of bc and dc",
+    "commands/sed/parser.py": "the grammar of sed",
     "sandbox.py": "the public methods of a sandbox",
-    "syntax/parser.py": "the grammar of the shell",
+    "shell/syntax/parser.py": "the grammar of the shell",
 }
 """Files that may be longer, and the one idea that makes them so."""
 
@@ -68,7 +68,7 @@ VAGUE = {"utils", "util", "helpers", "helper", "common", "core", "misc"}
 
 BORDER = {
     "streams.py": "is the border",
-    "languages/jq": "the length of a JSON text in UTF-8",
+    "commands/jq": "the length of a JSON text in UTF-8",
 }
 """Modules that may turn bytes into text."""
 
@@ -83,10 +83,10 @@ ALLOWED_IMPORTS = {
     "tempfile": {"cli"},
 }
 BANNED_CALLS = {"eval", "exec", "compile", "__import__", "input", "breakpoint"}
-ALLOWED_CALLS = {"languages/awk": {"exec", "compile"}}
+ALLOWED_CALLS = {"commands/awk": {"exec", "compile"}}
 HOST_FILES = {
-    "files/folders.py", "skills/sources.py", "skills/catalog.py", "fs/overlay.py", "fs/host.py", "cli",
-    "commands/_sqlite_memory.py",
+    "files/folders.py", "skills/sources/files.py", "skills/catalog/catalog.py", "kernel/fs/overlay.py", "kernel/fs/host.py", "cli",
+    "commands/sqlite3/memory.py",
 }  # fmt: skip
 """Modules that may open files of the host: what the program names, and the size of its own process."""
 BANNED_OS = {
@@ -96,16 +96,16 @@ BANNED_OS = {
 DYNAMIC_GETATTR = {
     "analysis.py": "slots of nodes", "__init__.py": "lazy names", "skills/__init__.py": "lazy names", "cli": "lazy commands",
     "events.py": "slots", "limits.py": "slots", "options.py": "fields of the model", "sandbox.py": "slots of the shell",
-    "syntax/nodes.py": "slots", "languages/awk": "fields of nodes", "languages/jq/dates.py": "fields of a date",
-    "languages/printf.py": "a method per conversion", "regexps/matcher.py": "methods of the engine",
-    "interpreter": "options and special variables by table", "commands/_jq_options.py": "options by table",
-    "commands/gzip.py": "options by table", "commands/_tar_options.py": "options by table", "commands/zip.py": "options by table",
+    "shell/syntax/nodes.py": "slots", "commands/awk": "fields of nodes", "commands/jq/dates.py": "fields of a date",
+    "kernel/formats/printf.py": "a method per conversion", "kernel/regexps/matcher.py": "methods of the engine",
+    "interpreter": "options and special variables by table", "commands/jq/options.py": "options by table",
+    "commands/compress/gzip.py": "options by table", "commands/tar/options.py": "options by table", "commands/zip/zip.py": "options by table",
 }  # fmt: skip
 """Modules that look attributes up by a computed name, and whose names those are: never a script's."""
 
 
 BROAD_HANDLERS = {
-    "interpreter/boundary.py": "an error of ours does not reach the program through a script",
+    "shell/interpreter/boundary.py": "an error of ours does not reach the program through a script",
     "processes.py": "what ends a process is kept and raised in the first one",
     "driver.py": "what the event loop raises is raised where the script waits",
     "events.py": "an observer's error is logged, not raised",
@@ -228,7 +228,7 @@ def test_commands_know_no_shell() -> None:
         for path, tree in modules().items()
         if room_of(path) == "commands"
         for name, line in imports(ast.walk(tree))
-        if name.startswith(("agentsandbox.interpreter", "agentsandbox.sandbox"))
+        if name.startswith(("agentsandbox.shell.interpreter", "agentsandbox.sandbox"))
     ]
     assert not broken
 

@@ -15,19 +15,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from agentsandbox import (
-    AgentSkill,
-    ClosedError,
-    FileInfo,
-    Limits,
-    Match,
-    Sandbox,
-    SandboxError,
-    SandboxFiles,
-)
-from agentsandbox.command import Arguments, CommandContext, command
-from agentsandbox.fs.host import HostFileSystem
-from agentsandbox.fs.memory import MemoryFileSystem
+from agentsandbox import AgentSkill, ClosedError, FileInfo, Limits, Match, Sandbox, SandboxError, SandboxFiles
+from agentsandbox.contract.command import Arguments, CommandContext, command
+from agentsandbox.kernel.fs.host import HostFileSystem
+from agentsandbox.kernel.fs.memory import MemoryFileSystem
 
 SKILL = "---\nname: brand\ndescription: Colours\n---\nUse blue.\n"
 SPECIAL = {

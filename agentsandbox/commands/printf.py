@@ -4,13 +4,22 @@ from __future__ import annotations
 
 import re
 
-from agentsandbox.command import Arguments, CommandContext, command
-from agentsandbox.commands._quoting import quote, quote_as
+from agentsandbox.commands._text.quoting import quote, quote_as
+from agentsandbox.contract.command import Arguments, CommandContext, command
+from agentsandbox.contract.manners import Manners
 from agentsandbox.errors import CommandError, UsageError
-from agentsandbox.languages.long_double import LongDouble, parse_long_double
-from agentsandbox.languages.printf import INT_MAX, Directive, Rendering, character_code, compile_format, expand_escapes, pad, parse_integer
-from agentsandbox.manners import Manners
-from agentsandbox.streams import bytewise, encode
+from agentsandbox.kernel.formats.long_double import LongDouble, parse_long_double
+from agentsandbox.kernel.formats.printf import (
+    INT_MAX,
+    Directive,
+    Rendering,
+    character_code,
+    compile_format,
+    expand_escapes,
+    pad,
+    parse_integer,
+)
+from agentsandbox.kernel.streams import bytewise, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

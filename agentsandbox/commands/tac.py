@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from agentsandbox.command import Arguments, CommandContext, command
-from agentsandbox.commands._lines import is_regular, read_all, shown_name
-from agentsandbox.commands._quoting import quote_always
 from agentsandbox.commands._suites import COREUTILS
+from agentsandbox.commands._text.lines import is_regular, read_all, shown_name
+from agentsandbox.commands._text.quoting import quote_always
+from agentsandbox.contract.command import Arguments, CommandContext, command
+from agentsandbox.contract.manners import Manners
 from agentsandbox.errors import CommandError
-from agentsandbox.manners import Manners
-from agentsandbox.streams import InputError, decode, encode
+from agentsandbox.kernel.streams import InputError, decode, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from agentsandbox.regexps import PosixRegex
+    from agentsandbox.kernel.regexps import PosixRegex
 
 _WINDOW = 1 << 18
 _PIECE = 1 << 12
@@ -59,7 +59,7 @@ def _by_string(ctx: CommandContext, data: bytes, separator: bytes, *, before: bo
 
 
 def _compile(text: str) -> PosixRegex:
-    from agentsandbox.regexps import RegexError, compile_posix  # only here: most calls have no pattern
+    from agentsandbox.kernel.regexps import RegexError, compile_posix  # only here: most calls have no pattern
 
     if not text:
         raise CommandError("separator cannot be empty")

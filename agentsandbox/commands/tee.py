@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from agentsandbox.command import Arguments, CommandContext, command
-from agentsandbox.commands._choices import choice_of, choose
-from agentsandbox.commands._lines import blocks, shown_name
 from agentsandbox.commands._suites import COREUTILS
+from agentsandbox.commands._text.choices import choice_of, choose
+from agentsandbox.commands._text.lines import blocks, shown_name
+from agentsandbox.contract.command import Arguments, CommandContext, command
+from agentsandbox.contract.manners import Manners
 from agentsandbox.errors import CommandError, PipeClosed
-from agentsandbox.manners import Manners
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from agentsandbox.fs.base import File
-    from agentsandbox.streams import ByteWriter
+    from agentsandbox.kernel.fs.base import File
+    from agentsandbox.kernel.streams import ByteWriter
 
 _MODES = [("warn",), ("warn-nopipe",), ("exit",), ("exit-nopipe",)]
 

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import re
 
-from agentsandbox.command import Arguments, CommandContext, command
-from agentsandbox.commands._quoting import quote
+from agentsandbox.commands._text.quoting import quote
+from agentsandbox.contract.command import Arguments, CommandContext, command
 from agentsandbox.errors import CommandError
-from agentsandbox.languages.predicates import BINARY_OPERATORS, NUMERIC, TEXTUAL, UNARY_OPERATORS, compare_files, evaluate_unary
-from agentsandbox.streams import encode
+from agentsandbox.kernel.formats.predicates import BINARY_OPERATORS, NUMERIC, TEXTUAL, UNARY_OPERATORS, compare_files, evaluate_unary
+from agentsandbox.kernel.streams import encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from agentsandbox.fs.base import FileSystem
+    from agentsandbox.kernel.fs.base import FileSystem
 
 _INTEGER = re.compile(r"[ \t\n\v\f\r]*([+-]?[0-9]+)[ \t]*")
 _BINARY = BINARY_OPERATORS - {"<", ">"}

@@ -31,16 +31,8 @@ import zipfile
 import zlib
 
 from agentsandbox.errors import ArchiveError
-from agentsandbox.files.members import (
-    Member,
-    Room,
-    above,
-    as_time,
-    clean_path,
-    stays_inside,
-    too_much,
-)
-from agentsandbox.streams import decode, encode
+from agentsandbox.files.members import Member, Room, above, as_time, clean_path, stays_inside, too_much
+from agentsandbox.kernel.streams import decode, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

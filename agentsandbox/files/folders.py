@@ -15,8 +15,8 @@ import posixpath
 import stat as stat_module
 
 from agentsandbox.files.members import Member, Room, as_time, special_file, stays_inside
-from agentsandbox.globs import compile_glob
-from agentsandbox.streams import decode, encode
+from agentsandbox.kernel.patterns.filenames import compile_glob
+from agentsandbox.kernel.streams import decode, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -18,16 +18,16 @@ import stat as stat_module
 from agentsandbox.errors import LimitReached
 from agentsandbox.files.contents import check_regular, read_regular
 from agentsandbox.files.values import Match
-from agentsandbox.globs import glob_matcher
-from agentsandbox.streams import decode, encode
+from agentsandbox.kernel.patterns.filenames import glob_matcher
+from agentsandbox.kernel.streams import decode, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from agentsandbox.fs.memory import MemoryFileSystem
+    from agentsandbox.kernel.fs.memory import MemoryFileSystem
+    from agentsandbox.kernel.regexps.lines import LineSearch
     from agentsandbox.limits import Budget
-    from agentsandbox.regexps.lines import LineSearch
 
 __all__ = ["find_lines", "find_paths", "line_search", "tree_of"]
 
@@ -104,8 +104,8 @@ def _alternatives(pattern: str, budget: Budget) -> list[str]:
     """The patterns that braces as in `*.{ts,tsx}` stand for."""
     if "{" not in pattern:
         return [pattern]
-    from agentsandbox.expansion.braces import expand_braces
-    from agentsandbox.syntax.nodes import Literal, Quoted
+    from agentsandbox.shell.expansion.braces import expand_braces
+    from agentsandbox.shell.syntax.nodes import Literal, Quoted
 
     pieces = _QUOTED.split(pattern)
     parts = tuple(Quoted(piece) if number % 2 else Literal(piece) for number, piece in enumerate(pieces) if piece)
@@ -231,8 +231,8 @@ class Search:
 
 def line_search(pattern: str, budget: Budget, *, ignore_case: bool, fixed: bool) -> Search:
     """Compile what `grep` is given; ValueError for a pattern that is wrong or too large."""
-    from agentsandbox.regexps import RegexError
-    from agentsandbox.regexps.lines import compile_search
+    from agentsandbox.kernel.regexps import RegexError
+    from agentsandbox.kernel.regexps.lines import compile_search
 
     try:
         general = compile_search([pattern], "F" if fixed else "P", budget, ignore_case=ignore_case)
@@ -247,10 +247,10 @@ def line_search(pattern: str, budget: Budget, *, ignore_case: bool, fixed: bool)
 
 def _automaton_search(pattern: str, budget: Budget, ignore_case: bool) -> LineSearch | None:
     """The search for a Perl pattern by an automaton; None for one that it cannot run."""
-    from agentsandbox.regexps import PosixRegex
-    from agentsandbox.regexps.lines import LineSearch
-    from agentsandbox.regexps.parser import Tree
-    from agentsandbox.regexps.perl_tree import read_perl
+    from agentsandbox.kernel.regexps import PosixRegex
+    from agentsandbox.kernel.regexps.lines import LineSearch
+    from agentsandbox.kernel.regexps.parser import Tree
+    from agentsandbox.kernel.regexps.perl_tree import read_perl
 
     known = None if _LOOKS_AROUND.search(pattern) else read_perl(pattern, ignore_case=ignore_case)
     if known is None:

@@ -13,14 +13,14 @@ import posixpath
 
 from agentsandbox.files.contents import check_regular, make_directories, stat_or_none
 from agentsandbox.files.members import Member, special_file, stays_inside
-from agentsandbox.fs.base import os_error
+from agentsandbox.kernel.fs.base import os_error
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from agentsandbox.fs.base import Stat
-    from agentsandbox.fs.memory import MemoryFileSystem
+    from agentsandbox.kernel.fs.base import Stat
+    from agentsandbox.kernel.fs.memory import MemoryFileSystem
     from agentsandbox.limits import Budget
 
 __all__ = ["outgoing", "place"]
