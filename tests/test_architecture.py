@@ -82,7 +82,8 @@ DYNAMIC_GETATTR = {
     "shell/syntax/nodes.py": "slots", "commands/awk": "fields of nodes", "commands/jq/dates.py": "fields of a date",
     "kernel/formats/printf.py": "a method per conversion", "kernel/regexps/matcher.py": "methods of the engine",
     "shell": "options and special variables by table", "commands/jq/options.py": "options by table",
-    "commands/compress/gzip.py": "options by table", "commands/tar/options.py": "options by table", "commands/zip/zip.py": "options by table",
+    "commands/compress/gzip.py": "options by table", "commands/tar/options.py": "options by table",
+    "commands/zip/zip.py": "options by table",
 }  # fmt: skip
 """Modules that look attributes up by a computed name, and whose names those are: never a script's."""
 
@@ -107,14 +108,12 @@ OTHER_MEANINGS = {
     "shell/interpreter/prompts.py": ("tty", "what the escape \\l shows"),
     "limits.py": ("timeout", "a limit"),
     "network.py": ("timeout", "an option"),
-    "options.py": ("kill", "what becomes of background jobs"),
+    "options.py": ("hostname id kill", "options of a sandbox"),
     "kernel/processes.py": ("timeout", "a limit"),
     "kernel/regexps": (
-        "awk grep look sed timeout",
+        "awk grep sed timeout",
         "GNU's syntaxes of regular expressions bear these names; a kind of node; a limit",
     ),
-    "sandbox.py": ("hostname id kill", "options and attributes of a sandbox"),
-    "settings.py": ("hostname kill", "options of a sandbox"),
     "skills": (
         "base64 diff false file more timeout true truncate watch which who",
         "options, YAML's booleans, stop words of a search",
@@ -128,6 +127,9 @@ OTHER_MEANINGS = {
         "what programs do, most of which are not here, that a stranger's scripts call",
     ),
     "profiles": ("diff dir timeout", "arguments of an agent's tools"),
+    "files": ("file link tar timeout zip", "kinds of entries and of archives, a limit"),
+    "manager.py": ("id", "an argument"),
+    "runtime/arguments.py": ("hostname kill timeout", "options of a sandbox"),
 }
 """Where a word that is also a command's name means something else. "" is a module that may know commands by name."""
 
