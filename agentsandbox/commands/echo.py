@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from agentsandbox.contract.command import Arguments, CommandContext, command
 from agentsandbox.contract.manners import Manners
-from agentsandbox.kernel.formats.echo import render_gnu_echo
+from agentsandbox.kernel.formats.echo import render_echo
 from agentsandbox.kernel.streams import encode
 
 
@@ -25,5 +25,5 @@ def echo(ctx: CommandContext, args: Arguments) -> int:
     if args.operands == ["--help"]:
         ctx.stdout.write(encode(echo.usage))
         return 0
-    ctx.stdout.write(render_gnu_echo(args.operands))
+    ctx.stdout.write(render_echo(args.operands))
     return 0
