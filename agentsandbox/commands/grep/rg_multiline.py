@@ -208,7 +208,7 @@ class MultilineSearch(RgSearch):
         column = len(encode(body[: spans[0][0]])) + 1 if spans else 0
         seen = size = 0
         for (start, end), parts in _parts_of_lines(body, spans):
-            text = self._colored(body, start, end, parts)
+            text = self._painted_line(body, start, end, parts)
             if not (spans and (report.only_matching or report.each_match)):
                 parts = []
                 out.append(self._prefix(number, offset, kind, column) + self._shaped(text) + "\n")
@@ -240,7 +240,7 @@ class MultilineSearch(RgSearch):
             position = match.end() - begin
         return "".join([*out, body[position:]]), spans
 
-    def _colored(self, body: str, start: int, end: int, parts: list[Part]) -> str:
+    def _painted_line(self, body: str, start: int, end: int, parts: list[Part]) -> str:
         """Return a line with the parts that match in color."""
         out: list[str] = []
         for _, first, last in parts if self.report.painted else ():
