@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from agentsandbox.kernel.fs.changes import Change
     from agentsandbox.kernel.fs.memory import Snapshot as FileSnapshot
     from agentsandbox.kernel.fs.trees import FrozenTree
-    from agentsandbox.limits import LimitName
+    from agentsandbox.errors import LimitName
     from agentsandbox.options import SandboxKeywords
     from agentsandbox.policy import Policy
     from agentsandbox.runtime.observation import Observation
@@ -420,7 +420,7 @@ class Sandbox:
         if observation is not None and before is not None:
             self._is_observed = True
             try:
-                observation.executed(result, before)
+                observation.executed(result, self.diff(before))
             finally:
                 self._is_observed = False
         return result
@@ -655,6 +655,7 @@ class Sandbox:
 
     def _start(self) -> None:
         """Make the shell, when it is first needed."""
+        from agentsandbox.commands import COMMANDS
         from agentsandbox.shell.interpreter.machine import Machine
         from agentsandbox.shell.interpreter.shell import Shell
 
@@ -677,6 +678,7 @@ class Sandbox:
             scheduler=scheduler,
             budget=budget,
             commands=commands,
+            available=COMMANDS,
             script_errexit=options.script_errexit,
             user=options.user,
         )

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from typing import Literal
 
     from agentsandbox.kernel.streams import OutputLog
-    from agentsandbox.limits import LimitName
+    from agentsandbox.errors import LimitName
     from agentsandbox.shell.interpreter.shell import Shell
 
     Jobs = Literal["detach", "wait", "kill"]

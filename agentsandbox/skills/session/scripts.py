@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from typing import Any, Literal
 
     from agentsandbox.kernel.fs.memory import MemoryFileSystem
-    from agentsandbox.limits import LimitName
+    from agentsandbox.errors import LimitName
     from agentsandbox.result import ExecutionResult
     from agentsandbox.skills.mount import SkillInfo
     from agentsandbox.skills.skill import AgentSkill
