@@ -27,12 +27,12 @@ if TYPE_CHECKING:
     from typing import Any, Literal, Never, Unpack
 
     from agentsandbox.contract.command import Command
+    from agentsandbox.errors import LimitName
     from agentsandbox.files import SandboxFiles
     from agentsandbox.host_input import HostInput
     from agentsandbox.kernel.fs.changes import Change
     from agentsandbox.kernel.fs.memory import Snapshot as FileSnapshot
     from agentsandbox.kernel.fs.trees import FrozenTree
-    from agentsandbox.errors import LimitName
     from agentsandbox.options import SandboxKeywords
     from agentsandbox.policy import Policy
     from agentsandbox.runtime.observation import Observation

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from typing import Any
 
-    from agentsandbox.commands.awk.runtime import Runtime
+    from agentsandbox.commands.awk.protocols import Run
 
 __all__ = ["conversions", "kind_of", "namespace", "number_formatter"]
 
@@ -62,7 +62,7 @@ def number_formatter(
     return number_text
 
 
-def conversions(rt: Runtime) -> dict[str, Callable[..., Any]]:
+def conversions(rt: Run) -> dict[str, Callable[..., Any]]:
     number_text = number_formatter(lambda: rt.CONVFMT, rt.budget.charge)
     printed_number = number_formatter(lambda: rt.OFMT, rt.budget.charge, lambda number: number_text(float(number)))  # type: ignore[arg-type]
     keys: dict[float, str] = {}
@@ -102,7 +102,7 @@ def conversions(rt: Runtime) -> dict[str, Callable[..., Any]]:
     return {"text": text, "printed": printed, "number_text": number_text, "printed_number": printed_number, "key_of": key_of, "key": key}
 
 
-def _comparisons(rt: Runtime, text: Callable[[object], str]) -> dict[str, Callable[..., bool]]:
+def _comparisons(rt: Run, text: Callable[[object], str]) -> dict[str, Callable[..., bool]]:
     def sides(left: object, right: object) -> tuple[Any, Any]:
         """Both as numbers, or both as text."""
         a, b = left.__class__, right.__class__
@@ -189,7 +189,7 @@ def _comparisons(rt: Runtime, text: Callable[[object], str]) -> dict[str, Callab
     }  # fmt: skip
 
 
-def _strings(rt: Runtime, text: Callable[[object], str]) -> dict[str, Callable[..., Any]]:
+def _strings(rt: Run, text: Callable[[object], str]) -> dict[str, Callable[..., Any]]:
     charge = rt.budget.charge
 
     def checked(joined: str) -> str:
@@ -331,7 +331,7 @@ def kind_of(value: object) -> str:
     return _KINDS.get(value.__class__, "untyped")
 
 
-def _arithmetic(rt: Runtime, _text: Callable[[object], str]) -> dict[str, Callable[..., Any]]:
+def _arithmetic(rt: Run, _text: Callable[[object], str]) -> dict[str, Callable[..., Any]]:
     def modulo(left: float, right: float) -> float:
         if right == 0.0:
             raise AwkFatal("division by zero attempted in `%'")
@@ -457,7 +457,7 @@ _GROUPS = (
 """What each of them gives: made only for a program that uses one of its names."""
 
 
-def namespace(rt: Runtime, used: frozenset[str]) -> dict[str, Any]:
+def namespace(rt: Run, used: frozenset[str]) -> dict[str, Any]:
     """The global names of a generated program that uses these; there are no others, not even Python's."""
     text = rt.text
     names: dict[str, Any] = {

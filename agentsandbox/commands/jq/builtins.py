@@ -11,8 +11,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from agentsandbox.commands.jq.code import Environment, Form
-    from agentsandbox.commands.jq.compiler import Compiler
+    from agentsandbox.commands.jq.code import Environment
+    from agentsandbox.commands.jq.compiler import Compiler, Form
     from agentsandbox.commands.jq.nodes import Definition
     from agentsandbox.commands.jq.values import Value
 

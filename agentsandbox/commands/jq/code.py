@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from typing import Any, TypeAlias
 
-    from agentsandbox.commands.jq.compiler import Compiler
     from agentsandbox.commands.jq.values import Value
 
     Environment: TypeAlias = tuple[Any, ...]
@@ -24,8 +23,6 @@ if TYPE_CHECKING:
     Many: TypeAlias = Callable[[Value, Environment], Iterable[Value]]
     Path: TypeAlias = tuple[Value, ...] | None
     Paths: TypeAlias = Callable[[Path, Value, Environment], Iterable[tuple[Path, Value]]]
-    Form: TypeAlias = Callable[[Compiler, list["Code"]], "Code"]
-    """A built-in function of the codes of its arguments."""
 
 __all__ = ["EMPTY", "NOTHING", "Code", "invalid_path", "members"]
 

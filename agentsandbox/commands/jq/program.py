@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from agentsandbox.commands.jq.compiler import Compiler
+from agentsandbox.commands.jq.grammar import GRAMMAR
 from agentsandbox.commands.jq.lexer import JqSyntaxError
 from agentsandbox.commands.jq.modules import Library
 from agentsandbox.commands.jq.parser import parse
@@ -39,7 +40,7 @@ def compile_code(source: str, machine: Machine, *, origin: str = "", read: Calla
     def refuse(path: str) -> str:
         raise FileNotFoundError(path)
 
-    compiler = Compiler(machine)
+    compiler = Compiler(machine, GRAMMAR)
     try:
         program = parse(source)
         scope = Scope()

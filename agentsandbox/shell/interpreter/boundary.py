@@ -23,8 +23,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Literal
 
-    from agentsandbox.kernel.streams import OutputLog
     from agentsandbox.errors import LimitName
+    from agentsandbox.kernel.streams import OutputLog
     from agentsandbox.shell.interpreter.shell import Shell
 
     Jobs = Literal["detach", "wait", "kill"]

@@ -230,10 +230,7 @@ _BY_VALUE = frozenset((
 
 
 def _call_builtin(compiler: Compiler, name: str, node: nodes.Call, scope: Scope) -> Code:
-    # loaded here because many programs call nothing
-    from agentsandbox.commands.jq.builtins import find_builtin
-
-    found = find_builtin(name)
+    found = compiler.grammar.builtin(name)
     if callable(found):
         compile_argument = compiler.compile if name in _BY_VALUE else compiler.inner
         return found(compiler, [compile_argument(argument, scope) for argument in node.arguments])

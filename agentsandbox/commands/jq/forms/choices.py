@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from typing import TypeVar
 
-    from agentsandbox.commands.jq.code import Environment, Form, Path
-    from agentsandbox.commands.jq.compiler import Compiler
+    from agentsandbox.commands.jq.code import Environment, Path
+    from agentsandbox.commands.jq.compiler import Compiler, Form
     from agentsandbox.commands.jq.values import Value
     from agentsandbox.limits import Budget
 

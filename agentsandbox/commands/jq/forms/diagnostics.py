@@ -11,8 +11,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from agentsandbox.commands.jq.code import Environment, Form, Path
-    from agentsandbox.commands.jq.compiler import Compiler
+    from agentsandbox.commands.jq.code import Environment, Path
+    from agentsandbox.commands.jq.compiler import Compiler, Form
     from agentsandbox.commands.jq.values import Value
 
 __all__ = ["FORMS"]

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from typing import TypeVar
 
-    from agentsandbox.commands.jq.code import Environment, Form, Path
-    from agentsandbox.commands.jq.compiler import Compiler
+    from agentsandbox.commands.jq.code import Environment, Path
+    from agentsandbox.commands.jq.compiler import Compiler, Form
     from agentsandbox.commands.jq.values import Value
 
     T = TypeVar("T")

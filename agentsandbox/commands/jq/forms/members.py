@@ -13,8 +13,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from agentsandbox.commands.jq.code import Environment, Form
-    from agentsandbox.commands.jq.compiler import Compiler
+    from agentsandbox.commands.jq.code import Environment
+    from agentsandbox.commands.jq.compiler import Compiler, Form
     from agentsandbox.commands.jq.values import Value
     from agentsandbox.limits import Budget
 

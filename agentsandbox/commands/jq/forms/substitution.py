@@ -9,8 +9,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from agentsandbox.commands.jq.code import Environment, Form
-    from agentsandbox.commands.jq.compiler import Compiler
+    from agentsandbox.commands.jq.code import Environment
+    from agentsandbox.commands.jq.compiler import Compiler, Form
     from agentsandbox.commands.jq.values import Value
 
 __all__ = ["FORMS"]
