@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from agentsandbox.commands.awk.nodes import Expression, Rule, Statement
-    from agentsandbox.commands.awk.protocols import Compiler
+    from agentsandbox.commands.awk.expressions import Expressions
 
 __all__ = ["together"]
 
@@ -26,7 +26,7 @@ _DEEPEST = 8
 _MOST_FIELDS = 1000
 
 
-def together(compiler: Compiler, rules: Sequence[Rule]) -> tuple[list[str], list[str]] | None:
+def together(compiler: Expressions, rules: Sequence[Rule]) -> tuple[list[str], list[str]] | None:
     """Code that applies all rules to the list `rows`: what it finds out, which may fail, and what it changes then; else None.
 
     It fails with `IndexError` or `ValueError` for records that have too few fields or none that are numbers, and has
@@ -48,7 +48,7 @@ def together(compiler: Compiler, rules: Sequence[Rule]) -> tuple[list[str], list
 class _Together:
     """The code for some rules."""
 
-    def __init__(self, compiler: Compiler) -> None:
+    def __init__(self, compiler: Expressions) -> None:
         self.compiler = compiler
         self.columns: list[str] = []
         self.changes: list[str] = []

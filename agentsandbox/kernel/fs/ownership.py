@@ -22,7 +22,9 @@ if TYPE_CHECKING:
         """What the account knows of an open file."""
 
         node: File
-        path: str | None
+
+        @property
+        def path(self) -> str | None: ...
 
 __all__ = ["Ledger"]
 

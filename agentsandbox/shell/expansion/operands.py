@@ -18,8 +18,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from agentsandbox.shell.expansion.compiling import Text, Words
     from agentsandbox.shell.expansion.host import ExpansionHost
-    from agentsandbox.shell.expansion.words import Text, WordCompiler
 
     Number = Callable[[ExpansionHost], int]
 
@@ -30,7 +30,7 @@ _IDENTIFIER_EDGE = re.compile(r"[A-Za-z0-9_#@.]")
 _INTEGER = re.compile(r"-?(?:[1-9][0-9]{0,17}|0)")
 
 
-def compile_expression(word: Word, words: WordCompiler) -> Number:
+def compile_expression(word: Word, words: Words) -> Number:
     """The word as an arithmetic expression."""
     if not word.parts:
         return lambda host: 0
@@ -43,7 +43,7 @@ def compile_expression(word: Word, words: WordCompiler) -> Number:
     return lambda host: evaluate_text(host, as_text(host))
 
 
-def _operand_expression(word: Word, as_text: Text, words: WordCompiler) -> Number | None:
+def _operand_expression(word: Word, as_text: Text, words: Words) -> Number | None:
     """The expression with its expansions as operands; None where they are not whole operands."""
     pieces: list[str] = []
     operands: list[Part] = []
@@ -123,7 +123,7 @@ def _operand_expression(word: Word, as_text: Text, words: WordCompiler) -> Numbe
     return operands_once
 
 
-def _operand_reader(part: Part, words: WordCompiler) -> Callable[[ExpansionHost], int | None] | None:
+def _operand_reader(part: Part, words: Words) -> Callable[[ExpansionHost], int | None] | None:
     """Reads an expansion without side effects as an integer, None if it is none."""
     if not isinstance(part, Parameter) or part.subscript is not None or part.operator:
         return None

@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any, TypeAlias
 
+    from agentsandbox.commands._json.values import Value
     from agentsandbox.commands.jq.code import Environment, Many, Path, Paths
     from agentsandbox.commands.jq.compiler import Compiler
     from agentsandbox.commands.jq.machine import Machine
     from agentsandbox.commands.jq.nodes import Node
-    from agentsandbox.commands.jq.values import Value
     from agentsandbox.limits import Budget
 
     Make: TypeAlias = Callable[[Value, Environment], Any]
