@@ -13,8 +13,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from agentsandbox.commands.awk.nodes import Expression, Rule, Statement
     from agentsandbox.commands.awk.expressions import Expressions
+    from agentsandbox.commands.awk.nodes import Expression, Rule, Statement
 
 __all__ = ["together"]
 
