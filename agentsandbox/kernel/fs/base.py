@@ -31,7 +31,7 @@ __all__ = [
     "File",
     "FileSystem",
     "HostFolder",
-    "PositionedFile",
+    "Positioned",
     "Stat",
     "Timestamp",
     "ends_in_dots",
@@ -149,16 +149,19 @@ class File(Stream):
         self.release()
 
 
-class PositionedFile(File):
-    """An open file description of a regular file, with a position that all its holders share."""
+class Positioned:
+    """What open file descriptions of regular files share: a position, the same for all holders. Goes before `File`."""
 
-    __slots__ = ("append", "offset", "path", "readable", "writable")
+    __slots__ = ()
 
     append: bool
     offset: int
     path: str
     readable: bool
     writable: bool
+
+    def stat(self) -> Stat:
+        raise NotImplementedError
 
     def seek(self, offset: int, whence: int = 0) -> int:
         if whence == os.SEEK_CUR:

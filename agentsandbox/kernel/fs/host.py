@@ -18,7 +18,7 @@ import os
 import posixpath
 import stat as stat_module
 
-from agentsandbox.kernel.fs.base import File, HostFolder, PositionedFile, Stat, os_error
+from agentsandbox.kernel.fs.base import File, HostFolder, Positioned, Stat, os_error
 from agentsandbox.kernel.fs.canonical import CanonicalFileSystem
 from agentsandbox.kernel.fs.host_links import climbs, leaves
 from agentsandbox.kernel.streams import OutputError, WriteOnlyError, decode, encode
@@ -422,10 +422,10 @@ def _depth(path: str) -> int:
     return path.count("/") - 1
 
 
-class HostFile(PositionedFile):
+class HostFile(Positioned, File):
     """An open file of the host; the position is kept here, so that lines can be read without a buffer."""
 
-    __slots__ = ("fs", "inode", "number")
+    __slots__ = ("append", "fs", "inode", "number", "offset", "path", "readable", "writable")
 
     def __init__(self, fs: HostFileSystem, number: int, path: str, *, readable: bool, writable: bool, append: bool) -> None:
         super().__init__()

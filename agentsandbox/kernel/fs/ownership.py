@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Protocol
 
+    from agentsandbox.kernel.fs.base import FileSystem
     from agentsandbox.kernel.fs.nodes import Entry, Own, Plain
     from agentsandbox.kernel.fs.resolution import Place
     from agentsandbox.limits import Limits
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
         @property
         def path(self) -> str | None: ...
+
 
 __all__ = ["Ledger"]
 
@@ -40,10 +42,11 @@ class Ledger(Tree):
     nodes      names in the tree.
     max_…      how far they may grow: the limits, and what came from outside and doesn't count.
     opened     the open files of each node.
+    mounted    every mounted filesystem and the path it was mounted at.
     orphans    nodes without a name that are kept by an open file, and weigh on.
     """
 
-    __slots__ = ("_hard_token", "clock", "limits", "max_bytes", "max_nodes", "nodes", "opened", "orphans", "token", "used")
+    __slots__ = ("_hard_token", "clock", "limits", "max_bytes", "max_nodes", "mounted", "nodes", "opened", "orphans", "token", "used")
 
     token: object
     used: int
@@ -52,6 +55,7 @@ class Ledger(Tree):
     max_nodes: int
     limits: Limits
     clock: Callable[[], float]
+    mounted: tuple[tuple[str, FileSystem], ...]
     opened: dict[File, list[OpenFile]]
     orphans: set[File]
     _hard_token: object
