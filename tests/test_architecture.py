@@ -81,7 +81,8 @@ DYNAMIC_GETATTR = {
     "shell/syntax/nodes.py": "slots", "commands/awk": "fields of nodes", "commands/jq/dates.py": "fields of a date",
     "kernel/formats/printf.py": "a method per conversion", "kernel/regexps/matcher.py": "methods of the engine",
     "shell": "options and special variables by table", "commands/jq/options.py": "options by table",
-    "commands/compress/gzip.py": "options by table", "commands/tar/options.py": "options by table", "commands/zip/zip.py": "options by table",
+    "commands/compress/gzip.py": "options by table", "commands/tar/options.py": "options by table",
+    "commands/zip/zip.py": "options by table",
 }  # fmt: skip
 """Modules that look attributes up by a computed name, and whose names those are: never a script's."""
 

@@ -244,25 +244,19 @@ def tokenize(source: Source, warn: Callable[[str, int], None], budget: Budget) -
             append(Token(kind, mangled(value), line, start))
         elif kind == "string":
             stop = _string_end(text, start)
+            append(_string(source, start, stop, line, warn))
             if stop < 0:
-                joined = _JOINED.match(text, start).group().count("\n")  # type: ignore[union-attr]  # it matches everywhere
-                append(Token("", "", line, start, point_at(source, start, "unterminated string", joined)))
                 break
-            at = line + text.count("\n", start, stop)
-            value = unescape(text[start + 1 : stop], lambda message, at=at: warn(message, at))  # type: ignore[misc]
-            append(Token("STRING", value, line, start))
             if [(token.kind, token.value) for token in tokens[-3:-1]] == [("@", "@"), ("NAME", "namespace")]:
-                namespace = "" if value == "awk" else value
+                namespace = "" if tokens[-1].value == "awk" else tokens[-1].value
             line += text.count("\n", start, stop)
             position = stop + 1
         elif kind == "strong" or (value in ("/", "/=") and before not in OPERAND_ENDS):
             opening = start + 1 if kind == "strong" else start
             stop = _regex_end(text, opening)
+            append(_regex(source, start, opening, stop, line))
             if stop < 0:
-                unfinished = "unterminated regexp" if opening + 1 < end else "unexpected newline or end of string"
-                append(Token("", "", line, start, point_at(source, opening + 1, unfinished)))
                 break
-            append(Token("STRONG" if kind == "strong" else "ERE", text[opening + 1 : stop].replace("\\/", "/"), line, start))
             position = stop + 1
         else:
             value = "^" if value == "**" else "^=" if value == "**=" else value
@@ -272,6 +266,25 @@ def tokenize(source: Source, warn: Callable[[str, int], None], budget: Budget) -
         append(Token("NEWLINE", "", line, end) if comment < 0 else Token("NEWLINE", COMMENT, line, comment))
     append(Token("EOF", "", line, end))
     return tokens
+
+
+def _string(source: Source, start: int, stop: int, line: int, warn: Callable[[str, int], None]) -> Token:
+    """Return the token of a string between two quotes; a wrong one where the second is missing (`stop` < 0)."""
+    text = source.text
+    if stop < 0:
+        joined = _JOINED.match(text, start).group().count("\n")  # type: ignore[union-attr]  # it matches everywhere
+        return Token("", "", line, start, point_at(source, start, "unterminated string", joined))
+    at = line + text.count("\n", start, stop)
+    return Token("STRING", unescape(text[start + 1 : stop], lambda message: warn(message, at)), line, start)
+
+
+def _regex(source: Source, start: int, opening: int, stop: int, line: int) -> Token:
+    """Return the token of a regular expression between two slashes; a wrong one where the second is missing."""
+    text = source.text
+    if stop < 0:
+        unfinished = "unterminated regexp" if opening + 1 < len(text) else "unexpected newline or end of string"
+        return Token("", "", line, start, point_at(source, opening + 1, unfinished))
+    return Token("STRONG" if opening > start else "ERE", text[opening + 1 : stop].replace("\\/", "/"), line, start)
 
 
 def _reserved_part(name: str) -> str:

@@ -64,7 +64,6 @@ class _Device:
     __slots__ = ()
 
     info: Stat
-    path: str
 
     def write(self, data: bytes) -> None:
         pass
@@ -156,7 +155,7 @@ class RandomDevice(_Device, File):
         return line[:cut]
 
 
-def _endless(path: str, *, for_script: bool) -> BaseException:
+def _endless(path: str | None, *, for_script: bool) -> BaseException:
     """Return what ends a read of all of a device without end: a limit of the script, EFBIG for the host."""
     return LimitReached("value_bytes") if for_script else os_error(errno.EFBIG, path)
 

@@ -45,27 +45,11 @@ def compile_expression(word: Word, words: Words) -> Number:
 
 def _operand_expression(word: Word, as_text: Text, words: Words) -> Number | None:
     """The expression with its expansions as operands; None where they are not whole operands."""
-    pieces: list[str] = []
-    operands: list[Part] = []
-    keys: set[int] = set()  # operands inside a subscript, which are text
     parts = word.parts
-    depth = 0
-    for number, part in enumerate(parts):
-        if isinstance(part, (Literal, Quoted)):
-            pieces.append(part.text)
-            depth += part.text.count("[") - part.text.count("]")
-            continue
-        if depth > 0:
-            keys.add(len(operands))
-        elif not _stands_alone(parts, number):
-            return None
-        if len(operands) >= 200:
-            return None
-        pieces.append(OPERAND + chr(FIRST_OPERAND + len(operands)))
-        operands.append(part)
-    source = "".join(pieces)
-    if OPERAND not in source:
+    found = _whole_operands(parts)
+    if found is None:
         return None
+    source, operands, keys = found
     try:
         evaluate = compile_tree(parse_arithmetic(source), source)
     except (ArithmeticSyntaxError, ExpansionError):
@@ -121,6 +105,34 @@ def _operand_expression(word: Word, as_text: Text, words: Words) -> Number | Non
             raise
 
     return operands_once
+
+
+def _whole_operands(parts: tuple[Part, ...]) -> tuple[str, list[Part], set[int]] | None:
+    """Return the text with a mark for each expansion, the expansions, and which of them are keys.
+
+    None without expansions, with too many, and where one is not a whole operand.
+    """
+    pieces: list[str] = []
+    operands: list[Part] = []
+    keys: set[int] = set()  # operands inside a subscript, which are text
+    depth = 0
+    for number, part in enumerate(parts):
+        if isinstance(part, (Literal, Quoted)):
+            pieces.append(part.text)
+            depth += part.text.count("[") - part.text.count("]")
+            continue
+        if depth > 0:
+            keys.add(len(operands))
+        elif not _stands_alone(parts, number):
+            return None
+        if len(operands) >= 200:
+            return None
+        pieces.append(OPERAND + chr(FIRST_OPERAND + len(operands)))
+        operands.append(part)
+    source = "".join(pieces)
+    if OPERAND not in source:
+        return None
+    return source, operands, keys
 
 
 def _operand_reader(part: Part, words: Words) -> Callable[[ExpansionHost], int | None] | None:
