@@ -396,27 +396,13 @@ class Sandbox:
             self.fs.uid = self.fs.script_thread = 0  # the host program may do everything
             self._running = None
             self._inherited = None
-            machine = shell.machine
-            machine.scheduler.pause = budget.weigh = None
+            shell.machine.scheduler.pause = budget.weigh = None
             if limit is not None:
-                machine.scheduler.kill_all(jobs=False)
+                shell.machine.scheduler.kill_all(jobs=False)
                 if limit != CANCELLED:
                     log.add_line(2, encode(notice_of(limit)))
-            if history is None:
-                machine.history.append(script)
-                self._shell_after(shell)
-            else:
-                machine.history[:] = history
-                machine.history_saved = min(machine.history_saved, len(history))
             result = ExecutionResult(log.entries, status, script=script, duration=monotonic() - began, limit=limit)
-            self._executions += 1
-            self._history.append(result)
-            machine.history_saved -= max(0, len(machine.history) - HISTORY)
-            del self._history[:-HISTORY], machine.history[:-HISTORY]
-            if log.size > log.limit >> 6:
-                self._shorten_history(3 * log.limit)
-            if self._closed:  # `close` was called in the meantime
-                self._dispose()
+            self._remember(result, shell, log, history)
         if observation is not None and before is not None:
             self._is_observed = True
             try:
@@ -424,6 +410,24 @@ class Sandbox:
             finally:
                 self._is_observed = False
         return result
+
+    def _remember(self, result: ExecutionResult, shell: Shell, log: OutputLog, history: list[str] | None) -> None:
+        """Add an execution to what is remembered; `history` is what the shell remembered before, None if it goes on."""
+        machine = shell.machine
+        if history is None:
+            machine.history.append(result.script)
+            self._shell_after(shell)
+        else:
+            machine.history[:] = history
+            machine.history_saved = min(machine.history_saved, len(history))
+        self._executions += 1
+        self._history.append(result)
+        machine.history_saved -= max(0, len(machine.history) - HISTORY)
+        del self._history[:-HISTORY], machine.history[:-HISTORY]
+        if log.size > log.limit >> 6:
+            self._shorten_history(3 * log.limit)
+        if self._closed:  # `close` was called in the meantime
+            self._dispose()
 
     def _refuse_use(self) -> None:
         """Refuse what needs the shell for itself: in a closed sandbox, and during an execution."""

@@ -209,12 +209,9 @@ def tokenize(source: Source, warn: Callable[[str, int], None], budget: Budget) -
     tokens: list[Token] = []
     append = tokens.append
     position, line, end = 0, source.base + 1, len(text)
-    before = namespace = ""
-    comment = -1
+    comment, before, namespace = -1, "", ""
     while position < end:
-        budget.left -= 1
-        if budget.left < 0:
-            budget.tick()
+        budget.step()
         found = _TOKEN.match(text, position)
         if found is None:
             append(Token("", "", line, position, _no_token(source, position)))

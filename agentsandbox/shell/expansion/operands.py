@@ -45,8 +45,7 @@ def compile_expression(word: Word, words: Words) -> Number:
 
 def _operand_expression(word: Word, as_text: Text, words: Words) -> Number | None:
     """The expression with its expansions as operands; None where they are not whole operands."""
-    parts = word.parts
-    found = _whole_operands(parts)
+    found = _whole_operands(word.parts)
     if found is None:
         return None
     source, operands, keys = found
@@ -60,7 +59,6 @@ def _operand_expression(word: Word, as_text: Text, words: Words) -> Number | Non
         _operand_reader(part, words) if number not in keys else text if isinstance(part, Parameter) and not part.operator else None
         for number, (part, text) in enumerate(zip(operands, texts, strict=True))
     ]
-    plain = all(reader is not None for reader in readers)
     if len(readers) == 1 and readers[0] is not None:
         only = readers[0]
 
@@ -77,7 +75,7 @@ def _operand_expression(word: Word, as_text: Text, words: Words) -> Number | Non
                 return evaluate_text(host, as_text(host))
 
         return one_operand
-    if plain:
+    if all(reader is not None for reader in readers):
 
         def plain_operands(host: ExpansionHost) -> int:
             values = [reader(host) for reader in readers]  # type: ignore[misc]
@@ -97,7 +95,7 @@ def _operand_expression(word: Word, as_text: Text, words: Words) -> Number | Non
         expanded = [text(host) for text in texts]
         values = [text if number in keys else int(text) if _INTEGER.fullmatch(text) else None for number, text in enumerate(expanded)]
         if None in values:
-            return evaluate_text(host, _filled(parts, expanded))
+            return evaluate_text(host, _filled(word.parts, expanded))
         try:
             return evaluate(host, values)  # type: ignore[arg-type]
         except ExpansionError as error:
