@@ -8,7 +8,6 @@ if TYPE_CHECKING:
         ArchiveError,
         ClosedError,
         CommandError,
-        ExecutionError,
         InvalidSkillError,
         SandboxError,
         ShellSyntaxError,
@@ -21,12 +20,12 @@ if TYPE_CHECKING:
     from agentsandbox.manager import SandboxManager
     from agentsandbox.network import NetworkPolicy
     from agentsandbox.options import SandboxOptions
-    from agentsandbox.result import ExecutionResult
+    from agentsandbox.result import ExecutionError, ExecutionResult
     from agentsandbox.runtime.streaming import AsyncOutputStream, OutputStream
     from agentsandbox.sandbox import Sandbox, Snapshot, Stats
     from agentsandbox.skills import AgentSkill, SkillInfo, SkillMetadata
 
-__version__ = "0.2.0"
+    __version__: str
 
 __all__ = [
     "AgentSkill",
@@ -76,13 +75,15 @@ _HOMES = {
     "SandboxOptions": "options",
     "Snapshot": "sandbox",
     "Stats": "sandbox",
-    "Change": "fs.changes",
-    "OutputStream": "streaming",
-    "AsyncOutputStream": "streaming",
+    "Change": "kernel.fs.changes",
+    "OutputStream": "runtime.streaming",
+    "AsyncOutputStream": "runtime.streaming",
+    "ExecutionError": "result",
     "ExecutionResult": "result",
     "AgentSkill": "skills",
     "SkillInfo": "skills",
     "SkillMetadata": "skills",
+    "__version__": "version",
 }
 """The module of each name that is not an error: it is imported when the name is first used."""
 
@@ -90,7 +91,7 @@ _HOMES = {
 if not TYPE_CHECKING:  # a type checker knows the names from above, and must refuse all others
 
     def __getattr__(name: str) -> object:
-        if name not in __all__:
+        if name not in __all__ and name != "__version__":
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         import importlib
 

@@ -10,9 +10,13 @@ from __future__ import annotations
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Literal
 
-    from agentsandbox.limits import LimitName
-    from agentsandbox.result import ExecutionResult
+    LimitName = Literal["timeout", "steps", "depth", "output_bytes", "value_bytes", "processes", "cancelled"]
+    """What may end a script: a field of `Limits`, or more than 256 processes at a time, or `Sandbox.cancel`.
+
+    The other fields of `Limits` end no script: they are errors of the file that is written.
+    """
 
 __all__ = [
     "ArchiveError",
@@ -21,7 +25,6 @@ __all__ = [
     "CommandError",
     "Continue",
     "ControlFlow",
-    "ExecutionError",
     "Exit",
     "Interrupted",
     "InvalidSkillError",
@@ -54,16 +57,6 @@ class ClosedError(SandboxError):
 
 class ArchiveError(SandboxError):
     """An archive cannot be read, or holds what must not be unpacked; or it cannot hold what it should."""
-
-
-class ExecutionError(SandboxError):
-    """A script failed and `ExecutionResult.check` was asked to raise for it; `result` holds its output and status."""
-
-    def __init__(self, result: ExecutionResult) -> None:
-        self.result = result
-        lines = result.stderr.strip().splitlines()
-        reason = f": {lines[-1]}" if lines else ""
-        super().__init__(f"exit status {result.exit_code}{reason}")
 
 
 class MountError(SandboxError, ValueError):

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     P = ParamSpec("P")
 
-    from agentsandbox.limits import LimitName
+    from agentsandbox.errors import LimitName
 
     Change = Literal["created", "modified", "deleted", "renamed"]
     Stage = Literal["created", "closed", "restored", "forked"]

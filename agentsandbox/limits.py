@@ -18,11 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Literal, Never
 
-    LimitName = Literal["timeout", "steps", "depth", "output_bytes", "value_bytes", "processes", "cancelled"]
-    """What may end a script: a field of `Limits`, or more than 256 processes at a time, or `Sandbox.cancel`.
-
-    The other fields of `Limits` end no script: they are errors of the file that is written.
-    """
+    from agentsandbox.errors import LimitName
 
 __all__ = ["CANCELLED", "DEFAULT_LIMITS", "SLICE", "VALUES", "Budget", "Limits", "notice_of"]
 

@@ -2,22 +2,32 @@
 
 from __future__ import annotations
 
-from agentsandbox.errors import ExecutionError
+from agentsandbox.errors import SandboxError
 from agentsandbox.kernel.streams import decode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from agentsandbox.limits import LimitName
+    from agentsandbox.errors import LimitName
 
-__all__ = ["ExecutionResult"]
+__all__ = ["ExecutionError", "ExecutionResult"]
 
 SHOWN = 60
 """Characters of an output that `repr` shows."""
 
 HTML_SHOWN = 50_000
 """Characters of both streams together that a notebook shows."""
+
+
+class ExecutionError(SandboxError):
+    """A script failed and `ExecutionResult.check` was asked to raise for it; `result` holds its output and status."""
+
+    def __init__(self, result: ExecutionResult) -> None:
+        self.result = result
+        lines = result.stderr.strip().splitlines()
+        reason = f": {lines[-1]}" if lines else ""
+        super().__init__(f"exit status {result.exit_code}{reason}")
 
 
 class ExecutionResult:

@@ -27,12 +27,12 @@ if TYPE_CHECKING:
     from typing import Any, Literal, Never, Unpack
 
     from agentsandbox.contract.command import Command
+    from agentsandbox.errors import LimitName
     from agentsandbox.files import SandboxFiles
     from agentsandbox.host_input import HostInput
     from agentsandbox.kernel.fs.changes import Change
     from agentsandbox.kernel.fs.memory import Snapshot as FileSnapshot
     from agentsandbox.kernel.fs.trees import FrozenTree
-    from agentsandbox.limits import LimitName
     from agentsandbox.options import SandboxKeywords
     from agentsandbox.policy import Policy
     from agentsandbox.runtime.observation import Observation
@@ -396,34 +396,38 @@ class Sandbox:
             self.fs.uid = self.fs.script_thread = 0  # the host program may do everything
             self._running = None
             self._inherited = None
-            machine = shell.machine
-            machine.scheduler.pause = budget.weigh = None
+            shell.machine.scheduler.pause = budget.weigh = None
             if limit is not None:
-                machine.scheduler.kill_all(jobs=False)
+                shell.machine.scheduler.kill_all(jobs=False)
                 if limit != CANCELLED:
                     log.add_line(2, encode(notice_of(limit)))
-            if history is None:
-                machine.history.append(script)
-                self._shell_after(shell)
-            else:
-                machine.history[:] = history
-                machine.history_saved = min(machine.history_saved, len(history))
             result = ExecutionResult(log.entries, status, script=script, duration=monotonic() - began, limit=limit)
-            self._executions += 1
-            self._history.append(result)
-            machine.history_saved -= max(0, len(machine.history) - HISTORY)
-            del self._history[:-HISTORY], machine.history[:-HISTORY]
-            if log.size > log.limit >> 6:
-                self._shorten_history(3 * log.limit)
-            if self._closed:  # `close` was called in the meantime
-                self._dispose()
+            self._remember(result, shell, log, history)
         if observation is not None and before is not None:
             self._is_observed = True
             try:
-                observation.executed(result, before)
+                observation.executed(result, self.diff(before))
             finally:
                 self._is_observed = False
         return result
+
+    def _remember(self, result: ExecutionResult, shell: Shell, log: OutputLog, history: list[str] | None) -> None:
+        """Add an execution to what is remembered; `history` is what the shell remembered before, None if it goes on."""
+        machine = shell.machine
+        if history is None:
+            machine.history.append(result.script)
+            self._shell_after(shell)
+        else:
+            machine.history[:] = history
+            machine.history_saved = min(machine.history_saved, len(history))
+        self._executions += 1
+        self._history.append(result)
+        machine.history_saved -= max(0, len(machine.history) - HISTORY)
+        del self._history[:-HISTORY], machine.history[:-HISTORY]
+        if log.size > log.limit >> 6:
+            self._shorten_history(3 * log.limit)
+        if self._closed:  # `close` was called in the meantime
+            self._dispose()
 
     def _refuse_use(self) -> None:
         """Refuse what needs the shell for itself: in a closed sandbox, and during an execution."""
@@ -655,6 +659,7 @@ class Sandbox:
 
     def _start(self) -> None:
         """Make the shell, when it is first needed."""
+        from agentsandbox.commands import COMMANDS
         from agentsandbox.shell.interpreter.machine import Machine
         from agentsandbox.shell.interpreter.shell import Shell
 
@@ -677,6 +682,7 @@ class Sandbox:
             scheduler=scheduler,
             budget=budget,
             commands=commands,
+            available=COMMANDS,
             script_errexit=options.script_errexit,
             user=options.user,
         )

@@ -22,19 +22,20 @@ ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "agentsandbox"
 
 LAYERS = {
-    "errors": 0, "limits": 0,
-    "kernel": 1,
-    "result": 2, "events": 2, "network": 2, "host_input": 2,
-    "contract": 3,
-    "shell": 4, "commands": 4,
-    "policy": 5, "analysis": 5,
-    "skills": 6,
-    "files": 7, "runtime": 7,
-    "options": 8,
-    "sandbox": 9,
-    "manager": 10, "profiles": 10,
-    "integrations": 11, "cli": 12,
-    "__init__": 13, "__main__": 14,
+    "errors": 0, "version": 0,
+    "limits": 1,
+    "kernel": 2,
+    "result": 3, "events": 3, "network": 3, "host_input": 3,
+    "contract": 4,
+    "shell": 5, "commands": 5,
+    "policy": 6, "analysis": 6,
+    "skills": 7,
+    "files": 8, "runtime": 8,
+    "options": 9,
+    "sandbox": 10,
+    "manager": 11, "profiles": 11,
+    "integrations": 12, "cli": 13,
+    "__init__": 14, "__main__": 15,
 }  # fmt: skip
 """A module imports from lower layers or from its own room; neighbours never import each other."""
 
@@ -51,6 +52,7 @@ MOST_LINES = 60
 
 BORDER = {
     "kernel/streams.py": "is the border",
+    "commands/_json": "the length of a JSON text in UTF-8",
     "commands/jq": "the length of a JSON text in UTF-8",
 }
 """Modules that may turn bytes into text."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -123,7 +124,7 @@ def described() -> str:
         bases = [base.__name__ for base in value.__bases__ if base is not object and not base.__name__.startswith("_")]
         made = "" if issubclass(value, BaseException) and "__init__" not in vars(value) else f"    {line(name, value)}\n"
         parts.append(f"class {name}{f'({bases[0]})' if bases else ''}\n{made}" + "".join(f"    {member}\n" for member in members(value)))
-    return "\n".join(parts)
+    return re.sub(r" object at 0x[0-9a-f]+", "", "\n".join(parts))
 
 
 def test_the_signatures_are_pinned() -> None:

@@ -45,7 +45,7 @@ class _Version(argparse.Action):
     """Writes the version, which is looked up only when it is asked for."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
-        from agentsandbox import __version__
+        from agentsandbox.version import __version__
 
         print(f"agentsandbox {__version__}")
         parser.exit()

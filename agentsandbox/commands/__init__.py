@@ -20,7 +20,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agentsandbox.contract.command import Command
 
-__all__ = ["FAMILIES", "find_command", "module_of", "names"]
+__all__ = ["COMMANDS", "FAMILIES", "find_command", "module_of", "names"]
 
 FAMILIES = {
     "accounts": "groups id logname users who whoami",
@@ -102,3 +102,21 @@ def find_command(name: str) -> Command | None:
     module = importlib.import_module(f"agentsandbox.commands.{where}")
     found: Command = module.__dict__[_OBJECTS.get(name, name)]
     return found
+
+
+class _Commands:
+    """The table as a shell is given it (`contract.command.CommandTable`)."""
+
+    __slots__ = ()
+
+    find = staticmethod(find_command)
+    names = staticmethod(names)
+
+    def hint(self, name: str) -> str | None:
+        """Return what to do instead of calling a program that is not here; None for an unknown one."""
+        from agentsandbox.commands._unavailable import unavailable_hint
+
+        return unavailable_hint(name)
+
+
+COMMANDS = _Commands()

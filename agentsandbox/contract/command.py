@@ -38,6 +38,14 @@ if TYPE_CHECKING:
     from agentsandbox.limits import Budget
     from agentsandbox.network import NetworkPolicy
 
+    class CommandTable(Protocol):
+        """The commands of the library, as a shell is given them."""
+
+        def find(self, name: str, /) -> Command | None: ...
+        def names(self) -> Collection[str]: ...
+        def hint(self, name: str) -> str | None:
+            """Return what to do instead of calling a program that is not here; None for an unknown one."""
+
     class RunCommand(Protocol):
         """Runs another command of the sandbox, as `execvp` would find it: a command, a script on the PATH, a path.
 

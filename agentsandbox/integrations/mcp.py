@@ -52,7 +52,7 @@ def create_server(
         del context
         return _result(await toolbox().acall(params.name, params.arguments or {}))
 
-    from agentsandbox import __version__
+    from agentsandbox.version import __version__
 
     return Server(name, version=__version__, instructions=instructions, on_list_tools=list_tools, on_call_tool=call_tool)
 

@@ -17,19 +17,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
     from types import FrameType
-    from typing import Any, Protocol
+    from typing import Any
 
     from greenlet import greenlet
 
-    from agentsandbox.kernel.streams import Stream
+    from agentsandbox.kernel.streams import SignalHandler, Stream
     from agentsandbox.limits import Budget
-
-    class SignalHandler(Protocol):
-        """What a process does with signals."""
-
-        def __call__(self, signal: int) -> str | None: ...
-        def ignores(self, signal: int) -> bool: ...
-
 
 __all__ = ["EVENT_LOOP_SECONDS", "IGNORED_BY_DEFAULT", "SIGNALS", "SIGNAL_NUMBERS", "Deferred", "Process", "Scheduler"]
 

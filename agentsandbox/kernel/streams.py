@@ -15,8 +15,26 @@ from agentsandbox.errors import LimitReached, PipeClosed
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from typing import Protocol
 
-    from agentsandbox.kernel.processes import Scheduler
+    class SignalHandler(Protocol):
+        """What a process does with signals: the name of what it does instead, "" for nothing, None to be killed."""
+
+        def __call__(self, signal: int) -> str | None: ...
+        def ignores(self, signal: int) -> bool: ...
+
+    class Writer(Protocol):
+        """The process that runs, as far as a pipe asks about it."""
+
+        on_signal: SignalHandler | None
+
+    class Waiting(Protocol):
+        """What a pipe needs of the scheduler."""
+
+        @property
+        def current(self) -> Writer: ...
+        def block(self, ready: Callable[[], bool], timeout: float | None = None) -> bool: ...
+        def charge(self, size: int) -> None: ...
 
 __all__ = [
     "BLOCK",
@@ -374,7 +392,7 @@ class Pipe(Stream):
 
     __slots__ = ("_chunks", "_position", "_size", "readers", "scheduler")
 
-    def __init__(self, scheduler: Scheduler) -> None:
+    def __init__(self, scheduler: Waiting) -> None:
         super().__init__()
         self.scheduler = scheduler
         self.readers = 1

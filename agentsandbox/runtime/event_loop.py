@@ -25,14 +25,31 @@ from agentsandbox.limits import CANCELLED
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
-    from typing import Any
+    from typing import Any, Protocol
 
     from greenlet import greenlet
 
     from agentsandbox.kernel.fs.memory import MemoryFileSystem
     from agentsandbox.limits import Budget
     from agentsandbox.result import ExecutionResult
-    from agentsandbox.sandbox import Sandbox
+
+    class Lock(Protocol):
+        """What keeps other threads out."""
+
+        def acquire(self, blocking: bool = True) -> bool: ...
+        def release(self) -> None: ...
+
+    class Executor(Protocol):
+        """What executes one script at a time: a sandbox, as far as turns are concerned."""
+
+        fs: MemoryFileSystem
+        _is_taken: bool
+        _running: Budget | None
+
+        @property
+        def _lock(self) -> Lock: ...
+        def _refuse_use(self) -> None: ...
+        def cancel(self) -> bool: ...
 
     Request = tuple[float | None, Awaitable[Any] | None]
     """What a script waits for: a number of seconds, or something to await."""
@@ -279,7 +296,7 @@ async def _within(budget: Budget | None, awaitable: Awaitable[Any]) -> Any:
         _around.reset(token)
 
 
-async def enter(sandbox: Sandbox) -> Turns:
+async def enter(sandbox: Executor) -> Turns:
     """Wait until no other execution has the sandbox, and take it."""
     library, loop = _current_loop()
     turns = _turns.get(loop)
@@ -293,13 +310,13 @@ async def enter(sandbox: Sandbox) -> Turns:
     return turns
 
 
-def leave(sandbox: Sandbox) -> None:
+def leave(sandbox: Executor) -> None:
     """Give the sandbox back."""
     sandbox._is_taken = False
     sandbox._lock.release()
 
 
-async def advance(sandbox: Sandbox, turns: Turns, script: Script) -> None:
+async def advance(sandbox: Executor, turns: Turns, script: Script) -> None:
     """Run a script until it has a chunk of output or ends; cancelling the task ends it."""
     while not (script.is_done or script.channel.chunks):
         try:
@@ -310,7 +327,7 @@ async def advance(sandbox: Sandbox, turns: Turns, script: Script) -> None:
             turns.run(script.resume, value)
 
 
-async def drive(sandbox: Sandbox, run: Callable[[Callable[..., Any]], ExecutionResult]) -> ExecutionResult:
+async def drive(sandbox: Executor, run: Callable[[Callable[..., Any]], ExecutionResult]) -> ExecutionResult:
     """Run `run(pause)` in a greenlet and return its result; `pause` in it waits here."""
     turns = await enter(sandbox)
     try:

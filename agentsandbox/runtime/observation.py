@@ -6,10 +6,24 @@ from agentsandbox.events import CommandExecuted, FileChanged, Lifecycle, SkillIn
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Protocol
+
     from agentsandbox.events import Observer, Stage
+    from agentsandbox.kernel.fs.changes import Change
     from agentsandbox.kernel.fs.memory import MemoryFileSystem
     from agentsandbox.result import ExecutionResult
-    from agentsandbox.sandbox import Sandbox, Snapshot
+
+    class Observed(Protocol):
+        """What the events say of a sandbox."""
+
+        fs: MemoryFileSystem
+
+        @property
+        def id(self) -> str: ...
+        @property
+        def cwd(self) -> str: ...
+        def now(self) -> float: ...
 
 __all__ = ["Observation"]
 
@@ -21,7 +35,7 @@ class Observation:
 
     __slots__ = ("_sandbox", "tell")
 
-    def __init__(self, sandbox: Sandbox, observer: Observer) -> None:
+    def __init__(self, sandbox: Observed, observer: Observer) -> None:
         self._sandbox = sandbox
         self.tell = guarded(observer, "the observer of a sandbox (on_event)")
 
@@ -33,11 +47,11 @@ class Observation:
         """A script of a mounted skill starts."""
         self.tell(SkillInvoked(self._sandbox.id, self._sandbox.now(), skill=skill, action="run", path=path))
 
-    def executed(self, result: ExecutionResult, before: Snapshot) -> None:
+    def executed(self, result: ExecutionResult, changes: Sequence[Change]) -> None:
         """An execution ended: each file it changed, then the execution itself."""
         sandbox = self._sandbox
         now = sandbox.now()
-        for change in sandbox.diff(before):
+        for change in changes:
             is_directory, size = _kind_and_size(sandbox.fs, change.path)
             self.tell(
                 FileChanged(sandbox.id, now, path=change.path, change=_CHANGES[change.kind], is_directory=is_directory, size=size)  # type: ignore[arg-type]

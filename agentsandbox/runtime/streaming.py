@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from agentsandbox.result import ExecutionResult
-    from agentsandbox.runtime.event_loop import Channel, Turns
-    from agentsandbox.sandbox import Sandbox
+    from agentsandbox.runtime.event_loop import Channel, Executor, Turns
 
 __all__ = ["AsyncOutputStream", "OutputStream"]
 
@@ -29,7 +28,7 @@ __all__ = ["AsyncOutputStream", "OutputStream"]
 class _Reader:
     """What both kinds of streams have in common: the script, its result, and how it is given up."""
 
-    def __init__(self, sandbox: Sandbox, run: Callable[[Channel], ExecutionResult]) -> None:
+    def __init__(self, sandbox: Executor, run: Callable[[Channel], ExecutionResult]) -> None:
         self._sandbox = sandbox
         self._run: Callable[[Channel], ExecutionResult] | None = run
         self._script: Script | None = None
@@ -139,7 +138,7 @@ class OutputStream(_Reader):
 class AsyncOutputStream(_Reader):
     """As `OutputStream`, for `async for` and `async with`."""
 
-    def __init__(self, sandbox: Sandbox, run: Callable[[Channel], ExecutionResult]) -> None:
+    def __init__(self, sandbox: Executor, run: Callable[[Channel], ExecutionResult]) -> None:
         super().__init__(sandbox, run)
         self._turns: Turns | None = None
         self._is_reading = False

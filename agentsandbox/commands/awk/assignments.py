@@ -7,7 +7,7 @@ from agentsandbox.commands.awk.scopes import SPECIAL_ARRAYS, SPECIAL_NAMES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from agentsandbox.commands.awk.expressions import Expressions
+    from agentsandbox.commands.awk.protocols import Compiler
 
 __all__ = ["assign_statement", "assign_value", "assigned", "assignment", "getline_value", "step_value"]
 
@@ -20,7 +20,7 @@ def _is_length(node: object) -> bool:
     return isinstance(node, nodes.Call) and node.name == "length" and all(isinstance(item, nodes.Field) for item in node.arguments)
 
 
-def assignment(compiler: Expressions, target: nodes.Name | nodes.Index | nodes.Field, code: str) -> str:
+def assignment(compiler: Compiler, target: nodes.Name | nodes.Index | nodes.Field, code: str) -> str:
     """The statement that assigns the value of `code`."""
     if isinstance(target, nodes.Name) and target.name not in SPECIAL_NAMES and not compiler.scopes.is_array(compiler.function, target.name):
         return f"{compiler.variable(target)} = {code}"
@@ -29,7 +29,7 @@ def assignment(compiler: Expressions, target: nodes.Name | nodes.Index | nodes.F
     return assigned(compiler, target, code)
 
 
-def assigned(compiler: Expressions, target: nodes.Name | nodes.Index | nodes.Field, code: str) -> str:
+def assigned(compiler: Compiler, target: nodes.Name | nodes.Index | nodes.Field, code: str) -> str:
     """The expression that assigns the value of `code` and is that value."""
     if isinstance(target, nodes.Name):
         scope, name = compiler.scopes.key(compiler.function, target.name)
@@ -47,7 +47,7 @@ def assigned(compiler: Expressions, target: nodes.Name | nodes.Index | nodes.Fie
     return f"rt.set_field({code}, {compiler.number(target.number)})"
 
 
-def _set_record(compiler: Expressions, code: str) -> str:
+def _set_record(compiler: Compiler, code: str) -> str:
     """`$0 = code` as an expression."""
     if compiler.general:
         return f"rt.set_record_value({code})"
@@ -56,7 +56,7 @@ def _set_record(compiler: Expressions, code: str) -> str:
     return f"(({temporary} := {code}), (r := text({temporary})){split}, {temporary})[-1]"
 
 
-def assign_statement(compiler: Expressions, node: nodes.Assign) -> None:
+def assign_statement(compiler: Compiler, node: nodes.Assign) -> None:
     target, operator = node.target, node.operator
     if operator == "=":
         position, source = _position(target), _position(node.value)
@@ -101,7 +101,7 @@ def assign_statement(compiler: Expressions, node: nodes.Assign) -> None:
     compiler.emit(assign_value(compiler, node))
 
 
-def assign_value(compiler: Expressions, node: nodes.Assign) -> str:
+def assign_value(compiler: Compiler, node: nodes.Assign) -> str:
     target, operator = node.target, node.operator
     if operator == "=":
         return assigned(compiler, target, compiler.value(node.value))
@@ -116,7 +116,7 @@ def assign_value(compiler: Expressions, node: nodes.Assign) -> str:
     return f"({before}{code})[1]" if before else code
 
 
-def _updated(compiler: Expressions, target: nodes.Name | nodes.Index | nodes.Field, operator: str, value: str) -> str:
+def _updated(compiler: Compiler, target: nodes.Name | nodes.Index | nodes.Field, operator: str, value: str) -> str:
     """The expression that replaces the target by `target operator value`."""
     if isinstance(target, nodes.Name):
         left = compiler.variable(target)
@@ -133,7 +133,7 @@ def _updated(compiler: Expressions, target: nodes.Name | nodes.Index | nodes.Fie
     return f"rt.set_field({compiler.arithmetic(operator, left, value)}, {position})"
 
 
-def step_value(compiler: Expressions, node: nodes.Step) -> str:
+def step_value(compiler: Compiler, node: nodes.Step) -> str:
     operator = "+" if node.amount > 0 else "-"
     target = node.target
     if not node.prefix and isinstance(target, nodes.Index):
@@ -145,7 +145,7 @@ def step_value(compiler: Expressions, node: nodes.Step) -> str:
     return f"({code} - 1.0)" if node.amount > 0 else f"({code} + 1.0)"
 
 
-def getline_value(compiler: Expressions, node: nodes.Getline) -> str:
+def getline_value(compiler: Compiler, node: nodes.Getline) -> str:
     source = compiler.text(node.source) if node.source is not None else ""
     method = {"": "main", "<": "file", "|": "command"}[node.kind]
     status = compiler.temporary()

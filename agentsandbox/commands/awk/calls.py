@@ -10,8 +10,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from agentsandbox.commands.awk.expressions import Expressions
     from agentsandbox.commands.awk.nodes import Call, Expression
+    from agentsandbox.commands.awk.protocols import Compiler
 
 __all__ = ["CALLS", "TEXT_CALLS", "substitution_statement"]
 
@@ -31,7 +31,7 @@ def _bare(expression: Expression) -> Expression:
     return expression
 
 
-def _array(compiler: Expressions, call: Call, position: int) -> str:
+def _array(compiler: Compiler, call: Call, position: int) -> str:
     """An argument that must be an array."""
     bare = _bare(call.arguments[position])
     if isinstance(bare, (nodes.Name, nodes.Index)):
@@ -40,7 +40,7 @@ def _array(compiler: Expressions, call: Call, position: int) -> str:
     return f"not_an_array({compiler.value(bare)}, {f'{call.name}: {_ORDINALS[position]}'!r})"
 
 
-def _length(compiler: Expressions, call: Call) -> str:
+def _length(compiler: Compiler, call: Call) -> str:
     if not call.arguments:
         return "float(len(rt.record()))" if compiler.general else "float(len(r))"
     argument = _bare(call.arguments[0])
@@ -54,7 +54,7 @@ def _length(compiler: Expressions, call: Call) -> str:
     return f"float(len({compiler.text(argument)}))"
 
 
-def _substr(compiler: Expressions, call: Call) -> str:
+def _substr(compiler: Compiler, call: Call) -> str:
     text = compiler.text(call.arguments[0])
     start = call.arguments[1]
     count = call.arguments[2] if len(call.arguments) > 2 else None
@@ -72,21 +72,21 @@ def _constant_index(expression: Expression) -> int | None:
     return None
 
 
-def _index(compiler: Expressions, call: Call) -> str:
+def _index(compiler: Compiler, call: Call) -> str:
     text, sought = call.arguments
     if compiler.ignore_case:
         return f"rt.index({compiler.text(text)}, {compiler.text(sought)})"
     return f"float({compiler.text(text)}.find({compiler.text(sought)}) + 1)"
 
 
-def _separator(compiler: Expressions, expression: Expression) -> str:
+def _separator(compiler: Compiler, expression: Expression) -> str:
     bare = _bare(expression)
     if isinstance(bare, nodes.Regex):
         return compiler.pattern(bare)
     return compiler.text(bare)
 
 
-def _split(compiler: Expressions, call: Call) -> str:
+def _split(compiler: Compiler, call: Call) -> str:
     arguments = call.arguments
     separator = _separator(compiler, arguments[2]) if len(arguments) > 2 else "None"
     separators = _array(compiler, call, 3) if len(arguments) > 3 else "None"
@@ -99,14 +99,14 @@ def _split(compiler: Expressions, call: Call) -> str:
     return f"rt.split_into({compiler.text(arguments[0])}, {array}, {separator}, {separators}, {typed})"
 
 
-def _patsplit(compiler: Expressions, call: Call) -> str:
+def _patsplit(compiler: Compiler, call: Call) -> str:
     arguments = call.arguments
     pattern = compiler.pattern(_bare(arguments[2])) if len(arguments) > 2 else "None"
     separators = _array(compiler, call, 3) if len(arguments) > 3 else "None"
     return f"rt.patsplit({compiler.text(arguments[0])}, {_array(compiler, call, 1)}, {pattern}, {separators})"
 
 
-def _substituted(compiler: Expressions, call: Call, text: str) -> str:
+def _substituted(compiler: Compiler, call: Call, text: str) -> str:
     """The call that does the work: the new text waits in `rt.got`."""
     sought, replacement = _bare(call.arguments[0]), _bare(call.arguments[1])
     every = call.name == "gsub"
@@ -121,7 +121,7 @@ def substitution_target(call: Call) -> Expression:
     return _bare(call.arguments[2]) if len(call.arguments) > 2 else nodes.Field(call.line, nodes.Number(call.line, 0.0))
 
 
-def substitution_statement(compiler: Expressions, call: Call) -> tuple[str, str] | None:
+def substitution_statement(compiler: Compiler, call: Call) -> tuple[str, str] | None:
     """(the call, the assignment when it replaced something); None where it is not that simple."""
     target = substitution_target(call)
     if not isinstance(target, nodes.Name) and not (isinstance(target, nodes.Field) and isinstance(target.number, nodes.Number)):
@@ -129,7 +129,7 @@ def substitution_statement(compiler: Expressions, call: Call) -> tuple[str, str]
     return _substituted(compiler, call, compiler.text(target)), assigned(compiler, target, "rt.got")
 
 
-def _substitute(compiler: Expressions, call: Call) -> str:
+def _substitute(compiler: Compiler, call: Call) -> str:
     """The new text is assigned when something was replaced."""
     count = compiler.temporary()
     target = substitution_target(call)
@@ -149,60 +149,60 @@ def _substitute(compiler: Expressions, call: Call) -> str:
     return f"(({assign}, {count})[1] if ({count} := {_substituted(compiler, call, text)}) else {count})"
 
 
-def _gensub(compiler: Expressions, call: Call) -> str:
+def _gensub(compiler: Compiler, call: Call) -> str:
     pattern, replacement, how = call.arguments[:3]
     subject = compiler.text(call.arguments[3]) if len(call.arguments) > 3 else ("rt.record()" if compiler.general else "r")
     return f"rt.gensub({compiler.pattern(_bare(pattern))}, {compiler.text(replacement)}, {compiler.value(how)}, {subject})"
 
 
-def _match(compiler: Expressions, call: Call) -> str:
+def _match(compiler: Compiler, call: Call) -> str:
     captures = _array(compiler, call, 2) if len(call.arguments) > 2 else "None"
     return f"rt.match({compiler.text(call.arguments[0])}, {compiler.pattern(_bare(call.arguments[1]))}, {captures})"
 
 
-def _sprintf(compiler: Expressions, call: Call) -> str:
+def _sprintf(compiler: Compiler, call: Call) -> str:
     return formatted(compiler, call.arguments) if call.arguments else "rt.no_format('sprintf')"
 
 
-def _numeric(compiler: Expressions, call: Call) -> str:
+def _numeric(compiler: Compiler, call: Call) -> str:
     return f"{_ARITHMETIC[call.name]}({', '.join(compiler.number(argument) for argument in call.arguments)})"
 
 
-def _bits(compiler: Expressions, call: Call) -> str:
+def _bits(compiler: Compiler, call: Call) -> str:
     if len(call.arguments) < 2:
         return f"rt.too_few({call.name!r}, ({''.join(compiler.value(argument) + ', ' for argument in call.arguments)}))"
     return f"bitwise({call.name!r}, ({''.join(compiler.number(argument) + ', ' for argument in call.arguments)}))"
 
 
-def _case(compiler: Expressions, call: Call) -> str:
+def _case(compiler: Compiler, call: Call) -> str:
     return f"{'lower' if call.name == 'tolower' else 'upper'}({compiler.text(call.arguments[0])})"
 
 
-def _random(compiler: Expressions, call: Call) -> str:
+def _random(compiler: Compiler, call: Call) -> str:
     return f"rt.{call.name}({', '.join(compiler.number(argument) for argument in call.arguments)})"
 
 
-def _texts(compiler: Expressions, call: Call) -> str:
+def _texts(compiler: Compiler, call: Call) -> str:
     return f"rt.{call.name}({', '.join(compiler.text(argument) for argument in call.arguments)})"
 
 
-def _strftime(compiler: Expressions, call: Call) -> str:
+def _strftime(compiler: Compiler, call: Call) -> str:
     forms = (compiler.text, compiler.number, compiler.value)
     return f"rt.strftime({', '.join(form(argument) for form, argument in zip(forms, call.arguments, strict=False))})"
 
 
-def _mktime(compiler: Expressions, call: Call) -> str:
+def _mktime(compiler: Compiler, call: Call) -> str:
     utc = compiler.condition(call.arguments[1]) if len(call.arguments) > 1 else "False"
     return f"rt.mktime({compiler.text(call.arguments[0])}, {utc})"
 
 
-def _sort(compiler: Expressions, call: Call) -> str:
+def _sort(compiler: Compiler, call: Call) -> str:
     target = _array(compiler, call, 1) if len(call.arguments) > 1 else "None"
     how = compiler.text(call.arguments[2]) if len(call.arguments) > 2 else "None"
     return f"rt.sort({_array(compiler, call, 0)}, {target}, {how}, {call.name == 'asorti'})"
 
 
-def _kind(compiler: Expressions, call: Call) -> str:
+def _kind(compiler: Compiler, call: Call) -> str:
     """`typeof` and `isarray`, which must not create what they look at."""
     argument = _bare(call.arguments[0])
     if isinstance(argument, nodes.Index):
@@ -219,11 +219,11 @@ def _kind(compiler: Expressions, call: Call) -> str:
     return f"kind_of({code})" if call.name == "typeof" else f"is_array({code})"
 
 
-def _strtonum(compiler: Expressions, call: Call) -> str:
+def _strtonum(compiler: Compiler, call: Call) -> str:
     return f"strtonum({compiler.value(call.arguments[0])})"
 
 
-CALLS: dict[str, Callable[[Expressions, Call], str]] = {
+CALLS: dict[str, Callable[[Compiler, Call], str]] = {
     "length": _length, "substr": _substr, "index": _index, "split": _split, "patsplit": _patsplit, "sub": _substitute,
     "gsub": _substitute, "gensub": _gensub, "match": _match, "sprintf": _sprintf, "rand": _random, "srand": _random, "systime": _random,
     "tolower": _case, "toupper": _case, "system": _texts, "close": _texts, "fflush": _texts, "strftime": _strftime, "mktime": _mktime,

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from agentsandbox.commands.awk.runtime import Runtime
+    from agentsandbox.commands.awk.protocols import Run
     from agentsandbox.kernel.processes import Process
     from agentsandbox.kernel.streams import ByteReader, ByteWriter
 
@@ -61,7 +61,7 @@ class _Input:
 class Channels:
     """What `getline`, `print >`, `|`, `close`, `fflush` and `system` work on."""
 
-    def __init__(self, rt: Runtime) -> None:
+    def __init__(self, rt: Run) -> None:
         self.rt = rt
         self.ctx = rt.ctx
         self.outputs: dict[str, _Output] = {}

@@ -73,7 +73,7 @@ class Expressions:
         self._temporaries = 0
         assigned = scopes.special_assigned | {name for _, name in scopes.texts}
         self._fixed_subscripts = "SUBSEP" not in assigned and not scopes.changes_operands
-        self._fixed_separators = not {"OFS", "ORS"} & assigned
+        self.fixed_separators = not {"OFS", "ORS"} & assigned
 
     # pieces
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from typing import Any
 
-    from agentsandbox.commands.awk.runtime import Runtime
+    from agentsandbox.commands.awk.protocols import Run
 
 __all__ = ["conversions", "kind_of", "namespace", "number_formatter"]
 
@@ -61,7 +61,7 @@ def number_formatter(
     return number_text
 
 
-def conversions(rt: Runtime) -> dict[str, Callable[..., Any]]:
+def conversions(rt: Run) -> dict[str, Callable[..., Any]]:
     number_text = number_formatter(lambda: rt.CONVFMT, rt.budget.charge)
     printed_number = number_formatter(lambda: rt.OFMT, rt.budget.charge, lambda number: number_text(float(number)))  # type: ignore[arg-type]
     keys: dict[float, str] = {}
@@ -101,59 +101,61 @@ def conversions(rt: Runtime) -> dict[str, Callable[..., Any]]:
     return {"text": text, "printed": printed, "number_text": number_text, "printed_number": printed_number, "key_of": key_of, "key": key}
 
 
-def _comparisons(rt: Runtime, text: Callable[[object], str]) -> dict[str, Callable[..., bool]]:
+def _against_field(text: Callable[[object], str], compare: Callable[[Any, Any], bool]) -> Callable[[str, float], bool]:
+    """The comparison of a field with a number."""
+
+    def compared(field: str, number: float) -> bool:
+        try:
+            mine = float(field)
+        except ValueError:
+            return compare(field, text(number))
+        if mine - mine == 0.0 and "_" not in field and field.isascii():
+            return compare(mine, number)
+        looks = numeric_input(field)
+        return compare(field, text(number)) if looks is None else compare(looks, number)
+
+    return compared
+
+
+def _field_against(text: Callable[[object], str], compare: Callable[[Any, Any], bool]) -> Callable[[str, Any], bool]:
+    """The comparison of a field with any value. A value is often the same as before, or the field before."""
+    before: Any = None
+    before_number = 0.0
+    last_field = ""
+    last_number = 0.0
+
+    def compared(field: str, value: Any) -> bool:
+        nonlocal before, before_number, last_field, last_number
+        if value is before:
+            number = before_number
+        else:
+            kind = value.__class__
+            if kind is str:
+                return compare(field, value)
+            if kind is not float and kind is not Unset and kind is not Strnum:
+                return compare(field, text(value))
+            before = value
+            before_number = number = last_number if kind is Strnum and value == last_field else to_number(value)
+        try:
+            mine = float(field)
+        except ValueError:
+            return compare(field, text(value))
+        if mine - mine == 0.0 and "_" not in field and field.isascii():
+            last_field, last_number = field, mine
+            return compare(mine, number)
+        looks = numeric_input(field)
+        return compare(field, text(value)) if looks is None else compare(looks, number)
+
+    return compared
+
+
+def _comparisons(rt: Run, text: Callable[[object], str]) -> dict[str, Callable[..., bool]]:
     def sides(left: object, right: object) -> tuple[Any, Any]:
         """Both as numbers, or both as text."""
         a, b = left.__class__, right.__class__
         if (a is float or a is Strnum or a is Unset) and (b is float or b is Strnum or b is Unset):
             return to_number(left), to_number(right)
         return text(left), text(right)
-
-    def against_field(compare: Callable[[Any, Any], bool]) -> Callable[[str, float], bool]:
-        """The comparison of a field with a number."""
-
-        def compared(field: str, number: float) -> bool:
-            try:
-                mine = float(field)
-            except ValueError:
-                return compare(field, text(number))
-            if mine - mine == 0.0 and "_" not in field and field.isascii():
-                return compare(mine, number)
-            looks = numeric_input(field)
-            return compare(field, text(number)) if looks is None else compare(looks, number)
-
-        return compared
-
-    def field_against(compare: Callable[[Any, Any], bool]) -> Callable[[str, Any], bool]:
-        """The comparison of a field with any value. A value is often the same as before, or the field before."""
-        before: Any = None
-        before_number = 0.0
-        last_field = ""
-        last_number = 0.0
-
-        def compared(field: str, value: Any) -> bool:
-            nonlocal before, before_number, last_field, last_number
-            if value is before:
-                number = before_number
-            else:
-                kind = value.__class__
-                if kind is str:
-                    return compare(field, value)
-                if kind is not float and kind is not Unset and kind is not Strnum:
-                    return compare(field, text(value))
-                before = value
-                before_number = number = last_number if kind is Strnum and value == last_field else to_number(value)
-            try:
-                mine = float(field)
-            except ValueError:
-                return compare(field, text(value))
-            if mine - mine == 0.0 and "_" not in field and field.isascii():
-                last_field, last_number = field, mine
-                return compare(mine, number)
-            looks = numeric_input(field)
-            return compare(field, text(value)) if looks is None else compare(looks, number)
-
-        return compared
 
     def folded(symbol: str, left: object, right: object) -> bool:
         """A comparison of a program that knows IGNORECASE."""
@@ -177,18 +179,21 @@ def _comparisons(rt: Runtime, text: Callable[[object], str]) -> dict[str, Callab
     return {
         "folded": folded, "lt": lt, "le": le, "eq": eq,
         "gt": lambda left, right: lt(right, left), "ge": lambda left, right: le(right, left),
-        "ne": lambda left, right: not eq(left, right), "field_lt": against_field(operator.lt), "field_le": against_field(operator.le),
-        "field_gt": against_field(operator.gt), "field_ge": against_field(operator.ge), "field_eq": against_field(operator.eq),
-        "field_ne": against_field(operator.ne),
-        "field_against_lt": field_against(operator.lt), "field_against_le": field_against(operator.le),
-        "field_against_gt": field_against(operator.gt), "field_against_ge": field_against(operator.ge),
-        "field_against_eq": field_against(operator.eq), "field_against_ne": field_against(operator.ne),
+        "ne": lambda left, right: not eq(left, right), "field_lt": _against_field(text, operator.lt),
+        "field_le": _against_field(text, operator.le),
+        "field_gt": _against_field(text, operator.gt), "field_ge": _against_field(text, operator.ge),
+        "field_eq": _against_field(text, operator.eq),
+        "field_ne": _against_field(text, operator.ne),
+        "field_against_lt": _field_against(text, operator.lt), "field_against_le": _field_against(text, operator.le),
+        "field_against_gt": _field_against(text, operator.gt), "field_against_ge": _field_against(text, operator.ge),
+        "field_against_eq": _field_against(text, operator.eq), "field_against_ne": _field_against(text, operator.ne),
         "same_number": lambda value, number: type(value) is not str and to_number(value) == number,
         "same_text": lambda value, other: isinstance(value, str) and not isinstance(value, Strnum) and text(value) == other,
     }  # fmt: skip
 
 
-def _strings(rt: Runtime, text: Callable[[object], str]) -> dict[str, Callable[..., Any]]:
+def _strings(rt: Run, text: Callable[[object], str]) -> dict[str, Callable[..., Any]]:
+    # long: the table of the functions of texts, which share the run
     charge = rt.budget.charge
 
     def checked(joined: str) -> str:
@@ -258,6 +263,7 @@ def _single(character: str, converted: str) -> str:
 
 
 def _elements() -> dict[str, Callable[..., Any]]:
+    # long: the table of the functions of arrays and variables
     def array_of(value: object, name: str) -> Array:
         if isinstance(value, Array):
             return value
@@ -330,7 +336,8 @@ def kind_of(value: object) -> str:
     return _KINDS.get(value.__class__, "untyped")
 
 
-def _arithmetic(rt: Runtime, _text: Callable[[object], str]) -> dict[str, Callable[..., Any]]:
+def _arithmetic(rt: Run, _text: Callable[[object], str]) -> dict[str, Callable[..., Any]]:
+    # long: the table of the functions of numbers, which share the run
     def modulo(left: float, right: float) -> float:
         if right == 0.0:
             raise AwkFatal("division by zero attempted in `%'")
@@ -456,7 +463,7 @@ _GROUPS = (
 """What each of them gives: made only for a program that uses one of its names."""
 
 
-def namespace(rt: Runtime, used: frozenset[str]) -> dict[str, Any]:
+def namespace(rt: Run, used: frozenset[str]) -> dict[str, Any]:
     """The global names of a generated program that uses these; there are no others, not even Python's."""
     text = rt.text
     names: dict[str, Any] = {

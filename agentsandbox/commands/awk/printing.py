@@ -9,18 +9,18 @@ from agentsandbox.commands.awk.values import integral_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from agentsandbox.commands.awk.expressions import Expressions
     from agentsandbox.commands.awk.nodes import Expression
+    from agentsandbox.commands.awk.protocols import Compiler
 
 __all__ = ["formatted", "printed"]
 
 
-def printed(compiler: Expressions, node: nodes.Print) -> tuple[str, bool]:
+def printed(compiler: Compiler, node: nodes.Print) -> tuple[str, bool]:
     """What a print statement writes, and whether it is bounded by the record and the program."""
     if node.formatted:
         return formatted_print(compiler, node.arguments)
     arguments: list[Expression] = node.arguments or [nodes.Field(node.line, nodes.Number(node.line, 0.0))]
-    separator, end = ("' '", "'\\n'") if compiler._fixed_separators else ("rt.OFS", "rt.ORS")
+    separator, end = ("' '", "'\\n'") if compiler.fixed_separators else ("rt.OFS", "rt.ORS")
     codes: list[str] = []
     pure = not node.redirection and all(map(is_pure, arguments))
     for argument in arguments:
@@ -35,7 +35,7 @@ def printed(compiler: Expressions, node: nodes.Print) -> tuple[str, bool]:
     return (code if bounded or len(arguments) == 1 else f"checked({code})"), bounded
 
 
-def print_text(compiler: Expressions, expression: Expression) -> str:
+def print_text(compiler: Compiler, expression: Expression) -> str:
     """An item of `print`: numbers by OFMT."""
     if isinstance(expression, nodes.Number):
         text = integral_text(expression.value)
@@ -48,7 +48,7 @@ def print_text(compiler: Expressions, expression: Expression) -> str:
     return f"printed({compiler.untyped(expression)})"
 
 
-def formatted(compiler: Expressions, arguments: list[Expression]) -> str:
+def formatted(compiler: Compiler, arguments: list[Expression]) -> str:
     """`sprintf`: a constant format becomes Python formatting where the two agree."""
     if not arguments:
         return "rt.no_format()"
@@ -63,7 +63,7 @@ def formatted(compiler: Expressions, arguments: list[Expression]) -> str:
     return f"rt.sprintf({compiler.text(template)}, ({values}))"
 
 
-def formatted_print(compiler: Expressions, arguments: list[Expression]) -> tuple[str, bool]:
+def formatted_print(compiler: Compiler, arguments: list[Expression]) -> tuple[str, bool]:
     """`printf`, and whether what it writes is bounded by the record and the program."""
     template = arguments[0] if arguments else None
     if not isinstance(template, nodes.Text) or not all(compiler.bounded(argument) for argument in arguments):
@@ -74,7 +74,7 @@ def formatted_print(compiler: Expressions, arguments: list[Expression]) -> tuple
     return " + ".join(codes) if len(codes) <= 8 else f"''.join(({', '.join(codes)}))", True
 
 
-def _formatted_directly(compiler: Expressions, template: str, arguments: list[Expression]) -> list[str]:
+def _formatted_directly(compiler: Compiler, template: str, arguments: list[Expression]) -> list[str]:
     """The parts of the text; none when it takes a run of the whole machinery."""
     codes: list[str] = []
     taken = 0

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from agentsandbox.commands.awk.runtime import Runtime
+    from agentsandbox.commands.awk.protocols import Run
 
 __all__ = ["sort_elements", "sorted_keys"]
 
@@ -22,7 +22,7 @@ _ORDERS = frozenset(f"@{what}_{how}_{way}" for what in ("ind", "val") for how in
 }
 
 
-def sorted_keys(rt: Runtime, array: Array, how: str) -> list[str]:
+def sorted_keys(rt: Run, array: Array, how: str) -> list[str]:
     """The keys in the order that `how` names: one of gawk's `@…` orders, or a function of the program."""
     keys = walk_order(array, rt.budget.step)
     rt.budget.step(len(keys))
@@ -45,7 +45,7 @@ def sorted_keys(rt: Runtime, array: Array, how: str) -> list[str]:
     return sorted(keys, key=cmp_to_key(compare))
 
 
-def _key(rt: Runtime, array: Array, by_index: bool, kind: str) -> Callable[[str], Any]:
+def _key(rt: Run, array: Array, by_index: bool, kind: str) -> Callable[[str], Any]:
     text = rt.text
     if by_index:
         return (lambda key: key) if kind == "str" else (lambda key: (to_number(key), key))
@@ -65,7 +65,7 @@ def _key(rt: Runtime, array: Array, by_index: bool, kind: str) -> Callable[[str]
     return rank
 
 
-def sort_elements(rt: Runtime, source: Array, how: str | None, by_index: bool) -> list[Any]:
+def sort_elements(rt: Run, source: Array, how: str | None, by_index: bool) -> list[Any]:
     """The values, or for `asorti` the keys, in order."""
     if how is None:
         how = "@ind_str_asc" if by_index else "@val_type_asc"

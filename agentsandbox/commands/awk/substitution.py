@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from re import Pattern as RePattern
 
     from agentsandbox.commands.awk.patterns import Pattern
-    from agentsandbox.commands.awk.runtime import Runtime
+    from agentsandbox.commands.awk.protocols import Run
     from agentsandbox.limits import Budget
 
 __all__ = ["general_substitute", "substitute", "substituter"]
@@ -21,7 +21,7 @@ _SHORT_REPLACEMENT = 256
 """A text and a replacement up to these need no account."""
 
 
-def substituter(rt: Runtime, pattern: Pattern, replacement: str, every: bool) -> Callable[[str], float]:
+def substituter(rt: Run, pattern: Pattern, replacement: str, every: bool) -> Callable[[str], float]:
     """`Runtime.substitute` for a pattern and a replacement that stay the same."""
 
     def general(text: str) -> float:
@@ -44,7 +44,7 @@ def substituter(rt: Runtime, pattern: Pattern, replacement: str, every: bool) ->
 
 
 def _first_substituter(
-    rt: Runtime, pattern: Pattern, before: str, after: str | None, general: Callable[[str], float]
+    rt: Run, pattern: Pattern, before: str, after: str | None, general: Callable[[str], float]
 ) -> Callable[[str], float]:
     search, literal = pattern.search, pattern.literal or ""
 
@@ -73,7 +73,7 @@ def _first_substituter(
     return first
 
 
-def _literal_substituter(rt: Runtime, literal: str, replacement: str, general: Callable[[str], float]) -> Callable[[str], float]:
+def _literal_substituter(rt: Run, literal: str, replacement: str, general: Callable[[str], float]) -> Callable[[str], float]:
     grows = len(replacement) > len(literal)
 
     def replace(text: str) -> float:
@@ -91,7 +91,7 @@ def _literal_substituter(rt: Runtime, literal: str, replacement: str, general: C
 
 
 def _every_substituter(
-    rt: Runtime, pattern: RePattern[str], before: str, after: str | None, general: Callable[[str], float]
+    rt: Run, pattern: RePattern[str], before: str, after: str | None, general: Callable[[str], float]
 ) -> Callable[[str], float]:
     new: str | Callable[[Match[str]], str] = before
     if after is not None:

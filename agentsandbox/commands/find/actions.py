@@ -6,14 +6,16 @@ import os
 
 from agentsandbox.commands._files.names import quote
 from agentsandbox.commands.find.formats import compile_format, long_lister
-from agentsandbox.commands.find.search import Output, Quit
+from agentsandbox.commands.find.search import Quit
 from agentsandbox.commands.find.tests import EntryPrinter, EntryTest
+from agentsandbox.commands.find.visits import Output
 from agentsandbox.errors import CommandError
 from agentsandbox.kernel.streams import Null, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from agentsandbox.commands.find.search import Search, Test, Visit
+    from agentsandbox.commands.find.search import Search
+    from agentsandbox.commands.find.visits import Test, Visit
 
 __all__ = ["delete", "execute", "execute_many", "ls", "open_output", "print_formatted", "print_name", "prune", "quit_search"]
 

@@ -16,7 +16,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from agentsandbox.commands.find.search import Search, Visit
+    from agentsandbox.commands.find.search import Search
+    from agentsandbox.commands.find.visits import Visit
     from agentsandbox.kernel.fs.base import Stat
 
 __all__ = ["compile_format", "long_lister"]

@@ -13,7 +13,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from agentsandbox.commands.find.search import Search, Test, Visit
+    from agentsandbox.commands.find.search import Search
+    from agentsandbox.commands.find.visits import Test, Visit
 
 __all__ = ["parse_expression", "starts_expression"]
 

@@ -11,7 +11,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from agentsandbox.commands.find.search import Search, Test, Visit
+    from agentsandbox.commands.find.search import Search
+    from agentsandbox.commands.find.visits import Test, Visit
 
     Maker = Callable[["Predicates", str], Test]
 

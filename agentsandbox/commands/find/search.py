@@ -9,96 +9,25 @@ import stat
 from agentsandbox.commands._files.names import quote
 from agentsandbox.commands._files.owners import Owners
 from agentsandbox.commands.find.tests import EntryPrinter
+from agentsandbox.commands.find.visits import Output, Visit
 from agentsandbox.errors import Unwind
-from agentsandbox.kernel.streams import encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from agentsandbox.commands.find.visits import Test
     from agentsandbox.contract.command import CommandContext
     from agentsandbox.kernel.fs.base import Stat
-    from agentsandbox.kernel.streams import ByteWriter
 
-    Test = Callable[["Visit"], bool]
+__all__ = ["Quit", "Search"]
 
-__all__ = ["Output", "Quit", "Search", "Visit"]
-
-_BUFFER = 4096
-"""Bytes that are held back before they are written, as the C library does when stdout is no terminal."""
 _DIR, _LINK = stat.S_IFDIR, stat.S_IFLNK
 _GROUP = 256
 
 
 class Quit(Unwind):
     """`-quit`: the search ends."""
-
-
-class Visit:
-    """The file that is looked at now; one object for the whole walk."""
-
-    __slots__ = ("absolute", "depth", "directory", "follow", "fs", "kind", "known", "name", "path", "prune", "top")
-
-    def __init__(self, search: Search) -> None:
-        self.fs = search.ctx.fs
-        self.path = ""
-        """Its name as it is printed."""
-        self.name = ""
-        """Its last component."""
-        self.absolute = ""
-        self.top = ""
-        """The starting point below which it was found."""
-        self.directory = ""
-        """The absolute path of the directory it is in."""
-        self.depth = 0
-        self.kind = 0
-        """Its type, as `stat.S_IFMT` tells it."""
-        self.follow = False
-        self.prune = False
-        self.known: Stat | None = None
-
-    @property
-    def info(self) -> Stat:
-        """Its `Stat`, read when first asked for."""
-        known = self.known
-        if known is None:
-            known = self.known = self.fs.stat(self.absolute, follow=False)
-        return known
-
-    def target(self) -> Stat:
-        """The `Stat` of what it points to, its own if it points to nothing."""
-        if self.kind != _LINK:
-            return self.info
-        try:
-            return self.fs.stat(self.absolute)
-        except FileNotFoundError:
-            return self.info
-
-
-class Output:
-    """Where an action writes to."""
-
-    __slots__ = ("parts", "size", "writer")
-
-    def __init__(self, writer: ByteWriter) -> None:
-        self.writer = writer
-        self.parts: list[str] = []
-        self.size = 0
-
-    def write(self, text: str) -> None:
-        """Write text, in blocks."""
-        self.parts.append(text)
-        self.size += len(text)
-        if self.size >= _BUFFER:
-            self.flush()
-
-    def flush(self) -> None:
-        """Write what has been held back."""
-        if self.parts:
-            text = "".join(self.parts)
-            self.parts.clear()
-            self.size = 0
-            self.writer.write(encode(text))
 
 
 class _Listing:
@@ -148,7 +77,7 @@ class Search:
         self.at_end: list[Callable[[], None]] = []
         """Called when all has been seen: the rest of `-exec … +`."""
         self.between_directories: list[Callable[[], None]] = []
-        self.visit = Visit(self)
+        self.visit = Visit(ctx.fs)
         self._owners: Owners | None = None
 
     @property

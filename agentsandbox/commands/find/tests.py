@@ -19,7 +19,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from agentsandbox.commands.find.search import Output, Search, Test, Visit
+    from agentsandbox.commands.find.visits import Output, Settings, Test, Visit
     from agentsandbox.kernel.fs.base import Stat
 
 __all__ = [
@@ -89,7 +89,7 @@ def size(text: str) -> Test:
 # times
 
 
-def reference_time(search: Search, which: str, text: str) -> int:
+def reference_time(search: Settings, which: str, text: str) -> int:
     """The time of a file (`which` in "aBcm") or of a date ("t"), in nanoseconds."""
     if which == "t":
         try:
@@ -115,7 +115,7 @@ def newer(which: str, reference: int) -> Test:
     return lambda visit: nanoseconds(read(visit.info)) > reference
 
 
-def age(search: Search, which: str, text: str, *, unit: int, midnight: bool) -> Test:
+def age(search: Settings, which: str, text: str, *, unit: int, midnight: bool) -> Test:
     """`-mtime` (days) and `-mmin` (minutes): how long ago, in whole units, from now or from the last midnight."""
     sign, number = _decimal(text)
     if abs(number) > 10**12:
@@ -248,7 +248,7 @@ def link_text(pattern: str, *, ignore_case: bool) -> Test:
     return lambda visit: visit.kind == stat.S_IFLNK and bool(matches(visit.fs.readlink(visit.absolute)))
 
 
-def regex(search: Search, pattern: str, kind: str, *, ignore_case: bool) -> Test:
+def regex(search: Settings, pattern: str, kind: str, *, ignore_case: bool) -> Test:
     """`-regex`, `-iregex`: the whole name, by a regular expression of one of `REGEX_TYPES`."""
     dialect, extended = REGEX_TYPES[kind]
     try:
@@ -290,7 +290,7 @@ def types(option: str, text: str, *, target: bool) -> Test:
     return EntryTest(kinds=frozenset(kinds))
 
 
-def permissions(search: Search, text: str) -> Test:
+def permissions(search: Settings, text: str) -> Test:
     """`-perm MODE` (exactly), `-MODE` (all of these), `/MODE` (any of these)."""
     how, mode = (text[0], text[1:]) if text[:1] in ("-", "/") else ("", text)
     change = compile_mode(mode, 0)
@@ -322,7 +322,7 @@ def empty(visit: Visit) -> bool:
     return visit.kind == stat.S_IFREG and not visit.info.size
 
 
-def same_file(search: Search, name: str) -> Test:
+def same_file(search: Settings, name: str) -> Test:
     """`-samefile`."""
     info = search.ctx.fs.stat(search.ctx.path(name), follow=search.follow != "P")
     return lambda visit: visit.info.ino == info.ino

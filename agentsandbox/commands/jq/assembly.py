@@ -6,11 +6,11 @@ decoder accepts it exactly if it is one: a cut within an item or a string leaves
 
 from __future__ import annotations
 
-from agentsandbox.commands.jq.json_text import NOTHING, JsonError, Stack, is_plain, next_item, parse_slowly, skip_blanks
+from agentsandbox.commands._json.json_text import NOTHING, JsonError, Stack, is_plain, next_item, parse_slowly, skip_blanks
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from agentsandbox.commands.jq.values import Value
+    from agentsandbox.commands._json.values import Value
     from agentsandbox.limits import Budget
 
 __all__ = ["DONE", "MORE", "PIECE", "STRANGE", "Assembly"]

@@ -11,10 +11,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from agentsandbox.commands.jq.code import Environment, Form
-    from agentsandbox.commands.jq.compiler import Compiler
+    from agentsandbox.commands._json.values import Value
+    from agentsandbox.commands.jq.code import Environment
+    from agentsandbox.commands.jq.compiler import Compiler, Form
     from agentsandbox.commands.jq.nodes import Definition
-    from agentsandbox.commands.jq.values import Value
 
     Native = Callable[..., Value]
 

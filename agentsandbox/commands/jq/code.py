@@ -8,24 +8,21 @@ that is suspended in the middle cannot be disturbed.
 
 from __future__ import annotations
 
+from agentsandbox.commands._json.values import JqError
 from agentsandbox.commands.jq.operations import describe, truncated
-from agentsandbox.commands.jq.values import JqError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from typing import Any, TypeAlias
 
-    from agentsandbox.commands.jq.compiler import Compiler
-    from agentsandbox.commands.jq.values import Value
+    from agentsandbox.commands._json.values import Value
 
     Environment: TypeAlias = tuple[Any, ...]
     One: TypeAlias = Callable[[Value, Environment], Value]
     Many: TypeAlias = Callable[[Value, Environment], Iterable[Value]]
     Path: TypeAlias = tuple[Value, ...] | None
     Paths: TypeAlias = Callable[[Path, Value, Environment], Iterable[tuple[Path, Value]]]
-    Form: TypeAlias = Callable[[Compiler, list["Code"]], "Code"]
-    """A built-in function of the codes of its arguments."""
 
 __all__ = ["EMPTY", "NOTHING", "Code", "invalid_path", "members"]
 

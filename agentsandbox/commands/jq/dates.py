@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import re
 
-from agentsandbox.commands.jq.values import JqError, is_number, number, to_float
+from agentsandbox.commands._json.values import JqError, is_number, number, to_float
 from agentsandbox.kernel.formats.strftime import MONTHS, NANO, WEEKDAYS, Moment, longest_width, strftime
 from agentsandbox.kernel.formats.timezones import days_from_civil
 
@@ -16,8 +16,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from agentsandbox.commands._json.values import Value
     from agentsandbox.commands.jq.machine import Machine
-    from agentsandbox.commands.jq.values import Value
 
 __all__ = ["DATES"]
 

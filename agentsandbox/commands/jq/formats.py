@@ -6,9 +6,9 @@ import base64
 import binascii
 import re
 
+from agentsandbox.commands._json.printing import dump, dump_within, number_text
+from agentsandbox.commands._json.values import CONTAINERS, JqError, is_number
 from agentsandbox.commands.jq.operations import describe
-from agentsandbox.commands.jq.printing import dump, dump_within, number_text
-from agentsandbox.commands.jq.values import CONTAINERS, JqError, is_number
 from agentsandbox.errors import LimitReached
 from agentsandbox.kernel.streams import encode
 
@@ -16,7 +16,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from agentsandbox.commands.jq.values import Value
+    from agentsandbox.commands._json.values import Value
 
 __all__ = ["find_format", "text_of", "utf8"]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import codecs
 
+from agentsandbox.commands._json.json_text import JsonError, Stack, is_plain, next_value, parse_slowly, skip_blanks
 from agentsandbox.commands.jq.assembly import DONE, MORE, PIECE, Assembly
-from agentsandbox.commands.jq.json_text import JsonError, Stack, is_plain, next_value, parse_slowly, skip_blanks
 from agentsandbox.commands.jq.weight import weigh
 from agentsandbox.errors import LimitReached
 
@@ -13,7 +13,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from agentsandbox.commands.jq.values import Value
+    from agentsandbox.commands._json.values import Value
     from agentsandbox.kernel.streams import ByteReader
     from agentsandbox.limits import Budget
 

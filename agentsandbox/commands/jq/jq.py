@@ -7,14 +7,14 @@ import os
 from functools import partial
 from itertools import chain
 
+from agentsandbox.commands._json.json_text import JsonError
+from agentsandbox.commands._json.printing import COLORS, Dumper, dump
+from agentsandbox.commands._json.values import JqError
 from agentsandbox.commands.jq.code import EMPTY
 from agentsandbox.commands.jq.inputs import Inputs
-from agentsandbox.commands.jq.json_text import JsonError
 from agentsandbox.commands.jq.machine import Break, Halt, Machine
 from agentsandbox.commands.jq.options import Options, read_options
-from agentsandbox.commands.jq.printing import COLORS, Dumper, dump
 from agentsandbox.commands.jq.program import CompileError, compile_code
-from agentsandbox.commands.jq.values import JqError
 from agentsandbox.contract.command import Arguments, CommandContext, command, describe_os_error
 from agentsandbox.contract.manners import Manners
 from agentsandbox.errors import CommandError, LimitReached
@@ -24,8 +24,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
+    from agentsandbox.commands._json.values import Value
     from agentsandbox.commands.jq.code import Code
-    from agentsandbox.commands.jq.values import Value
     from agentsandbox.kernel.streams import ByteReader
 
 _HELD = 256

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from agentsandbox.commands.jq.json_text import JsonError
-from agentsandbox.commands.jq.values import JqError
+from agentsandbox.commands._json.json_text import JsonError
+from agentsandbox.commands._json.values import JqError
 from agentsandbox.commands.jq.weight import weigh
 from agentsandbox.errors import LimitReached
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
     from typing import TypeVar
 
-    from agentsandbox.commands.jq.values import Value
+    from agentsandbox.commands._json.values import Value
     from agentsandbox.limits import Budget
 
     T = TypeVar("T")

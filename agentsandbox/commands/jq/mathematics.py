@@ -5,15 +5,15 @@ from __future__ import annotations
 import math
 import struct
 
+from agentsandbox.commands._json.values import JqError, is_number, number, to_float
 from agentsandbox.commands.jq.operations import describe
-from agentsandbox.commands.jq.values import JqError, is_number, number, to_float
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from agentsandbox.commands._json.values import Value
     from agentsandbox.commands.jq.machine import Machine
-    from agentsandbox.commands.jq.values import Value
 
 __all__ = ["MATHEMATICS"]
 

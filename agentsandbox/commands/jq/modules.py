@@ -5,9 +5,9 @@ from __future__ import annotations
 import posixpath
 from itertools import pairwise
 
+from agentsandbox.commands._json.json_text import JsonError, slurp
 from agentsandbox.commands.jq import nodes
 from agentsandbox.commands.jq.expressions.functions import define
-from agentsandbox.commands.jq.json_text import JsonError, is_plain, next_value, parse_slowly, skip_blanks
 from agentsandbox.commands.jq.lexer import JqSyntaxError
 from agentsandbox.commands.jq.parser import parse
 from agentsandbox.commands.jq.scopes import Constant, Scope
@@ -17,21 +17,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from agentsandbox.commands.jq.compiler import Compiler
-    from agentsandbox.commands.jq.values import Value
 
-__all__ = ["Library", "slurp"]
+__all__ = ["Library"]
 
 _NESTING = 50
-
-
-def slurp(text: str, step: Callable[[], None]) -> list[Value]:
-    """All JSON values of a text. Raises `JsonError`."""
-    if is_plain(text):
-        start = skip_blanks(text, 0)
-        found = next_value(text, start) if start < len(text) else None
-        if found is not None and skip_blanks(text, found[1]) == len(text):
-            return [found[0]]
-    return [value for value, _end in parse_slowly(text, 0, step)]
 
 
 class Library:

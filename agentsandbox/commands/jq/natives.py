@@ -4,25 +4,25 @@ from __future__ import annotations
 
 import re
 
+from agentsandbox.commands._json.json_text import JsonError, parse_number, parse_one
+from agentsandbox.commands._json.printing import dump, dump_within
+from agentsandbox.commands._json.values import CONTAINERS, EXACT, KINDS, JqError, Literal, is_number
 from agentsandbox.commands.jq import operations
 from agentsandbox.commands.jq.code import members
 from agentsandbox.commands.jq.dates import DATES
 from agentsandbox.commands.jq.formats import find_format, text_of
-from agentsandbox.commands.jq.json_text import JsonError, parse_number, parse_one
 from agentsandbox.commands.jq.machine import Halt, Machine
 from agentsandbox.commands.jq.mathematics import MATHEMATICS
 from agentsandbox.commands.jq.operations import describe
 from agentsandbox.commands.jq.paths import delete_paths, get, occurrences, put_path
-from agentsandbox.commands.jq.printing import dump, dump_within
 from agentsandbox.commands.jq.regexes import REGEXES
-from agentsandbox.commands.jq.values import CONTAINERS, EXACT, KINDS, JqError, Literal, is_number
 from agentsandbox.kernel.streams import encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from agentsandbox.commands.jq.values import Value
+    from agentsandbox.commands._json.values import Value
 
     Native = Callable[..., Value]
 

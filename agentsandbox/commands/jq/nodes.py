@@ -4,7 +4,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from agentsandbox.commands.jq.values import Value
+    from agentsandbox.commands._json.values import Value
 
 __all__ = [
     "Alternative",

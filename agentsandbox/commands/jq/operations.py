@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 
-from agentsandbox.commands.jq.printing import dump_prefix
-from agentsandbox.commands.jq.values import CONTAINERS, EXACT, KINDS, JqError, is_number, number, to_float
+from agentsandbox.commands._json.printing import dump_prefix
+from agentsandbox.commands._json.values import CONTAINERS, EXACT, KINDS, JqError, is_number, number, to_float
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, NoReturn
 
-    from agentsandbox.commands.jq.values import Value
+    from agentsandbox.commands._json.values import Value
     from agentsandbox.limits import Budget
 
 __all__ = [

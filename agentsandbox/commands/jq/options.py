@@ -6,8 +6,7 @@ import errno
 import os
 import re
 
-from agentsandbox.commands.jq.json_text import JsonError, parse_one
-from agentsandbox.commands.jq.modules import slurp
+from agentsandbox.commands._json.json_text import JsonError, parse_one, slurp
 from agentsandbox.contract.command import CommandContext
 from agentsandbox.errors import CommandError
 from agentsandbox.kernel.streams import encode
@@ -16,7 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from agentsandbox.commands.jq.values import Value
+    from agentsandbox.commands._json.values import Value
 
 __all__ = ["Options", "read_options"]
 

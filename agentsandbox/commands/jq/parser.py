@@ -8,8 +8,8 @@ from agentsandbox.commands.jq.terms import Terms
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from agentsandbox.commands._json.values import Value
     from agentsandbox.commands.jq.nodes import Node
-    from agentsandbox.commands.jq.values import Value
 
 __all__ = ["parse"]
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import math
 
+from agentsandbox.commands._json.values import CONTAINERS, KINDS, JqError, is_number
 from agentsandbox.commands.jq.operations import equals, sort_key
-from agentsandbox.commands.jq.values import CONTAINERS, KINDS, JqError, is_number
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from typing import NoReturn
 
-    from agentsandbox.commands.jq.values import Value
+    from agentsandbox.commands._json.values import Value
     from agentsandbox.limits import Budget
 
 __all__ = ["Owned", "delete_paths", "get", "get_path", "occurrences", "put", "put_path", "put_path_owned", "slice_bounds", "slice_of"]

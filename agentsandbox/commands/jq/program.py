@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+from agentsandbox.commands._json.values import JqError
 from agentsandbox.commands.jq.compiler import Compiler
+from agentsandbox.commands.jq.grammar import GRAMMAR
 from agentsandbox.commands.jq.lexer import JqSyntaxError
 from agentsandbox.commands.jq.modules import Library
 from agentsandbox.commands.jq.parser import parse
 from agentsandbox.commands.jq.scopes import Constant, Scope
-from agentsandbox.commands.jq.values import JqError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from agentsandbox.commands._json.values import Value
     from agentsandbox.commands.jq.code import Code
     from agentsandbox.commands.jq.machine import Machine
-    from agentsandbox.commands.jq.values import Value
 
 __all__ = ["CompileError", "compile_code", "compile_program"]
 
@@ -39,7 +40,7 @@ def compile_code(source: str, machine: Machine, *, origin: str = "", read: Calla
     def refuse(path: str) -> str:
         raise FileNotFoundError(path)
 
-    compiler = Compiler(machine)
+    compiler = Compiler(machine, GRAMMAR)
     try:
         program = parse(source)
         scope = Scope()

@@ -6,8 +6,8 @@ from agentsandbox.commands.jq.code import Code
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from agentsandbox.commands._json.values import Value
     from agentsandbox.commands.jq.nodes import Parameter
-    from agentsandbox.commands.jq.values import Value
 
 __all__ = ["Constant", "Function", "Level", "Scope"]
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from itertools import chain
 
+from agentsandbox.commands._json.values import CONTAINERS
 from agentsandbox.commands.jq.paths import put_path_owned
-from agentsandbox.commands.jq.values import CONTAINERS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from agentsandbox.commands.jq.values import Value
+    from agentsandbox.commands._json.values import Value
     from agentsandbox.limits import Budget
 
 __all__ = ["events", "paths_of", "rebuilt"]

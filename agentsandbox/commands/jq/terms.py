@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from agentsandbox.commands._json.json_text import parse_number
 from agentsandbox.commands.jq import nodes
 from agentsandbox.commands.jq.cursor import Cursor
-from agentsandbox.commands.jq.json_text import parse_number
 from agentsandbox.commands.jq.lexer import JqSyntaxError, Token
 from agentsandbox.commands.jq.operations import describe
 

@@ -8,13 +8,19 @@ from agentsandbox.kernel.streams import decode, decode_bytewise, encode, positio
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+    from typing import Protocol
 
-    from agentsandbox.commands.sed.compiler import Range
     from agentsandbox.kernel.regexps import PosixRegex
     from agentsandbox.kernel.streams import ByteReader, ByteWriter
     from agentsandbox.limits import Budget
 
     Operation = Callable[["Editor"], int | None]
+
+    class Range(Protocol):
+        """Two addresses, of which the first may have been found."""
+
+        def reset(self) -> None: ...
+
 
 __all__ = ["DELETE", "DELETE_LINE", "END", "QUIT", "QUIT_SILENTLY", "Editor", "Input", "Output", "Program", "Settings"]
 

@@ -15,7 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from agentsandbox.commands.sqlite3.shell import Shell
+    from agentsandbox.commands.sqlite3.protocols import Shell
     from agentsandbox.limits import Budget
 
 __all__ = ["import_file"]

@@ -10,7 +10,7 @@ from agentsandbox.commands.sqlite3.words import DotError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from agentsandbox.commands.sqlite3.shell import Shell
+    from agentsandbox.commands.sqlite3.protocols import Shell
 
 __all__ = ["list_databases", "list_indexes", "list_tables", "print_schema"]
 

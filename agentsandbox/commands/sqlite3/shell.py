@@ -9,7 +9,7 @@ from agentsandbox.commands.sqlite3.dump import dump
 from agentsandbox.commands.sqlite3.files import DatabaseFile, OpenError
 from agentsandbox.commands.sqlite3.output import Printer, sql_literal
 from agentsandbox.commands.sqlite3.schema import list_databases, list_indexes, list_tables, print_schema
-from agentsandbox.commands.sqlite3.targets import PipeOutput, read_source, set_once, set_output
+from agentsandbox.commands.sqlite3.targets import read_source, set_once, set_output
 from agentsandbox.commands.sqlite3.words import DotError, one_word, split_options, split_words
 from agentsandbox.contract.command import CommandContext, describe_os_error
 from agentsandbox.kernel.streams import decode, encode
@@ -18,7 +18,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from agentsandbox.kernel.fs.base import File
+    from agentsandbox.commands.sqlite3.protocols import Output
 
 __all__ = ["Quit", "Shell"]
 
@@ -94,7 +94,7 @@ class Shell:
         self._database: Database | None = None
         self.held: list[str] = []
         self.printer = Printer(self.write, ctx.budget.charge, ctx.budget.step)
-        self.output: File | PipeOutput | None = None
+        self.output: Output | None = None
         self.output_name = "stdout"
         self.once = False
         self.bail = False

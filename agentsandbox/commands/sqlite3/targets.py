@@ -7,7 +7,7 @@ from agentsandbox.kernel.streams import Buffer, BytesReader
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from agentsandbox.commands.sqlite3.shell import Shell
+    from agentsandbox.commands.sqlite3.protocols import Shell
     from agentsandbox.contract.command import CommandContext
 
 __all__ = ["PipeOutput", "read_source", "set_once", "set_output"]

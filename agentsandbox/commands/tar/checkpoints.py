@@ -9,7 +9,17 @@ from agentsandbox.kernel.streams import encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from agentsandbox.commands.tar.options import TarOptions
+    from typing import Protocol
+
+    from agentsandbox.contract.command import Arguments, CommandContext
+
+    class Options(Protocol):
+        """What the options of `tar` say of checkpoints."""
+
+        ctx: CommandContext
+        args: Arguments
+        record: int
+
 
 __all__ = ["Checkpoints"]
 
@@ -20,7 +30,7 @@ _USUAL = 10
 class Checkpoints:
     """Counts records; `doing` is "Read" or "Write". Without --checkpoint nothing is said."""
 
-    def __init__(self, options: TarOptions, doing: str) -> None:
+    def __init__(self, options: Options, doing: str) -> None:
         self.ctx = options.ctx
         self.doing = doing
         self.record = options.record

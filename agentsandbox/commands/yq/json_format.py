@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 import re
 
-from agentsandbox.commands.jq.json_text import JsonError
-from agentsandbox.commands.jq.modules import slurp
-from agentsandbox.commands.jq.printing import number_text
+from agentsandbox.commands._json.json_text import JsonError, slurp
+from agentsandbox.commands._json.printing import number_text
 from agentsandbox.commands.yq.evaluation import YqError
 from agentsandbox.commands.yq.nodes import MAPPING, SCALAR, SEQUENCE, Node, boolean, mapping, null, sequence, string
 from agentsandbox.commands.yq.numbers import go_float, parse_float, parse_integer
@@ -16,7 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from agentsandbox.commands.jq.values import Value
+    from agentsandbox.commands._json.values import Value
     from agentsandbox.limits import Budget
 
 __all__ = ["json_text", "read_json"]

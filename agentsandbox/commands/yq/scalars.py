@@ -8,7 +8,37 @@ from agentsandbox.commands.yq.nodes import DOUBLE, FOLDED, LITERAL, SINGLE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from agentsandbox.commands.yq.scanner import Scanner
+    from collections.abc import Sequence
+    from typing import Protocol
+
+    from agentsandbox.limits import Budget
+
+    class Token(Protocol):
+        """What a scalar fills in."""
+
+        at: int
+        line: int
+        value: str
+
+    class Scanner(Protocol):
+        """The cursor in the text, and the tokens so far."""
+
+        at: int
+        budget: Budget
+        column: int
+        flow: int
+        indent: int
+        simple_allowed: bool
+        text: str
+
+        @property
+        def tokens(self) -> Sequence[Token]: ...
+        def put(self, kind: str, value: str = "", style: int = 0, size: int = 0) -> None: ...
+        def fail(self, problem: str, line: int | None = None) -> YamlError: ...
+        def skip(self, count: int) -> None: ...
+        def skip_break(self) -> None: ...
+        def skip_line_comment(self, token: int) -> None: ...
+
 
 __all__ = ["YamlError", "read_block", "read_double", "read_plain", "read_single"]
 
@@ -54,7 +84,7 @@ def read_plain(scanner: Scanner) -> None:
     text = scanner.text
     indent = scanner.indent + 1
     pattern = _PLAIN_FLOW if scanner.flow else _PLAIN_BLOCK
-    scanner._put("scalar")
+    scanner.put("scalar")
     token = scanner.tokens[-1]
     parts: list[str] = []
     blanks = first = more = ""
@@ -97,7 +127,7 @@ def read_plain(scanner: Scanner) -> None:
 
 def _read_quoted(scanner: Scanner, quote: str, chunk: re.Pattern[str], style: int) -> None:
     text = scanner.text
-    scanner._put("scalar", style=style, size=1)
+    scanner.put("scalar", style=style, size=1)
     token = scanner.tokens[-1]
     parts: list[str] = []
     while True:
@@ -182,7 +212,7 @@ def read_double(scanner: Scanner) -> None:
 
 def read_block(scanner: Scanner, sign: str) -> None:
     """A literal ("|") or folded (">") scalar."""
-    scanner._put("scalar", style=LITERAL if sign == "|" else FOLDED, size=1)
+    scanner.put("scalar", style=LITERAL if sign == "|" else FOLDED, size=1)
     token = scanner.tokens[-1]
     found = _HEADER.match(scanner.text, scanner.at)
     assert found is not None

@@ -120,7 +120,7 @@ class Scanner:
             del self.tokens[: self.head - 4]
             self.head = 4
 
-    def _put(self, kind: str, value: str = "", style: int = 0, size: int = 0) -> None:
+    def put(self, kind: str, value: str = "", style: int = 0, size: int = 0) -> None:
         self.tokens.append(Token(kind, self.at, self.line, self.column, value, style))
         if size:
             self.skip(size)
@@ -202,10 +202,10 @@ class Scanner:
     def _fetch(self) -> None:
         self.budget.step()
         if self.ended:
-            self._put("end")
+            self.put("end")
             return
         if not self.tokens:
-            self._put("start")
+            self.put("start")
             return
         scanned = (self.at, self.line, self.column)
         self._find_token(scanned[0], scanned[1])
@@ -222,7 +222,7 @@ class Scanner:
                 self._unroll(-1, (self.at, self.line, self.column))
                 self._drop_key()
                 self.simple_allowed = False
-                self._put("document" if c == "-" else "document-end", size=3)
+                self.put("document" if c == "-" else "document-end", size=3)
                 return
         token = self.at
         if self.tokens and c == (":" if self.flow == 0 else ","):
@@ -239,7 +239,7 @@ class Scanner:
         self._drop_key()
         self.simple_allowed = False
         self.ended = True
-        self._put("end")
+        self.put("end")
 
     def _fetch_at(self, c: str) -> None:
         after = self.text[self.at + 1]
@@ -248,18 +248,18 @@ class Scanner:
             self.keys.append(_Key(False, False, self.parsed + len(self.tokens) - self.head, self.at, self.line, self.column))
             self.flow += 1
             self.simple_allowed = True
-            self._put(c, size=1)
+            self.put(c, size=1)
         elif c in "]}":
             self._drop_key()
             if self.flow:
                 self.flow -= 1
                 self.by_token.pop(self.keys.pop().number, None)
             self.simple_allowed = False
-            self._put(c, size=1)
+            self.put(c, size=1)
         elif c == ",":
             self._drop_key()
             self.simple_allowed = True
-            self._put(c, size=1)
+            self.put(c, size=1)
         elif c == "-" and after in _BLANKZ:
             self._entry()
         elif c == "?" and (self.flow or after in _BLANKZ):
@@ -292,7 +292,7 @@ class Scanner:
             self._roll(self.column, Token("block-sequence", self.at, self.line, self.column))
         self._drop_key()
         self.simple_allowed = True
-        self._put("-", size=1)
+        self.put("-", size=1)
 
     def _key(self) -> None:
         if self.flow == 0:
@@ -301,7 +301,7 @@ class Scanner:
             self._roll(self.column, Token("block-mapping", self.at, self.line, self.column))
         self._drop_key()
         self.simple_allowed = self.flow == 0
-        self._put("?", size=1)
+        self.put("?", size=1)
 
     def _value(self) -> None:
         key = self.keys[-1]
@@ -317,7 +317,7 @@ class Scanner:
                     raise self.fail("mapping values are not allowed in this context")
                 self._roll(self.column, Token("block-mapping", self.at, self.line, self.column))
             self.simple_allowed = self.flow == 0
-        self._put(":", size=1)
+        self.put(":", size=1)
 
     def _anchor(self, kind: str) -> None:
         self._save_key()
@@ -326,7 +326,7 @@ class Scanner:
         after = self.text[found.end()] if found else ""
         if found is None or not (after in _BLANKZ or after in "?:,]}%@`"):
             raise self.fail("did not find expected alphabetic or numeric character")
-        self._put(kind, found[0], size=len(found[0]) + 1)
+        self.put(kind, found[0], size=len(found[0]) + 1)
 
     def _tag(self) -> None:
         self._save_key()
@@ -371,13 +371,13 @@ class Scanner:
             version = _VERSION.match(line)
             if version is None:
                 raise self.fail("did not find expected version number")
-            self._put("version", f"{int(version[1])}.{int(version[2])}")
+            self.put("version", f"{int(version[1])}.{int(version[2])}")
             tail = line[version.end() :]
         elif name == "TAG":
             words = line.split(None, 2)
             if len(words) < 2 or not words[0].startswith("!"):
                 raise self.fail("did not find expected '!'")
-            self._put("tag-directive", words[0] + "\0" + words[1])
+            self.put("tag-directive", words[0] + "\0" + words[1])
             tail = " ".join(words[2:])
         else:
             raise self.fail("found unknown directive name")

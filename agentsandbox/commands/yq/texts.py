@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from agentsandbox.commands.jq.regexes import Pattern, compile_pattern, searches
-from agentsandbox.commands.jq.values import JqError
+from agentsandbox.commands._json.regexes import Pattern, compile_pattern, searches
+from agentsandbox.commands._json.values import JqError
 from agentsandbox.commands.yq.evaluation import Context, Machine, YqError, each, guessed_tag, operator, truth
 from agentsandbox.commands.yq.lexer import ExpressionError
 from agentsandbox.commands.yq.nodes import DOUBLE, MAPPING, SCALAR, SEQUENCE, Node, mapping, null, sequence, string

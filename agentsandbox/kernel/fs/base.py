@@ -19,9 +19,18 @@ from agentsandbox.kernel.streams import Stream, decode, encode
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from typing import Literal
+    from typing import Literal, Protocol
 
     Mode = Literal["r", "w", "a", "x", "r+"]
+
+    class Positioned(Protocol):
+        """An open regular file, with a position that all its holders share."""
+
+        offset: int
+        path: str
+
+        def stat(self) -> Stat: ...
+
 
 __all__ = [
     "MAX_LINKS",
@@ -31,12 +40,12 @@ __all__ = [
     "File",
     "FileSystem",
     "HostFolder",
-    "PositionedFile",
     "Stat",
     "Timestamp",
     "ends_in_dots",
     "nanoseconds",
     "os_error",
+    "seek_file",
 ]
 
 MAX_LINKS = 40
@@ -149,28 +158,18 @@ class File(Stream):
         self.release()
 
 
-class PositionedFile(File):
-    """An open file description of a regular file, with a position that all its holders share."""
-
-    __slots__ = ("append", "offset", "path", "readable", "writable")
-
-    append: bool
-    offset: int
-    path: str
-    readable: bool
-    writable: bool
-
-    def seek(self, offset: int, whence: int = 0) -> int:
-        if whence == os.SEEK_CUR:
-            offset += self.offset
-        elif whence == os.SEEK_END:
-            offset += self.stat().size
-        elif whence != os.SEEK_SET:
-            raise os_error(errno.EINVAL, self.path)
-        if not 0 <= offset < 1 << 63:
-            raise os_error(errno.EINVAL, self.path)
-        self.offset = offset
-        return offset
+def seek_file(file: Positioned, offset: int, whence: int = 0) -> int:
+    """Set the position of an open regular file, as `lseek` does, and return it. EINVAL before its beginning."""
+    if whence == os.SEEK_CUR:
+        offset += file.offset
+    elif whence == os.SEEK_END:
+        offset += file.stat().size
+    elif whence != os.SEEK_SET:
+        raise os_error(errno.EINVAL, file.path)
+    if not 0 <= offset < 1 << 63:
+        raise os_error(errno.EINVAL, file.path)
+    file.offset = offset
+    return offset
 
 
 class HostFolder:

@@ -58,7 +58,24 @@ class Borrowed(File):
         return True if ready is None else bool(ready())
 
 
-class NullDevice(File):
+class _Device:
+    """What all devices share; goes before `File`."""
+
+    __slots__ = ()
+
+    info: Stat
+
+    def write(self, data: bytes) -> None:
+        pass
+
+    def seek(self, offset: int, whence: int = 0) -> int:
+        return 0
+
+    def stat(self) -> Stat:
+        return self.info
+
+
+class NullDevice(_Device, File):
     """/dev/null: nothing to read; what is written is dropped."""
 
     __slots__ = ("info", "path")
@@ -74,67 +91,47 @@ class NullDevice(File):
     def readline(self, end: bytes = b"\n") -> bytes:
         return b""
 
-    def write(self, data: bytes) -> None:
-        pass
 
-    def seek(self, offset: int, whence: int = 0) -> int:
-        return 0
+class ZeroDevice(_Device, File):
+    """/dev/zero: zeros, and no end of a line among them. /dev/full is the same, with no space to write (`is_full`)."""
 
-    def stat(self) -> Stat:
-        return self.info
+    __slots__ = ("for_script", "info", "path", "unwritable")
 
-
-class _EndlessDevice(NullDevice):
-    """A device without end. Reading all of it stops a script, and is EFBIG for the host."""
-
-    __slots__ = ("for_script",)
-
-    def __init__(self, path: str, info: Stat, *, for_script: bool) -> None:
-        super().__init__(path, info)
+    def __init__(self, path: str, info: Stat, *, is_full: bool = False, for_script: bool) -> None:
+        super().__init__()
+        self.path = path
+        self.info = info
+        self.unwritable = errno.ENOSPC if is_full else 0
         self.for_script = for_script
-
-    def _endless(self) -> BaseException:
-        return LimitReached("value_bytes") if self.for_script else os_error(errno.EFBIG, self.path)
-
-
-class ZeroDevice(_EndlessDevice):
-    """/dev/zero: zeros, and no end of a line among them."""
-
-    __slots__ = ()
 
     def read(self, size: int = -1) -> bytes:
         if size < 0:
-            raise self._endless()
+            raise _endless(self.path, for_script=self.for_script)
         return bytes(min(size, BLOCK))
 
     def readline(self, end: bytes = b"\n") -> bytes:
         if end == b"\0":
             return b"\0"
-        raise self._endless()
+        raise _endless(self.path, for_script=self.for_script)
 
     def line_blocks(self) -> Iterator[bytes]:
-        raise self._endless()
-
-
-class FullDevice(ZeroDevice):
-    """/dev/full: zeros to read, no space to write."""
-
-    __slots__ = ()
-
-    unwritable = errno.ENOSPC
+        raise _endless(self.path, for_script=self.for_script)
 
     def write(self, data: bytes) -> None:
-        if data:
+        if data and self.unwritable:
             raise os_error(errno.ENOSPC, self.path)
 
 
-class RandomDevice(_EndlessDevice):
+class RandomDevice(_Device, File):
     """/dev/random and /dev/urandom: bytes of the sandbox's own chance, so that a seed makes them repeatable."""
 
-    __slots__ = ("random", "rest")
+    __slots__ = ("for_script", "info", "path", "random", "rest")
 
     def __init__(self, path: str, info: Stat, random: Random | None, *, for_script: bool) -> None:
-        super().__init__(path, info, for_script=for_script)
+        super().__init__()
+        self.path = path
+        self.info = info
+        self.for_script = for_script
         self.random = random
         self.rest = b""
 
@@ -143,7 +140,7 @@ class RandomDevice(_EndlessDevice):
 
     def read(self, size: int = -1) -> bytes:
         if size < 0:
-            raise self._endless()
+            raise _endless(self.path, for_script=self.for_script)
         size = min(size, BLOCK)
         taken = self.rest[:size]
         self.rest = self.rest[size:]
@@ -158,6 +155,11 @@ class RandomDevice(_EndlessDevice):
         return line[:cut]
 
 
+def _endless(path: str | None, *, for_script: bool) -> BaseException:
+    """Return what ends a read of all of a device without end: a limit of the script, EFBIG for the host."""
+    return LimitReached("value_bytes") if for_script else os_error(errno.EFBIG, path)
+
+
 def open_device(name: str, path: str, info: Stat, random: Random | None = None, *, for_script: bool = False) -> File:
     """Open one of `DEVICES`; ENXIO for the terminal, which a sandbox doesn't have."""
     if name == "null":
@@ -165,7 +167,7 @@ def open_device(name: str, path: str, info: Stat, random: Random | None = None, 
     if name == "zero":
         return ZeroDevice(path, info, for_script=for_script)
     if name == "full":
-        return FullDevice(path, info, for_script=for_script)
+        return ZeroDevice(path, info, is_full=True, for_script=for_script)
     if name in ("random", "urandom"):
         return RandomDevice(path, info, random, for_script=for_script)
     raise os_error(errno.ENXIO, path)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import os
 
-from agentsandbox.kernel.fs.base import PositionedFile, Stat, os_error
+from agentsandbox.kernel.fs.base import File, Stat, os_error, seek_file
 from agentsandbox.kernel.streams import OutputError, WriteOnlyError
 
 TYPE_CHECKING = False
@@ -16,10 +16,13 @@ if TYPE_CHECKING:
 __all__ = ["MemoryFile"]
 
 
-class MemoryFile(PositionedFile):
+class MemoryFile(File):
     """An open file description on a node; it outlives the file's name."""
 
-    __slots__ = ("fs", "node")
+    __slots__ = ("append", "fs", "node", "offset", "path", "readable", "writable")
+
+    path: str
+    seek = seek_file
 
     def __init__(self, fs: Ledger, node: nodes.File, path: str, *, readable: bool, writable: bool, append: bool) -> None:
         self.references = 1

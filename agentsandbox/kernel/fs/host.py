@@ -20,7 +20,7 @@ import os
 import posixpath
 import stat as stat_module
 
-from agentsandbox.kernel.fs.base import File, HostFolder, PositionedFile, Stat, os_error
+from agentsandbox.kernel.fs.base import File, HostFolder, Stat, os_error, seek_file
 from agentsandbox.kernel.fs.canonical import CanonicalFileSystem
 from agentsandbox.kernel.fs.host_links import climbs, leaves
 from agentsandbox.kernel.streams import OutputError, WriteOnlyError, decode, encode
@@ -425,10 +425,13 @@ def _depth(path: str) -> int:
     return path.count("/") - 1
 
 
-class HostFile(PositionedFile):
+class HostFile(File):
     """An open file of the host; the position is kept here, so that lines can be read without a buffer."""
 
-    __slots__ = ("fs", "inode", "number")
+    __slots__ = ("append", "fs", "inode", "number", "offset", "path", "readable", "writable")
+
+    path: str
+    seek = seek_file
 
     def __init__(self, fs: HostFileSystem, number: int, path: str, *, readable: bool, writable: bool, append: bool) -> None:
         super().__init__()

@@ -1,7 +1,7 @@
 """The filesystem of a sandbox: a tree of nodes with copy-on-write, so that snapshot, fork and restore cost nothing.
 
-The parts, each built on the one before: `resolution` (finding), `ledger` (owning and accounting), `names` (changing
-directories), `subtrees` (many at once), `grafts` (other trees), and here content and versions.
+`resolution` finds, `ownership` owns and keeps the account; the class stands on both. Its methods that change directories
+(`names`), whole subtrees (`subtrees`) and mounts (`mounts`) are functions of these modules; content and versions are here.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ import errno
 import time
 from _thread import get_ident
 
+from agentsandbox.kernel.fs import mounts, names, subtrees
 from agentsandbox.kernel.fs.base import File, Stat, ends_in_dots, os_error
 from agentsandbox.kernel.fs.handles import MemoryFile
 from agentsandbox.kernel.fs.mounted_calls import inside
-from agentsandbox.kernel.fs.mounts import Grafts
 from agentsandbox.kernel.fs.nodes import (
     DEVICE,
     DIR,
@@ -34,6 +34,7 @@ from agentsandbox.kernel.fs.nodes import (
     regular_mode,
 )
 from agentsandbox.kernel.fs.nodes import File as FileNode
+from agentsandbox.kernel.fs.ownership import Ledger
 from agentsandbox.kernel.fs.resolution import SPECIAL, is_ordinary
 from agentsandbox.limits import DEFAULT_LIMITS, Limits
 
@@ -81,7 +82,7 @@ class Snapshot:
         self.mounted = mounted
 
 
-class MemoryFileSystem(Grafts):
+class MemoryFileSystem(Ledger):
     """Files in memory, with the semantics and the error numbers of Linux.
 
     limits   `file_bytes` → EFBIG, `total_bytes` and `files` → ENOSPC.
@@ -96,6 +97,20 @@ class MemoryFileSystem(Grafts):
     """
 
     __slots__ = ("descriptors", "open_fifo", "random", "script_thread")
+
+    mkdir = names.mkdir
+    symlink = names.symlink
+    mkfifo = names.mkfifo
+    link = names.link
+    unlink = names.unlink
+    rmdir = names.rmdir
+    rename = names.rename
+    walk = subtrees.walk
+    copy_tree = subtrees.copy_tree
+    remove_tree = subtrees.remove_tree
+    graft = mounts.graft
+    mount = mounts.mount
+    host_folders = mounts.host_folders
 
     def __init__(
         self,
@@ -433,10 +448,10 @@ class MemoryFileSystem(Grafts):
         here = place.stack[-1]
         if type(here) is Inner:
             return inside(path, here.filesystem.open, here.child(place.name), mode, permissions=permissions)
-        self.check_writable(place, path)
+        names.check_writable(self, place, path)
         self.own(place)
         node = FileNode(self.token, regular_mode(permissions), self.clock(), self.maker)
-        self.put(place, node, path)
+        names.put(self, place, node, path)
         self._remember(path)
         return MemoryFile(self, node, path, readable=False, writable=True, append=mode == "a")
 

@@ -12,11 +12,21 @@ from agentsandbox.kernel.streams import encode
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Protocol
 
-    from agentsandbox.kernel.fs.handles import MemoryFile
+    from agentsandbox.kernel.fs.base import FileSystem
     from agentsandbox.kernel.fs.nodes import Entry, Own, Plain
     from agentsandbox.kernel.fs.resolution import Place
     from agentsandbox.limits import Limits
+
+    class OpenFile(Protocol):
+        """What the account knows of an open file."""
+
+        node: File
+
+        @property
+        def path(self) -> str | None: ...
+
 
 __all__ = ["Ledger"]
 
@@ -32,10 +42,11 @@ class Ledger(Tree):
     nodes      names in the tree.
     max_…      how far they may grow: the limits, and what came from outside and doesn't count.
     opened     the open files of each node.
+    mounted    every mounted filesystem and the path it was mounted at.
     orphans    nodes without a name that are kept by an open file, and weigh on.
     """
 
-    __slots__ = ("_hard_token", "clock", "limits", "max_bytes", "max_nodes", "nodes", "opened", "orphans", "token", "used")
+    __slots__ = ("_hard_token", "clock", "limits", "max_bytes", "max_nodes", "mounted", "nodes", "opened", "orphans", "token", "used")
 
     token: object
     used: int
@@ -44,7 +55,8 @@ class Ledger(Tree):
     max_nodes: int
     limits: Limits
     clock: Callable[[], float]
-    opened: dict[File, list[MemoryFile]]
+    mounted: tuple[tuple[str, FileSystem], ...]
+    opened: dict[File, list[OpenFile]]
     orphans: set[File]
     _hard_token: object
 
@@ -125,7 +137,7 @@ class Ledger(Tree):
             file.node = twin
         self.opened[twin] = files
 
-    def own_open(self, file: MemoryFile) -> File:
+    def own_open(self, file: OpenFile) -> File:
         """The node of an open file, ready to be changed, also after a snapshot: copied where its name stands, or apart."""
         node = file.node
         if node.owner is self.token:
@@ -176,7 +188,7 @@ class Ledger(Tree):
                     pending.append((f"{path}/{name}", entry))
         return None
 
-    def close(self, file: MemoryFile) -> None:
+    def close(self, file: OpenFile) -> None:
         """An open file is closed: free a node that has no name any more."""
         node = file.node
         files = self.opened[node]

@@ -515,17 +515,7 @@ class _Translator:
                 char = pattern[position]
             position += 1
             if pattern[position : position + 1] == "-" and pattern[position + 1 : position + 2] not in ("]", ""):
-                high_at = position + 1
-                high = pattern[high_at]
-                if high == "\\" and high_at + 1 < len(pattern):
-                    high_at += 1
-                    high = pattern[high_at]
-                elif pattern.startswith("[.", high_at):
-                    end = pattern.find(".]", high_at)
-                    if end >= 0:
-                        high = pattern[high_at + 2 : end] or high
-                        high_at = end + 1
-                position = high_at + 1
+                high, position = _range_end(pattern, position + 1)
                 if char <= high:
                     items.append(f"{_escape_item(char)}-{_escape_item(high)}")
                 continue
@@ -540,6 +530,20 @@ class _Translator:
         slash = "/" if self.pathname and negated else ""
         body = f"[{'^' if negated else ''}{inside}{slash}]"
         return f"(?!/){body}" if self.pathname and not negated else body
+
+
+def _range_end(pattern: str, position: int) -> tuple[str, int]:
+    """Return the last character of a range, which is at `position`, and where it ends."""
+    high = pattern[position]
+    if high == "\\" and position + 1 < len(pattern):
+        position += 1
+        high = pattern[position]
+    elif pattern.startswith("[.", position):
+        end = pattern.find(".]", position)
+        if end >= 0:
+            high = pattern[position + 2 : end] or high
+            position = end + 1
+    return high, position + 1
 
 
 def _escape_item(char: str) -> str:

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import TypeVar
 
+    from agentsandbox.shell.expansion.compiling import Fields, Words
     from agentsandbox.shell.expansion.host import ExpansionHost
-    from agentsandbox.shell.expansion.words import Fields, WordCompiler
 
     Items = TypeVar("Items", str, list[str | Part])  # characters of unquoted text and other parts whole; a plain word is a text
 
@@ -39,7 +39,7 @@ _NOT_PLAIN = re.compile(r"[*?\[(~\\]|[A-Z]\.\.[a-z]|[a-z]\.\.[A-Z]")
 """What may make more of a word than its text: patterns, homes, and the letters between Z and a."""
 
 
-def brace_fields(parts: tuple[Part, ...], words: WordCompiler) -> Fields:
+def brace_fields(parts: tuple[Part, ...], words: Words) -> Fields:
     """A word with brace expansions as the fields it expands to."""
     short = sum(len(part.text) for part in parts if isinstance(part, Literal)) <= _SHORT
     counter = Budget()
@@ -86,7 +86,7 @@ def _many_texts(plain: str, host: ExpansionHost, out: list[str]) -> None:
         out.extend(filter(None, block))
 
 
-def _many_fields(parts: tuple[Part, ...], words: WordCompiler, host: ExpansionHost, out: list[str]) -> None:
+def _many_fields(parts: tuple[Part, ...], words: Words, host: ExpansionHost, out: list[str]) -> None:
     budget = host.budget
     size = charged = 0
     for alternative in expand_braces(parts, budget):

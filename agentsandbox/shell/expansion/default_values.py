@@ -10,16 +10,16 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from agentsandbox.shell.expansion.compiling import Emit, Text, Words
     from agentsandbox.shell.expansion.host import ExpansionHost
     from agentsandbox.shell.expansion.parameters import ParameterReader
     from agentsandbox.shell.expansion.splitting import FieldBuilder
-    from agentsandbox.shell.expansion.words import Emit, Text, WordCompiler
     from agentsandbox.shell.syntax.nodes import Parameter
 
 __all__ = ["choice_emitter", "choice_text"]
 
 
-def choice_text(node: Parameter, words: WordCompiler, assignment: bool) -> Text:
+def choice_text(node: Parameter, words: Words, assignment: bool) -> Text:
     """The expansion as one text."""
     reader = compile_parameter(node, words)
     choice = _choice(node, reader)
@@ -34,7 +34,7 @@ def choice_text(node: Parameter, words: WordCompiler, assignment: bool) -> Text:
     return choose
 
 
-def choice_emitter(node: Parameter, words: WordCompiler, *, quoted: bool) -> Emit:
+def choice_emitter(node: Parameter, words: Words, *, quoted: bool) -> Emit:
     """The expansion as fields; `quoted`: inside double quotes."""
     reader = compile_parameter(node, words)
     choice = _choice(node, reader)
@@ -98,7 +98,7 @@ def _choice(node: Parameter, reader: ParameterReader) -> Callable[[ExpansionHost
     return single
 
 
-def _operand_emitter(node: Parameter, words: WordCompiler, *, quoted: bool) -> Emit:
+def _operand_emitter(node: Parameter, words: Words, *, quoted: bool) -> Emit:
     if node.operator in ("-", ":-", "+", ":+"):
         parts = words.tildes(node.operands[0].parts, False)
         emitters = [words.emit_quoted(part) if quoted else words.emit_operand(part) for part in parts]
@@ -116,7 +116,7 @@ def _operand_emitter(node: Parameter, words: WordCompiler, *, quoted: bool) -> E
     return lambda host, builder: builder.expanded(text(host))
 
 
-def _operand(node: Parameter, words: WordCompiler, assignment: bool = False) -> Text:
+def _operand(node: Parameter, words: Words, assignment: bool = False) -> Text:
     """The operand as one text, assigned or reported where the operator says so; "" for + with an unset parameter."""
     operator = node.operator
     word = node.operands[0]
@@ -151,7 +151,7 @@ def _operand(node: Parameter, words: WordCompiler, assignment: bool = False) -> 
     return report
 
 
-def _assigner(node: Parameter, words: WordCompiler) -> Callable[[ExpansionHost, str], str]:
+def _assigner(node: Parameter, words: Words) -> Callable[[ExpansionHost, str], str]:
     name, subscript = node.name, node.subscript
     if node.prefix == "!":
         pointer = reader_for(name, subscript, words).single

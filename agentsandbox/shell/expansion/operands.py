@@ -18,8 +18,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from agentsandbox.shell.expansion.compiling import Text, Words
     from agentsandbox.shell.expansion.host import ExpansionHost
-    from agentsandbox.shell.expansion.words import Text, WordCompiler
 
     Number = Callable[[ExpansionHost], int]
 
@@ -30,7 +30,7 @@ _IDENTIFIER_EDGE = re.compile(r"[A-Za-z0-9_#@.]")
 _INTEGER = re.compile(r"-?(?:[1-9][0-9]{0,17}|0)")
 
 
-def compile_expression(word: Word, words: WordCompiler) -> Number:
+def compile_expression(word: Word, words: Words) -> Number:
     """The word as an arithmetic expression."""
     if not word.parts:
         return lambda host: 0
@@ -43,29 +43,12 @@ def compile_expression(word: Word, words: WordCompiler) -> Number:
     return lambda host: evaluate_text(host, as_text(host))
 
 
-def _operand_expression(word: Word, as_text: Text, words: WordCompiler) -> Number | None:
+def _operand_expression(word: Word, as_text: Text, words: Words) -> Number | None:
     """The expression with its expansions as operands; None where they are not whole operands."""
-    pieces: list[str] = []
-    operands: list[Part] = []
-    keys: set[int] = set()  # operands inside a subscript, which are text
-    parts = word.parts
-    depth = 0
-    for number, part in enumerate(parts):
-        if isinstance(part, (Literal, Quoted)):
-            pieces.append(part.text)
-            depth += part.text.count("[") - part.text.count("]")
-            continue
-        if depth > 0:
-            keys.add(len(operands))
-        elif not _stands_alone(parts, number):
-            return None
-        if len(operands) >= 200:
-            return None
-        pieces.append(OPERAND + chr(FIRST_OPERAND + len(operands)))
-        operands.append(part)
-    source = "".join(pieces)
-    if OPERAND not in source:
+    found = _whole_operands(word.parts)
+    if found is None:
         return None
+    source, operands, keys = found
     try:
         evaluate = compile_tree(parse_arithmetic(source), source)
     except (ArithmeticSyntaxError, ExpansionError):
@@ -76,7 +59,6 @@ def _operand_expression(word: Word, as_text: Text, words: WordCompiler) -> Numbe
         _operand_reader(part, words) if number not in keys else text if isinstance(part, Parameter) and not part.operator else None
         for number, (part, text) in enumerate(zip(operands, texts, strict=True))
     ]
-    plain = all(reader is not None for reader in readers)
     if len(readers) == 1 and readers[0] is not None:
         only = readers[0]
 
@@ -93,7 +75,7 @@ def _operand_expression(word: Word, as_text: Text, words: WordCompiler) -> Numbe
                 return evaluate_text(host, as_text(host))
 
         return one_operand
-    if plain:
+    if all(reader is not None for reader in readers):
 
         def plain_operands(host: ExpansionHost) -> int:
             values = [reader(host) for reader in readers]  # type: ignore[misc]
@@ -113,7 +95,7 @@ def _operand_expression(word: Word, as_text: Text, words: WordCompiler) -> Numbe
         expanded = [text(host) for text in texts]
         values = [text if number in keys else int(text) if _INTEGER.fullmatch(text) else None for number, text in enumerate(expanded)]
         if None in values:
-            return evaluate_text(host, _filled(parts, expanded))
+            return evaluate_text(host, _filled(word.parts, expanded))
         try:
             return evaluate(host, values)  # type: ignore[arg-type]
         except ExpansionError as error:
@@ -123,7 +105,35 @@ def _operand_expression(word: Word, as_text: Text, words: WordCompiler) -> Numbe
     return operands_once
 
 
-def _operand_reader(part: Part, words: WordCompiler) -> Callable[[ExpansionHost], int | None] | None:
+def _whole_operands(parts: tuple[Part, ...]) -> tuple[str, list[Part], set[int]] | None:
+    """Return the text with a mark for each expansion, the expansions, and which of them are keys.
+
+    None without expansions, with too many, and where one is not a whole operand.
+    """
+    pieces: list[str] = []
+    operands: list[Part] = []
+    keys: set[int] = set()  # operands inside a subscript, which are text
+    depth = 0
+    for number, part in enumerate(parts):
+        if isinstance(part, (Literal, Quoted)):
+            pieces.append(part.text)
+            depth += part.text.count("[") - part.text.count("]")
+            continue
+        if depth > 0:
+            keys.add(len(operands))
+        elif not _stands_alone(parts, number):
+            return None
+        if len(operands) >= 200:
+            return None
+        pieces.append(OPERAND + chr(FIRST_OPERAND + len(operands)))
+        operands.append(part)
+    source = "".join(pieces)
+    if OPERAND not in source:
+        return None
+    return source, operands, keys
+
+
+def _operand_reader(part: Part, words: Words) -> Callable[[ExpansionHost], int | None] | None:
     """Reads an expansion without side effects as an integer, None if it is none."""
     if not isinstance(part, Parameter) or part.subscript is not None or part.operator:
         return None

@@ -20,24 +20,12 @@ from agentsandbox.shell.syntax.nodes import CHOICES, TRANSFORMATIONS, Literal, P
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Protocol
 
+    from agentsandbox.shell.expansion.compiling import Words
     from agentsandbox.shell.expansion.host import ExpansionHost
 
-    Text = Callable[[ExpansionHost], str]
     MaybeText = Callable[[ExpansionHost], str | None]
     Texts = Callable[[ExpansionHost], list[str]]
-
-    class Words(Protocol):
-        """What the word compiler offers for operands."""
-
-        def string(self, word: Word) -> Text: ...
-        def subscript(self, word: Word) -> Text: ...
-        def index(self, word: Word) -> Text: ...
-        def pattern(self, word: Word) -> Text: ...
-        def replacement(self, word: Word) -> Text: ...
-        def arithmetic(self, word: Word) -> Callable[[ExpansionHost], int]: ...
-
 
 __all__ = ["ParameterReader", "compile_parameter", "join", "reader_for"]
 

@@ -32,12 +32,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
 
+    from agentsandbox.shell.expansion.compiling import Emit, Fields, Number, Text
     from agentsandbox.shell.expansion.host import ExpansionHost
-
-    Text = Callable[[ExpansionHost], str]
-    Fields = Callable[[ExpansionHost, list[str]], None]
-    Emit = Callable[[ExpansionHost, FieldBuilder], None]
-    Number = Callable[[ExpansionHost], int]
 
 __all__ = ["WordCompiler", "has_braces"]
 

@@ -25,8 +25,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Literal
 
+    from agentsandbox.errors import LimitName
     from agentsandbox.kernel.streams import OutputLog
-    from agentsandbox.limits import LimitName
     from agentsandbox.shell.interpreter.shell import Shell
 
     Jobs = Literal["detach", "wait", "kill"]

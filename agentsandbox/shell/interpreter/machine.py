@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from time import thread_time
 
-from agentsandbox.commands import find_command
 from agentsandbox.kernel.fs.devices import Borrowed
 from agentsandbox.shell.interpreter.fifos import Fifos
 
@@ -13,7 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from agentsandbox.contract.command import Command, Host
+    from agentsandbox.contract.command import Command, CommandTable, Host
     from agentsandbox.kernel.fs.base import FileSystem
     from agentsandbox.kernel.processes import Scheduler
     from agentsandbox.kernel.streams import Stream
@@ -29,6 +28,7 @@ class Machine:
 
     __slots__ = (
         "active_skills",
+        "available",
         "budget",
         "commands",
         "cpu_base",
@@ -54,6 +54,7 @@ class Machine:
         scheduler: Scheduler,
         budget: Budget,
         commands: Mapping[str, Command],
+        available: CommandTable,
         script_errexit: bool,
         user: str,
     ) -> None:
@@ -64,7 +65,9 @@ class Machine:
         self.table: Mapping[int, Stream] = {}
         """The descriptors of the shell whose builtin looks at one by its name."""
         self.commands = commands
-        """The host's own commands; ours are found by name."""
+        """The host's own commands."""
+        self.available = available
+        """All other commands, found by name."""
         self.script_errexit = script_errexit
         self.user = user
         self.fifos = Fifos(scheduler)
@@ -84,7 +87,7 @@ class Machine:
     def find_command(self, name: str) -> Command | None:
         """The command of that name: the host's, or ours."""
         found = self.commands.get(name)
-        return find_command(name) if found is None else found
+        return self.available.find(name) if found is None else found
 
     def open_descriptor(self, path: str) -> Borrowed | None:
         """/dev/fd/N, /dev/stdin … of the process that runs; None for another path. ENOENT for one that is closed."""

@@ -13,9 +13,7 @@ def suggest(shell: Shell, name: str) -> str | None:
     """What to tell about a name that is no command; None where there is nothing helpful to say."""
     if name.endswith("\r"):
         return "the script has the line ends of Windows: remove them, for instance with sed -i 's/\\r$//' FILE (D-windows-lines)"
-    from agentsandbox.commands._unavailable import unavailable_hint
-
-    hint = unavailable_hint(name)
+    hint = shell.machine.available.hint(name)
     if hint is not None:
         return f"{name} is not available in this sandbox: {hint} (D-not-available)"
     near = _near(shell, name)

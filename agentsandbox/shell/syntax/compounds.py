@@ -11,7 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from agentsandbox.shell.syntax.parser import Parser
+    from agentsandbox.shell.syntax.protocols import Parser
 
 __all__ = ["READERS"]
 

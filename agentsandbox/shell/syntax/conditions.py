@@ -21,11 +21,10 @@ from agentsandbox.shell.syntax.nodes import (
     Part,
     Word,
 )
-from agentsandbox.shell.syntax.parser import merge_literals
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from agentsandbox.shell.syntax.parser import Parser
+    from agentsandbox.shell.syntax.protocols import Parser
 
 __all__ = ["read_condition"]
 
@@ -212,8 +211,19 @@ class _Reader:
         parser.extglob = saved
         if parser.position == start:
             return None
-        return Word(merge_literals(parts), text[start : parser.position])
+        return Word(_merged(parts), text[start : parser.position])
 
     def error(self, message: str) -> ShellSyntaxError:
         """An error about the token that was read last."""
         return self.parser.error(message, self.at)
+
+
+def _merged(parts: list[Part]) -> tuple[Part, ...]:
+    """Neighbouring literals as one."""
+    merged: list[Part] = []
+    for part in parts:
+        if merged and isinstance(part, Literal) and isinstance(merged[-1], Literal):
+            merged[-1] = Literal(merged[-1].text + part.text)
+        else:
+            merged.append(part)
+    return tuple(merged)

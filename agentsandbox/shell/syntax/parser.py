@@ -38,7 +38,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-__all__ = ["RESERVED", "Parser", "merge_literals", "parse", "read_arithmetic"]
+__all__ = ["RESERVED", "Parser", "parse", "read_arithmetic"]
 
 RESERVED = frozenset("if then else elif fi do done case esac while until for select in function { } ! [[ time coproc".split())
 _BODIES = frozenset("{ if while until for select case [[".split())
@@ -691,17 +691,6 @@ _TIME_OPTION = re.compile(r"(?:-p|--)(?=[ \t\n;]|\Z)[ \t]*")
 _DELIMITER = re.compile(
     r"""\\(.)|'([^']*)'|\$?"((?:[^"\\]|\\.)*)"|\$'((?:[^'\\]|\\.)*)'|(\$\((?:[^()]|\([^()]*\))*\)|\$\{[^}]*\}|`[^`]*`)""", re.DOTALL
 )
-
-
-def merge_literals(parts: list[Part]) -> tuple[Part, ...]:
-    """Neighbouring literals as one."""
-    merged: list[Part] = []
-    for part in parts:
-        if merged and isinstance(part, Literal) and isinstance(merged[-1], Literal):
-            merged[-1] = Literal(merged[-1].text + part.text)
-        else:
-            merged.append(part)
-    return tuple(merged)
 
 
 def read_arithmetic(text: str) -> tuple[Part, ...]:

@@ -104,6 +104,7 @@ class WordReader(BracedReader):
 
     def scan(self, mode: int, stop: str) -> tuple[Part, ...]:
         """The parts up to one of the characters of `stop` (or what ends a word), which is left unread."""
+        # long: one branch for each character that means something in a word
         text = self.text
         size = len(text)
         run = _RUN[mode]

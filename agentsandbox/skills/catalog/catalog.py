@@ -56,7 +56,7 @@ class SkillCatalog(Mapping[str, SkillRecord]):
         self.roots = tuple(root if isinstance(root, SkillRoot) else SkillRoot(root) for root in roots)
         self.strict = strict
         self.max_skills = max_skills
-        self.disabled = frozenset(disabled)
+        self.disabled: Collection[str] = frozenset(disabled)
         self.on_invalid = on_invalid
         self.on_collision = on_collision
         self.reload = reload

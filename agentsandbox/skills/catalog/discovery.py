@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from agentsandbox.kernel.streams import encode
 from agentsandbox.skills.catalog.records import Collision, SkillRecord
@@ -12,9 +12,11 @@ from agentsandbox.skills.metadata import read_metadata
 from agentsandbox.skills.validation import Diagnostic
 
 if TYPE_CHECKING:
-    from agentsandbox.skills.catalog.catalog import SkillCatalog
+    from collections.abc import Collection
+
     from agentsandbox.skills.catalog.roots import Scope
     from agentsandbox.skills.sources.stores import Candidate, LineFile, SkillStore
+    from agentsandbox.skills.trust.lockfile import SkillLock
     from agentsandbox.skills.validation import Acceptance
 
 __all__ = ["Index", "read_head", "safe_words"]
@@ -22,6 +24,18 @@ __all__ = ["Index", "read_head", "safe_words"]
 WARN_TOKENS = 8000
 BOM = b"\xef\xbb\xbf"
 BLANK = b"\n"
+
+
+class Rules(Protocol):
+    """What a catalog says of the skills that it takes."""
+
+    strict: bool
+    accept: Acceptance
+    disabled: Collection[str]
+    max_skills: int | None
+    lock: SkillLock | None
+    on_invalid: Literal["skip", "raise"]
+    on_collision: Literal["first", "error"]
 
 
 class Index:
@@ -37,7 +51,7 @@ class Index:
         self._losers: dict[str, list[str]] = {}
         self._full = False
 
-    def scan(self, store: SkillStore, scope: Scope, catalog: SkillCatalog) -> None:
+    def scan(self, store: SkillStore, scope: Scope, catalog: Rules) -> None:
         """Add what a store holds."""
         try:
             for candidate in store.candidates():
@@ -49,7 +63,7 @@ class Index:
         except OSError as error:
             self._found.append(Diagnostic("unreadable-root", "warning", "", f"a skills directory cannot be read: {safe_words(error)}"))
 
-    def add(self, record: SkillRecord, catalog: SkillCatalog) -> None:
+    def add(self, record: SkillRecord, catalog: Rules) -> None:
         """Add a skill unless it is disabled, of a name that is taken, or one too many."""
         name = record.name
         if name in catalog.disabled:
@@ -76,7 +90,7 @@ class Index:
         self.collisions = tuple(collisions)
         self.diagnostics = tuple(self._found)
 
-    def problems(self, catalog: SkillCatalog) -> list[str]:
+    def problems(self, catalog: Rules) -> list[str]:
         """What the catalog must not be with."""
         fatal = {"error"} if catalog.on_invalid == "raise" else set()
         found = [f"{each.path}: {each.message}" for each in self.diagnostics if each.severity in fatal]
@@ -84,7 +98,7 @@ class Index:
             found += [each.message.partition(";")[0] for each in self.diagnostics if each.code == "collision"]
         return found
 
-    def _record(self, candidate: Candidate, scope: Scope, catalog: SkillCatalog) -> SkillRecord | None:
+    def _record(self, candidate: Candidate, scope: Scope, catalog: Rules) -> SkillRecord | None:
         known = self._known.get(candidate.location)
         if known is None or candidate.stamp is None or known[2] != candidate.stamp:
             known = (*_read(candidate, scope, strict=catalog.strict, accept=catalog.accept), candidate.stamp)

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from typing import Any, Literal
 
+    from agentsandbox.errors import LimitName
     from agentsandbox.kernel.fs.memory import MemoryFileSystem
-    from agentsandbox.limits import LimitName
     from agentsandbox.result import ExecutionResult
     from agentsandbox.skills.mount import SkillInfo
     from agentsandbox.skills.skill import AgentSkill

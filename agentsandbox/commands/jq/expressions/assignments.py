@@ -6,23 +6,23 @@ and what stands at them is put anew, one after the other.
 
 from __future__ import annotations
 
+from agentsandbox.commands._json.values import CONTAINERS
 from agentsandbox.commands.jq.code import Code, invalid_path
 from agentsandbox.commands.jq.expressions.operators import operation
 from agentsandbox.commands.jq.expressions.updates import change_of
 from agentsandbox.commands.jq.paths import delete_paths, get_path, put_path_owned
-from agentsandbox.commands.jq.values import CONTAINERS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import TypeAlias
 
+    from agentsandbox.commands._json.values import Value
     from agentsandbox.commands.jq import nodes
     from agentsandbox.commands.jq.code import Environment, One
     from agentsandbox.commands.jq.compiler import Compiler
     from agentsandbox.commands.jq.expressions.updates import Change
     from agentsandbox.commands.jq.scopes import Scope
-    from agentsandbox.commands.jq.values import Value
     from agentsandbox.limits import Budget
 
     Join: TypeAlias = Callable[[Value, Value], Value]

@@ -12,12 +12,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from typing import TypeAlias
 
+    from agentsandbox.commands._json.values import Value
     from agentsandbox.commands.jq.code import Environment, Path
     from agentsandbox.commands.jq.compiler import Compiler
     from agentsandbox.commands.jq.expressions.updates import Step
     from agentsandbox.commands.jq.machine import Machine
     from agentsandbox.commands.jq.scopes import Function, Scope
-    from agentsandbox.commands.jq.values import Value
 
     Fold: TypeAlias = Callable[[Value, Value, Environment], Value]
     """From the first state, the input and the environment to the last state."""

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
+from agentsandbox.commands._json.values import JqError
 from agentsandbox.commands.jq import nodes
 from agentsandbox.commands.jq.code import EMPTY, Code
 from agentsandbox.commands.jq.operations import describe
-from agentsandbox.commands.jq.values import JqError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from agentsandbox.commands._json.values import Value
     from agentsandbox.commands.jq.code import Environment, One
     from agentsandbox.commands.jq.compiler import Compiler
     from agentsandbox.commands.jq.machine import Machine
     from agentsandbox.commands.jq.scopes import Scope
-    from agentsandbox.commands.jq.values import Value
 
 __all__ = ["collected", "compile_array", "compile_object", "compile_text"]
 

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
+from agentsandbox.commands._json.values import JqError
 from agentsandbox.commands.jq import nodes
 from agentsandbox.commands.jq.code import EMPTY, NOTHING, Code
 from agentsandbox.commands.jq.machine import Break
-from agentsandbox.commands.jq.values import JqError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from typing import TypeVar
 
+    from agentsandbox.commands._json.values import Value
     from agentsandbox.commands.jq.code import Environment, Many, Path
     from agentsandbox.commands.jq.compiler import Compiler
     from agentsandbox.commands.jq.nodes import Node
     from agentsandbox.commands.jq.scopes import Function, Scope
-    from agentsandbox.commands.jq.values import Value
     from agentsandbox.limits import Budget
 
     T = TypeVar("T")

@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any, TypeAlias
 
+    from agentsandbox.commands._json.values import Value
     from agentsandbox.commands.jq.code import Environment, Many, Path, Paths
     from agentsandbox.commands.jq.compiler import Compiler
     from agentsandbox.commands.jq.machine import Machine
     from agentsandbox.commands.jq.nodes import Node
-    from agentsandbox.commands.jq.values import Value
     from agentsandbox.limits import Budget
 
     Make: TypeAlias = Callable[[Value, Environment], Any]
@@ -230,10 +230,7 @@ _BY_VALUE = frozenset((
 
 
 def _call_builtin(compiler: Compiler, name: str, node: nodes.Call, scope: Scope) -> Code:
-    # loaded here because many programs call nothing
-    from agentsandbox.commands.jq.builtins import find_builtin
-
-    found = find_builtin(name)
+    found = compiler.grammar.builtin(name)
     if callable(found):
         compile_argument = compiler.compile if name in _BY_VALUE else compiler.inner
         return found(compiler, [compile_argument(argument, scope) for argument in node.arguments])

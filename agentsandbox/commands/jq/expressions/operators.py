@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import operator
 
+from agentsandbox.commands._json.values import EXACT, JqError, Literal, number
 from agentsandbox.commands.jq import nodes, operations
 from agentsandbox.commands.jq.code import EMPTY, Code
 from agentsandbox.commands.jq.operations import describe
-from agentsandbox.commands.jq.values import EXACT, JqError, Literal, number
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any
 
+    from agentsandbox.commands._json.values import Value
     from agentsandbox.commands.jq.code import Environment, One, Path
     from agentsandbox.commands.jq.compiler import Compiler
     from agentsandbox.commands.jq.scopes import Scope
-    from agentsandbox.commands.jq.values import Value
 
 __all__ = ["compile_alternative", "compile_binary", "compile_logical", "compile_negate", "operation"]
 

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
+from agentsandbox.commands._json.values import JqError
 from agentsandbox.commands.jq import nodes
 from agentsandbox.commands.jq.operations import describe
 from agentsandbox.commands.jq.paths import get
-from agentsandbox.commands.jq.values import JqError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from typing import Any
 
+    from agentsandbox.commands._json.values import Value
     from agentsandbox.commands.jq.code import Code, Environment
     from agentsandbox.commands.jq.compiler import Compiler
     from agentsandbox.commands.jq.nodes import Pattern
     from agentsandbox.commands.jq.scopes import Scope
-    from agentsandbox.commands.jq.values import Value
 
 __all__ = ["Binder"]
 

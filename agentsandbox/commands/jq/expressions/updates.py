@@ -5,23 +5,23 @@ Both give what `reduce path(…)` and `setpath` would, for the forms of expressi
 
 from __future__ import annotations
 
+from agentsandbox.commands._json.values import CONTAINERS
 from agentsandbox.commands.jq import nodes
 from agentsandbox.commands.jq.code import members
 from agentsandbox.commands.jq.expressions.operators import operation
 from agentsandbox.commands.jq.operations import add
 from agentsandbox.commands.jq.paths import get, get_path, put, put_path_owned
-from agentsandbox.commands.jq.values import CONTAINERS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import TypeAlias
 
+    from agentsandbox.commands._json.values import Value
     from agentsandbox.commands.jq.code import Code, Environment, One
     from agentsandbox.commands.jq.compiler import Compiler
     from agentsandbox.commands.jq.nodes import Node
     from agentsandbox.commands.jq.scopes import Scope
-    from agentsandbox.commands.jq.values import Value
     from agentsandbox.limits import Budget
 
     Change: TypeAlias = Callable[[Value, Environment, Callable[[Value], Value]], Value]

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+from agentsandbox.commands._json.values import JqError, is_number
 from agentsandbox.commands.jq.code import EMPTY, NOTHING, Code, members
 from agentsandbox.commands.jq.operations import subtract
-from agentsandbox.commands.jq.values import JqError, is_number
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from typing import TypeVar
 
-    from agentsandbox.commands.jq.code import Environment, Form, Path
-    from agentsandbox.commands.jq.compiler import Compiler
-    from agentsandbox.commands.jq.values import Value
+    from agentsandbox.commands._json.values import Value
+    from agentsandbox.commands.jq.code import Environment, Path
+    from agentsandbox.commands.jq.compiler import Compiler, Form
     from agentsandbox.limits import Budget
 
     T = TypeVar("T")

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+from agentsandbox.commands._json.json_text import JsonError
+from agentsandbox.commands._json.printing import dump
+from agentsandbox.commands._json.values import JqError
 from agentsandbox.commands.jq.code import Code
-from agentsandbox.commands.jq.json_text import JsonError
-from agentsandbox.commands.jq.printing import dump
-from agentsandbox.commands.jq.values import JqError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from agentsandbox.commands.jq.code import Environment, Form, Path
-    from agentsandbox.commands.jq.compiler import Compiler
-    from agentsandbox.commands.jq.values import Value
+    from agentsandbox.commands._json.values import Value
+    from agentsandbox.commands.jq.code import Environment, Path
+    from agentsandbox.commands.jq.compiler import Compiler, Form
 
 __all__ = ["FORMS"]
 

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
+from agentsandbox.commands._json.values import EXACT, JqError, is_number, number, to_float
 from agentsandbox.commands.jq.code import EMPTY, Code
 from agentsandbox.commands.jq.definitions import call_definition
 from agentsandbox.commands.jq.expressions.flow import piped
 from agentsandbox.commands.jq.forms.choices import select
 from agentsandbox.commands.jq.operations import add, compare
-from agentsandbox.commands.jq.values import EXACT, JqError, is_number, number, to_float
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from typing import TypeVar
 
-    from agentsandbox.commands.jq.code import Environment, Form, Path
-    from agentsandbox.commands.jq.compiler import Compiler
-    from agentsandbox.commands.jq.values import Value
+    from agentsandbox.commands._json.values import Value
+    from agentsandbox.commands.jq.code import Environment, Path
+    from agentsandbox.commands.jq.compiler import Compiler, Form
 
     T = TypeVar("T")
 

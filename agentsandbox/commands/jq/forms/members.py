@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from itertools import islice
 
+from agentsandbox.commands._json.printing import dump
 from agentsandbox.commands.jq.code import EMPTY, Code, members
 from agentsandbox.commands.jq.expressions.construction import collected
 from agentsandbox.commands.jq.expressions.flow import piped
-from agentsandbox.commands.jq.printing import dump
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from agentsandbox.commands.jq.code import Environment, Form
-    from agentsandbox.commands.jq.compiler import Compiler
-    from agentsandbox.commands.jq.values import Value
+    from agentsandbox.commands._json.values import Value
+    from agentsandbox.commands.jq.code import Environment
+    from agentsandbox.commands.jq.compiler import Compiler, Form
     from agentsandbox.limits import Budget
 
 __all__ = ["FORMS"]

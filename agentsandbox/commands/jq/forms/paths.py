@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+from agentsandbox.commands._json.values import JqError
 from agentsandbox.commands.jq.code import Code, invalid_path
 from agentsandbox.commands.jq.definitions import call_definition
 from agentsandbox.commands.jq.paths import delete_paths, get_path
 from agentsandbox.commands.jq.streaming import events, paths_of, rebuilt
-from agentsandbox.commands.jq.values import JqError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from agentsandbox.commands.jq.code import Environment, Form, Path
-    from agentsandbox.commands.jq.compiler import Compiler
-    from agentsandbox.commands.jq.values import Value
+    from agentsandbox.commands._json.values import Value
+    from agentsandbox.commands.jq.code import Environment, Path
+    from agentsandbox.commands.jq.compiler import Compiler, Form
 
 __all__ = ["FORMS"]
 

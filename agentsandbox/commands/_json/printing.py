@@ -6,14 +6,14 @@ import json.encoder
 import math
 from decimal import Decimal
 
-from agentsandbox.commands.jq.values import CONTAINERS, Literal
+from agentsandbox.commands._json.values import CONTAINERS, Literal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from agentsandbox.commands.jq.values import Value
+    from agentsandbox.commands._json.values import Value
 
 __all__ = ["COLORS", "Dumper", "dump", "dump_prefix", "dump_within", "number_text", "quote"]
 

@@ -11,13 +11,13 @@ import math
 import re
 from decimal import Decimal, InvalidOperation
 
-from agentsandbox.commands.jq.values import Literal
+from agentsandbox.commands._json.values import Literal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from agentsandbox.commands.jq.values import Value
+    from agentsandbox.commands._json.values import Value
 
     Scan = Callable[[str, int], tuple[Value, int]]
 
@@ -33,6 +33,7 @@ __all__ = [
     "parse_one",
     "parse_slowly",
     "skip_blanks",
+    "slurp",
     "text_place",
 ]
 
@@ -384,3 +385,13 @@ def parse_slowly(
             stack.next = NOTHING
     if stack.open or position < size:
         raise JsonError(f"Unfinished JSON term at EOF at {text_place(text, size, before)}")
+
+
+def slurp(text: str, step: Callable[[], None]) -> list[Value]:
+    """All JSON values of a text. Raises `JsonError`."""
+    if is_plain(text):
+        start = skip_blanks(text, 0)
+        found = next_value(text, start) if start < len(text) else None
+        if found is not None and skip_blanks(text, found[1]) == len(text):
+            return [found[0]]
+    return [value for value, _end in parse_slowly(text, 0, step)]

@@ -1,0 +1,1 @@
+"""JSON: its values, reading and writing them, and the regular expressions of jq."""
