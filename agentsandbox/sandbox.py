@@ -397,7 +397,8 @@ class Sandbox:
             self._running = None
             self._inherited = None
             machine = shell.machine
-            machine.scheduler.pause = budget.weigh = None
+            machine.scheduler.pause = None
+            machine.accounts.holders.pop(0, None)
             if limit is not None:
                 machine.scheduler.kill_all(jobs=False)
                 if limit != CANCELLED:
@@ -468,11 +469,10 @@ class Sandbox:
         on_command: Policy | None,
         pause: Callable[..., Any] | None,
     ) -> Shell:
-        from agentsandbox.shell.interpreter.census import weigh
-
         machine = shell.machine
         machine.budget = shell.budget = budget
-        budget.weigh = functools.partial(weigh, shell)
+        budget.accounts = machine.accounts
+        machine.accounts.holders[0] = shell
         shell.variables.limit = budget.value_bytes
         scheduler = machine.scheduler
         scheduler.pause = pause

@@ -11,6 +11,7 @@ import errno
 import os
 
 from agentsandbox.errors import LimitReached, PipeClosed
+from agentsandbox.kernel.accounts import Scale, Weighed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -208,7 +209,7 @@ class LateWriter(ByteWriter):
             self.target.write(held)
 
 
-class Stream(ByteReader, ByteWriter):
+class Stream(ByteReader, ByteWriter, Weighed):
     """What a descriptor refers to: an open file description. `references` counts its holders; the last closes it."""
 
     __slots__ = ("references",)
@@ -239,6 +240,9 @@ class Stream(ByteReader, ByteWriter):
         self.acquire()
         return self
 
+    def weigh(self, scale: Scale) -> None:
+        """Nothing: what most streams hold is counted elsewhere."""
+
     def seek(self, offset: int, whence: int = 0) -> int:
         """Move the position as `os.lseek` does; ESPIPE for what has none."""
         raise OSError(errno.ESPIPE, os.strerror(errno.ESPIPE))
@@ -261,6 +265,9 @@ class BytesReader(Stream):
         super().__init__()
         self.data = data
         self.position = 0
+
+    def weigh(self, scale: Scale) -> None:
+        scale.add(self.data)
 
     def read(self, size: int = -1) -> bytes:
         start = self.position
@@ -306,6 +313,9 @@ class Buffer(Stream):
         if self.size > self.limit:
             raise LimitReached("value_bytes")
         self.chunks.append(data)
+
+    def weigh(self, scale: Scale) -> None:
+        scale.add(self.chunks)
 
     def getvalue(self) -> bytes:
         """All that was written."""
@@ -382,6 +392,9 @@ class Pipe(Stream):
         self._position = 0  # consumed bytes of the first chunk
         self._size = 0  # bytes that wait for the reader
 
+    def weigh(self, scale: Scale) -> None:
+        scale.add(self._chunks)
+
     # the writing end
 
     def write(self, data: bytes) -> None:
@@ -392,7 +405,9 @@ class Pipe(Stream):
         self._chunks.append(data)
         self._size += len(data)
         if self._size >= PIPE_BYTES:
+            held = self.scheduler.budget.hold(len(data)) if len(data) > PIPE_BYTES else None
             self.scheduler.block(self._has_room)
+            del held
             if not self.readers:
                 raise self._unread()
 
@@ -458,7 +473,9 @@ class Pipe(Stream):
                 self._chunks[0] = self._chunks[0][self._position :]
                 self._position = 0
             total += self._size
-            self.scheduler.charge(total)
+            budget = self.scheduler.budget
+            budget.charge(total)
+            budget.hold_input(total)
             parts.extend(self._chunks)
             self._chunks.clear()
             self._size = 0
@@ -512,6 +529,9 @@ class PipeReader(Stream):
     def __init__(self, pipe: Pipe) -> None:
         super().__init__()
         self.pipe = pipe
+
+    def weigh(self, scale: Scale) -> None:
+        scale.add(self.pipe)
 
     def read(self, size: int = -1) -> bytes:
         return self.pipe.read(size)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from agentsandbox.kernel.accounts import Scale, Weighed
 from agentsandbox.kernel.caching import cache_short
 from agentsandbox.kernel.quoting import quote_glob
 
@@ -133,7 +134,7 @@ def _last_field(text: str, start: int, blanks: set[str], others: set[str], escap
     return text[start:end]
 
 
-class FieldBuilder:
+class FieldBuilder(Weighed):
     """Collects the fields of one word."""
 
     __slots__ = ("host", "magic", "opened", "out", "pattern", "text")
@@ -145,6 +146,11 @@ class FieldBuilder:
         self.pattern: list[str] = []
         self.opened = False
         self.magic = False
+
+    def weigh(self, scale: Scale) -> None:
+        scale.add(self.text)
+        scale.add(self.pattern)
+        scale.add(self.out)
 
     def quoted(self, text: str) -> None:
         """Text that neither splits nor matches; even when empty it makes a field."""

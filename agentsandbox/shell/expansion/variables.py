@@ -7,6 +7,7 @@ any other name is assigned with `values[name] = value`, which is what compiled c
 
 from __future__ import annotations
 
+from agentsandbox.kernel.accounts import Scale, Weighed
 from agentsandbox.kernel.caching import cache_short
 from agentsandbox.kernel.streams import encode
 from agentsandbox.shell.expansion.errors import ExpansionError
@@ -76,7 +77,7 @@ class NameReference:
         return self.target.removeprefix(HIDDEN)
 
 
-class IndexedArray:
+class IndexedArray(Weighed):
     """A sparse array. `items` maps indices to text; iteration is in the order of indices."""
 
     __slots__ = ("_ordered", "_top", "items")
@@ -160,6 +161,9 @@ class IndexedArray:
         self._order()
         return [(str(index), value) for index, value in self.items.items()]
 
+    def weigh(self, scale: Scale) -> None:
+        scale.add(self.items)
+
     def __len__(self) -> int:
         return len(self.items)
 
@@ -178,7 +182,7 @@ def _bucket(name: str) -> int:
     return _hash(name) & 1023
 
 
-class AssociativeArray:
+class AssociativeArray(Weighed):
     """An associative array; iteration is in the order of bash's hash table."""
 
     __slots__ = ("_order", "items")
@@ -222,6 +226,11 @@ class AssociativeArray:
     def pairs(self) -> list[tuple[str, str]]:
         """(key, element) in order."""
         return [(key, self.items[key]) for key in self.keys()]
+
+    def weigh(self, scale: Scale) -> None:
+        scale.add(self.items)
+        if self._order is not None:
+            scale.add(self._order)
 
     def __len__(self) -> int:
         return len(self.items)

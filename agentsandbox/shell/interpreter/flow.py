@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from agentsandbox.errors import Break, Continue, Exit
+from agentsandbox.kernel.accounts import LARGE
 from agentsandbox.kernel.patterns.matchers import compile_shell_pattern
 from agentsandbox.kernel.streams import bytewise
 from agentsandbox.shell.expansion.errors import ExpansionError
@@ -258,6 +259,7 @@ def _for(node: For) -> Run:
             shell.status = expansion_failed(shell, error)
             return shell.status
         budget = shell.budget
+        kept = budget.keep(items)
         values, attributes = shell.values, shell.attributes
         status = 0
         shell.loops += 1
@@ -293,6 +295,7 @@ def _for(node: For) -> Run:
             status = int(shell.status)
         finally:
             shell.loops -= 1
+            del kept
         shell.status = status
         return status
 
@@ -448,6 +451,7 @@ def _case(node: Case) -> Run:
             _trace_case(shell, node)
         try:
             text = bytewise(subject(shell)) if shell.bytewise else subject(shell)
+            kept = shell.budget.keep(text) if len(text) > LARGE else None
             ignore_case = shell.shopt["nocasematch"]
             matched = fall_through = False
             status = 0

@@ -124,6 +124,7 @@ def _run_incrementally(shell: Shell, text: str, first_line: int, origin: str, ma
     """Parse each command only when those before it have run: they may change aliases and the grammar, or be many."""
     shell.budget.step(len(text) >> 6)
     shell.budget.charge(len(text))
+    kept = shell.budget.keep(text)
     parser = Parser(text, first_line=first_line)
     parser.meter = shell.budget
     status = 0

@@ -45,6 +45,15 @@ def run_in_shell(shell: Shell, run: Run, *, goes_on: bool = False) -> int:
 
     A shell that goes on, as a terminal does, keeps the descriptors that `exec` opened.
     """
+    holders = shell.machine.accounts.holders
+    holders[id(shell)] = shell
+    try:
+        return _run_to_its_end(shell, run, goes_on)
+    finally:
+        holders.pop(id(shell), None)
+
+
+def _run_to_its_end(shell: Shell, run: Run, goes_on: bool) -> int:
     try:
         status = run(shell)
     except Exit as end:

@@ -61,6 +61,8 @@ def substitute(shell: Shell, run: Run, *, in_place: bool) -> str:
     budget.left -= 1
     if budget.left < 0:
         budget.tick()
+    holders = budget.accounts.holders
+    holders[id(buffer)] = buffer
     try:
         if in_place and not shell.slow and not shell.check:
             saved, hashed = shell.fds, shell.hashed
@@ -78,6 +80,7 @@ def substitute(shell: Shell, run: Run, *, in_place: bool) -> str:
                 shell.machine.scheduler.block(lambda: buffer.references == 1)
     finally:
         budget.depth -= 1
+        holders.pop(id(buffer), None)
     shell.substitution_status = shell.status = status
     if in_place and shell.traps and "CHLD" in shell.traps:
         shell.pending_traps.append("CHLD")
