@@ -37,6 +37,7 @@ __all__ = [
     "detect",
     "inflate",
     "load_zstandard",
+    "memory_of_compressor",
     "read_gzip_header",
 ]
 
@@ -45,7 +46,8 @@ _WINDOW = 32768
 """`gzip` writes so many bytes at once: what it has of them when the data turns out to be wrong is lost."""
 ZEROS = bytes(_WINDOW)
 """What stands before the data for `gzip` and `unzip`: wrong data may refer to it."""
-_MEMORY = 128 * 1024 * 1024
+_MIB = 1024 * 1024
+_MEMORY = 128 * _MIB
 _MAGIC = {"gzip": b"\x1f\x8b", "bzip2": b"BZh", "xz": b"\xfd7zXZ\0", "lzma": b"\x5d\0\0", "zstd": b"\x28\xb5\x2f\xfd"}
 _CHECKS = {"none": lzma.CHECK_NONE, "crc32": lzma.CHECK_CRC32, "crc64": lzma.CHECK_CRC64, "sha256": lzma.CHECK_SHA256}
 """The integrity checks of xz."""
@@ -301,6 +303,16 @@ class _GzipCompressor:
     def flush(self) -> bytes:
         size = (self._size & 0xFFFFFFFF).to_bytes(4, "little")
         return self._header + self._deflater.flush() + self._check.to_bytes(4, "little") + size
+
+
+def memory_of_compressor(format: str, level: int | None, size: int = -1) -> int:
+    """Return the bytes that count for a compressor: about a third of what its tables may come to when they are full."""
+    if format in ("xz", "lzma"):
+        return (2 if level is not None and level < 3 else 30) * _MIB
+    if format == "zstd":
+        most = (2 if level is None or level < 6 else 10 if level < 13 else 30) * _MIB
+        return min(most, 4 * size + _MIB) if size >= 0 else most
+    return _MIB
 
 
 def compressor(

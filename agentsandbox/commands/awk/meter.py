@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import sys
 from itertools import islice
+from weakref import WeakValueDictionary
 
 from agentsandbox.commands.awk.arrays import Array
 from agentsandbox.commands.awk.channels import Channels
-from agentsandbox.commands.awk.values import FILE, Strnum, Unset
+from agentsandbox.commands.awk.values import Strnum, Unset
 from agentsandbox.errors import LimitReached
+from agentsandbox.kernel.accounts import Scale, Weighed
 from agentsandbox.kernel.streams import Buffer, encode
 from agentsandbox.limits import VALUES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from types import FrameType
-
     from agentsandbox.contract.command import CommandContext
 
 __all__ = ["ACCOUNTED", "FLUSH_CHARACTERS", "Meter"]
@@ -31,11 +30,13 @@ AUDIT_SAMPLE = 64
 """Elements by which the size of the others is judged."""
 AUDIT_LIMITS = 4
 """Arrays may hold this many times `value_bytes` of text."""
+_FEW = 3
+"""Texts of its largest size that a call of a function is taken to hold."""
 _TEXTS = frozenset((str, Strnum))
 _NUMBERS = frozenset((float, Unset))
 
 
-class Meter:
+class Meter(Weighed):
     """The budget, the arrays and the output of one run."""
 
     channels: Channels
@@ -49,6 +50,13 @@ class Meter:
         self._edited: tuple[str, Buffer] | None = None
         self._fresh = 0
         self._ticks = 0
+        self._local = 0
+        self._locals: WeakValueDictionary[int, Array] = WeakValueDictionary()
+        """Arrays of functions at work, numbered."""
+        self._nested: list[tuple[int, int, int]] = []
+        """Of each call at work that made large texts: its depth, the bytes that count for it, its largest text."""
+        self._waiting = 0
+        """Bytes that count for all of them."""
 
     def enter(self) -> None:
         """A function call that must look at the meter."""
@@ -72,7 +80,7 @@ class Meter:
     def account(self, size: int) -> None:
         """A large text was made."""
         self.budget.charge(size)
-        self.budget.charge(size * self.budget.depth // VALUES)
+        self._nest(size)
         self.budget.step(size // 4096)
         self._fresh += size
         if self._fresh > AUDIT_CHARACTERS:
@@ -107,20 +115,39 @@ class Meter:
             else:
                 self.audit(measure=True)
 
+    def local(self, name: str) -> Array:
+        """Return a new array that belongs to a function call; it counts until the call has forgotten it."""
+        array = self._locals[self._local] = Array(name)
+        self._local += 1
+        return array
+
     def _held(self) -> tuple[list[Array], int]:
-        """All arrays, those of the functions at work too, and the characters in the variables."""
-        found = {id(array): array for array in self.arrays.values()}
-        texts: dict[int, int] = {}
-        frame: FrameType | None = sys._getframe(2)
-        while frame is not None:
-            if frame.f_code.co_filename == FILE:
-                for value in frame.f_locals.values():
-                    if isinstance(value, Array):
-                        found[id(value)] = value
-                    elif isinstance(value, str):
-                        texts[id(value)] = len(value)
-            frame = frame.f_back
-        return list(found.values()), sum(texts.values())
+        """All arrays, those of the functions at work too, and the characters of the texts that these may hold."""
+        found = {id(array): array for array in (*self.arrays.values(), *self._locals.values())}
+        return list(found.values()), self._waiting
+
+    def _nest(self, size: int) -> None:
+        """Count a large text for the call that made it, until a call further out makes one: a call holds a few of them."""
+        nested, depth = self._nested, self.budget.depth
+        while nested and nested[-1][0] > depth:
+            self._waiting -= nested.pop()[1]
+        if not nested or nested[-1][0] < depth:
+            nested.append((depth, 0, 0))
+        _, counted, largest = nested.pop()
+        largest = max(largest, size)
+        now = min(counted + size, _FEW * largest)
+        nested.append((depth, now, largest))
+        self._waiting += now - counted
+        if self._waiting > VALUES * self.budget.value_bytes:
+            raise LimitReached("value_bytes")
+
+    def weigh(self, scale: Scale) -> None:
+        for array in self._held()[0]:
+            scale.add(array)
+        scale.total += self._waiting
+        for value in list(self.__dict__.values()):
+            if isinstance(value, (str, list)):
+                scale.add(value)
 
     def read_ahead(self, size: int) -> None:
         """So many characters of input were read."""

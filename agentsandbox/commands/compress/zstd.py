@@ -12,6 +12,7 @@ from agentsandbox.commands._files.compression import (
     decompress,
     detect,
     load_zstandard,
+    memory_of_compressor,
 )
 from agentsandbox.contract.command import Arguments, CommandContext, command
 from agentsandbox.contract.manners import Manners
@@ -192,9 +193,11 @@ class _Zstd:
             return self.unpack(Source(source), target, name, alone=alone)
         assert target is not None
         size = source.stat().size if isinstance(source, File) and source.stat().is_file else -1
+        held = self.ctx.budget.hold(memory_of_compressor("zstd", self.level, size))
         packer = compressor("zstd", self.level, checksum=self.check, size=size)
         steps = 100 + 100 * max(self.level, 0)
         before, after = compress_stream(packer, source, target, self.ctx.budget, block=65536, steps=steps)
+        del held
         if alone:
             ratio = f"{100 * after / before:6.2f}%" if before else "  0.00%"
             self.tell(f"{name:<20} :{ratio}   ({_size(before)} => {_size(after)}, {shown}) ")

@@ -6,6 +6,7 @@ from agentsandbox.commands.jq.json_text import JsonError
 from agentsandbox.commands.jq.values import JqError
 from agentsandbox.commands.jq.weight import weigh
 from agentsandbox.errors import LimitReached
+from agentsandbox.kernel.accounts import Weighed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from typing import TypeVar
 
     from agentsandbox.commands.jq.values import Value
+    from agentsandbox.kernel.accounts import Scale
     from agentsandbox.limits import Budget
 
     T = TypeVar("T")
@@ -47,7 +49,7 @@ class Halt(Exception):
         super().__init__()
 
 
-class Machine:
+class Machine(Weighed):
     """The world of one program. `named` holds what --arg and the like gave."""
 
     def __init__(
@@ -122,6 +124,10 @@ class Machine:
             most = _WEIGHT * self.budget.value_bytes
             if weigh((*self.roots, *self.suspended.values()), most, self.budget) > most:
                 raise LimitReached("value_bytes")
+
+    def weigh(self, scale: Scale) -> None:
+        """What the program can still see, at half its weight: it has a limit of its own that is twice as high."""
+        scale.total += weigh((*self.roots, *self.suspended.values()), _WEIGHT * self.budget.value_bytes, self.budget) // 2
 
     def charge_text(self, size: int) -> None:
         """Refuse a string that is too long, and count it."""
