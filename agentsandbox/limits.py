@@ -255,7 +255,7 @@ class Budget:
             held.grow(size - held.size)
 
     def keep(self, holder: object) -> Kept:
-        """Count a text, a collection or a `Weighed` object for as long as the caller keeps the result."""
+        """Count a text, a collection or an object with a method `weigh(scale)` for as long as the caller keeps the result."""
         return Kept(self.accounts, holder)
 
     def weigh(self) -> None:

@@ -22,7 +22,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-__all__ = ["LARGE", "Accounts", "Held", "Kept", "Scale", "Weighed"]
+__all__ = ["LARGE", "Accounts", "Held", "Kept", "Scale"]
 
 LARGE = 65536
 """Bytes of a value from which on it is worth an entry of its own."""
@@ -50,7 +50,7 @@ class Scale:
         return True
 
     def add(self, value: object) -> None:
-        """A holder, a text, or a collection of them. Anything else weighs nothing of its own."""
+        """A text, an object with a method `weigh(scale)`, or a collection of them. Anything else weighs nothing of its own."""
         if isinstance(value, (str, bytes, bytearray)):
             if len(value) > _LONG and self.is_new(value):
                 self.total += sys.getsizeof(value)
@@ -61,8 +61,8 @@ class Scale:
         elif isinstance(value, (list, tuple)):
             if self.is_new(value):
                 self._entries(value)
-        elif isinstance(value, Weighed) and self.is_new(value):
-            value.weigh(self)
+        elif (weigh := getattr(type(value), "weigh", None)) is not None and self.is_new(value):
+            weigh(value, self)
 
     def _entries(self, values: Collection[object]) -> None:
         self.total += _ENTRY * len(values) // 2
@@ -75,16 +75,6 @@ class Scale:
                     self.total += sys.getsizeof(value)
             elif kind is not int:
                 self.add(value)
-
-
-class Weighed:
-    """Base of the holders that are objects: they say themselves what they hold."""
-
-    __slots__ = ()
-
-    def weigh(self, scale: Scale) -> None:
-        """Put all that it holds on the scale."""
-        raise NotImplementedError
 
 
 class Held:

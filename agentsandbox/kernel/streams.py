@@ -11,12 +11,12 @@ import errno
 import os
 
 from agentsandbox.errors import LimitReached, PipeClosed
-from agentsandbox.kernel.accounts import Scale, Weighed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from agentsandbox.kernel.accounts import Scale
     from agentsandbox.kernel.processes import Scheduler
 
 __all__ = [
@@ -209,7 +209,7 @@ class LateWriter(ByteWriter):
             self.target.write(held)
 
 
-class Stream(ByteReader, ByteWriter, Weighed):
+class Stream(ByteReader, ByteWriter):
     """What a descriptor refers to: an open file description. `references` counts its holders; the last closes it."""
 
     __slots__ = ("references",)

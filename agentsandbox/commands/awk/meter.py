@@ -9,19 +9,21 @@ from agentsandbox.commands.awk.arrays import Array
 from agentsandbox.commands.awk.channels import Channels
 from agentsandbox.commands.awk.values import Strnum, Unset
 from agentsandbox.errors import LimitReached
-from agentsandbox.kernel.accounts import Scale, Weighed
 from agentsandbox.kernel.streams import Buffer, encode
 from agentsandbox.limits import VALUES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agentsandbox.contract.command import CommandContext
+    from agentsandbox.kernel.accounts import Scale
 
 __all__ = ["ACCOUNTED", "FLUSH_CHARACTERS", "Meter"]
 
 FLUSH_CHARACTERS = 65536
 ACCOUNTED = 4096
 """Characters of a text above which its making is accounted."""
+_ELEMENT = 50
+"""Bytes of an element of an array without its texts."""
 ARRAY_SHARE = 16
 """What an element of an array is taken to cost, in bytes of `value_bytes`."""
 AUDIT_CHARACTERS = 8 * 1024 * 1024
@@ -36,7 +38,7 @@ _TEXTS = frozenset((str, Strnum))
 _NUMBERS = frozenset((float, Unset))
 
 
-class Meter(Weighed):
+class Meter:
     """The budget, the arrays and the output of one run."""
 
     channels: Channels
@@ -89,6 +91,16 @@ class Meter(Weighed):
 
     def audit(self, measure: bool = False) -> None:
         """Refuse arrays that hold too many elements or too much text: measured, or else told from their newest elements."""
+        elements, characters = self._count(measure)
+        self.budget.charge(elements * ARRAY_SHARE)
+        if characters // AUDIT_LIMITS > self.budget.value_bytes:
+            if measure:
+                self.budget.charge(characters // AUDIT_LIMITS)
+            else:
+                self.audit(measure=True)
+
+    def _count(self, measure: bool) -> tuple[int, int]:
+        """Return how many elements all arrays have, and the characters in them and in the variables of functions."""
         elements = 0
         pending, characters = self._held()
         while pending:
@@ -108,12 +120,7 @@ class Meter(Weighed):
                 elif not kinds <= _NUMBERS:
                     characters += sum([len(value) for value in array.values() if isinstance(value, str)])
                     pending += [value for value in array.values() if isinstance(value, Array)]
-        self.budget.charge(elements * ARRAY_SHARE)
-        if characters // AUDIT_LIMITS > self.budget.value_bytes:
-            if measure:
-                self.budget.charge(characters // AUDIT_LIMITS)
-            else:
-                self.audit(measure=True)
+        return elements, characters
 
     def local(self, name: str) -> Array:
         """Return a new array that belongs to a function call; it counts until the call has forgotten it."""
@@ -142,9 +149,9 @@ class Meter(Weighed):
             raise LimitReached("value_bytes")
 
     def weigh(self, scale: Scale) -> None:
-        for array in self._held()[0]:
-            scale.add(array)
-        scale.total += self._waiting
+        """Put on the scale what the program and its input hold."""
+        elements, characters = self._count(measure=True)
+        scale.total += characters + _ELEMENT * elements
         for value in list(self.__dict__.values()):
             if isinstance(value, (str, list)):
                 scale.add(value)

@@ -6,7 +6,6 @@ from agentsandbox.commands.jq.json_text import JsonError
 from agentsandbox.commands.jq.values import JqError
 from agentsandbox.commands.jq.weight import weigh
 from agentsandbox.errors import LimitReached
-from agentsandbox.kernel.accounts import Weighed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -49,7 +48,7 @@ class Halt(Exception):
         super().__init__()
 
 
-class Machine(Weighed):
+class Machine:
     """The world of one program. `named` holds what --arg and the like gave."""
 
     def __init__(

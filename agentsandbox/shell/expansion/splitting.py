@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 
-from agentsandbox.kernel.accounts import Scale, Weighed
 from agentsandbox.kernel.caching import cache_short
 from agentsandbox.kernel.quoting import quote_glob
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from agentsandbox.kernel.accounts import Scale
     from agentsandbox.shell.expansion.host import ExpansionHost
 
 __all__ = ["FieldBuilder", "split_fields", "split_read"]
@@ -134,7 +134,7 @@ def _last_field(text: str, start: int, blanks: set[str], others: set[str], escap
     return text[start:end]
 
 
-class FieldBuilder(Weighed):
+class FieldBuilder:
     """Collects the fields of one word."""
 
     __slots__ = ("host", "magic", "opened", "out", "pattern", "text")

@@ -7,7 +7,6 @@ any other name is assigned with `values[name] = value`, which is what compiled c
 
 from __future__ import annotations
 
-from agentsandbox.kernel.accounts import Scale, Weighed
 from agentsandbox.kernel.caching import cache_short
 from agentsandbox.kernel.streams import encode
 from agentsandbox.shell.expansion.errors import ExpansionError
@@ -17,6 +16,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from typing import Any
+
+    from agentsandbox.kernel.accounts import Scale
 
     Value = "str | int | IndexedArray | AssociativeArray | NameReference | Unset"
 
@@ -77,7 +78,7 @@ class NameReference:
         return self.target.removeprefix(HIDDEN)
 
 
-class IndexedArray(Weighed):
+class IndexedArray:
     """A sparse array. `items` maps indices to text; iteration is in the order of indices."""
 
     __slots__ = ("_ordered", "_top", "items")
@@ -182,7 +183,7 @@ def _bucket(name: str) -> int:
     return _hash(name) & 1023
 
 
-class AssociativeArray(Weighed):
+class AssociativeArray:
     """An associative array; iteration is in the order of bash's hash table."""
 
     __slots__ = ("_order", "items")

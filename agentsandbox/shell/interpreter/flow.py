@@ -449,6 +449,7 @@ def _case(node: Case) -> Run:
         shell.line = line
         if shell.slow:
             _trace_case(shell, node)
+        kept = None
         try:
             text = bytewise(subject(shell)) if shell.bytewise else subject(shell)
             kept = shell.budget.keep(text) if len(text) > LARGE else None
@@ -481,6 +482,7 @@ def _case(node: Case) -> Run:
         except ExpansionError as error:
             status = expansion_failed(shell, error)
             matched = False
+        del kept
         if not matched:
             shell.status = status
         return status

@@ -7,7 +7,6 @@ import posixpath
 from types import MappingProxyType
 
 from agentsandbox.errors import Exit
-from agentsandbox.kernel.accounts import Weighed
 from agentsandbox.kernel.streams import Stream, bytewise, encode
 from agentsandbox.shell.expansion.variables import ARRAY, EXPORT, READONLY, UNSET, IndexedArray, Variables, is_name
 from agentsandbox.shell.interpreter.forking import take_over
@@ -132,7 +131,7 @@ _NOTHING: frozenset[str] = frozenset()
 """CPython makes an empty one anew each time."""
 
 
-class Shell(Weighed):
+class Shell:
     """One shell: the main one, a subshell, or a script's."""
 
     __slots__ = (
