@@ -22,15 +22,22 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-__all__ = ["LARGE", "Accounts", "Held", "Kept", "Scale"]
+__all__ = ["LARGE", "Accounts", "Held", "Kept", "Scale", "is_large"]
 
 LARGE = 65536
 """Bytes of a value from which on it is worth an entry of its own."""
 
+_MANY = 256
+"""Texts that are not looked at one by one."""
 _ENTRY = 100
 """Bytes that a short value takes in a collection, its name included."""
 _LONG = 512
 """Bytes from which on a text is weighed by itself."""
+
+
+def is_large(texts: list[str]) -> bool:
+    """Whether texts are many, or one of them is large: worth an entry while something else runs."""
+    return bool(texts) and (len(texts) > _MANY or max(map(len, texts)) > LARGE)
 
 
 class Scale:
@@ -115,8 +122,8 @@ class Accounts:
     __slots__ = ("held", "holders")
 
     def __init__(self) -> None:
-        self.holders: dict[int, object] = {}
-        """By identity. Written `holders[id(x)] = x`, and `holders.pop(id(x), None)` in a `finally`."""
+        self.holders: dict[object, object] = {}
+        """By a key of their own: an object stands for itself, and leaves in a `finally`."""
         self.held = 0
         """Bytes of all `Held` objects."""
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from agentsandbox.kernel.accounts import LARGE
+from agentsandbox.kernel.accounts import LARGE, is_large
 from agentsandbox.kernel.quoting import quote_glob
 from agentsandbox.limits import SLICE
 from agentsandbox.shell.expansion.errors import unbound
@@ -467,10 +467,6 @@ class WordCompiler:
         return tuple(replaced)
 
 
-_MANY = 256
-"""Words that are not looked at one by one."""
-
-
 def _substitutes(parts: tuple[Part, ...]) -> bool:
     """Whether commands of the script may run while these are expanded, and what was expanded before them waits."""
     for part in parts:
@@ -497,10 +493,10 @@ def _joined_around_substitutions(texts: list[Text]) -> Text:
             pieces.append(piece)
             if kept is None and len(piece) > LARGE:
                 kept = host.budget.keep(pieces)
-        total = sum(map(len, pieces))
-        if total > LARGE:
-            host.budget.make(total)
-        return "".join(pieces)
+        joined = "".join(pieces)
+        if len(joined) > LARGE:
+            host.budget.make(len(joined))
+        return joined
 
     return join
 
@@ -509,7 +505,7 @@ def _counting(fields: Fields) -> Fields:
     """A word that runs commands: the words before it count meanwhile, where they are large."""
 
     def count(host: ExpansionHost, out: list[str]) -> None:
-        if out and (len(out) > _MANY or max(map(len, out)) > LARGE):
+        if is_large(out):
             kept = host.budget.keep(out)
             fields(host, out)
             del kept

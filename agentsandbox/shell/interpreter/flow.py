@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agentsandbox.errors import Break, Continue, Exit
-from agentsandbox.kernel.accounts import LARGE
+from agentsandbox.kernel.accounts import LARGE, is_large
 from agentsandbox.kernel.patterns.matchers import compile_shell_pattern
 from agentsandbox.kernel.streams import bytewise
 from agentsandbox.shell.expansion.errors import ExpansionError
@@ -259,7 +259,7 @@ def _for(node: For) -> Run:
             shell.status = expansion_failed(shell, error)
             return shell.status
         budget = shell.budget
-        kept = budget.keep(items)
+        kept = budget.keep(items) if is_large(items) else None
         values, attributes = shell.values, shell.attributes
         status = 0
         shell.loops += 1

@@ -76,8 +76,8 @@ def call_function(shell: Shell, function: Function, arguments: list[str]) -> int
     scope: dict[str, tuple[object, int]] = {}
     scopes.append(scope)
     positional, loops, getopts = shell.positional, shell.loops, shell.getopts_position
-    outer = shell.outer_positional
-    outer.append(positional)
+    if positional:
+        shell.outer_positional.append(positional)
     shell.positional = arguments
     shell.loops = 0
     budget.depth = depth + 1
@@ -110,7 +110,8 @@ def call_function(shell: Shell, function: Function, arguments: list[str]) -> int
                     values[name] = value
         shell.loops = loops
         shell.positional = positional
-        outer.pop()
+        if positional:
+            shell.outer_positional.pop()
         shell.getopts_position = getopts
         frames.pop()
         if shell.function_traps:

@@ -46,14 +46,7 @@ def run_in_shell(shell: Shell, run: Run, *, goes_on: bool = False) -> int:
     A shell that goes on, as a terminal does, keeps the descriptors that `exec` opened.
     """
     holders = shell.machine.accounts.holders
-    holders[id(shell)] = shell
-    try:
-        return _run_to_its_end(shell, run, goes_on)
-    finally:
-        holders.pop(id(shell), None)
-
-
-def _run_to_its_end(shell: Shell, run: Run, goes_on: bool) -> int:
+    holders[shell] = shell
     try:
         status = run(shell)
     except Exit as end:
@@ -75,6 +68,8 @@ def _run_to_its_end(shell: Shell, run: Run, goes_on: bool) -> int:
         if not goes_on:
             shell.finish()
         raise
+    finally:
+        holders.pop(shell, None)
     if shell.traps:
         from agentsandbox.shell.interpreter.traps import run_exit_trap
 
