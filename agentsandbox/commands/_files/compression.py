@@ -48,6 +48,10 @@ ZEROS = bytes(_WINDOW)
 """What stands before the data for `gzip` and `unzip`: wrong data may refer to it."""
 _MIB = 1024 * 1024
 _MEMORY = 128 * _MIB
+_TABLES_GROW = 12
+"""The highest level of zstd whose tables are small."""
+_TABLES = {"window_log": 23, "chain_log": 22, "hash_log": 22}
+"""Powers of two that the tables of higher levels do not pass."""
 _MAGIC = {"gzip": b"\x1f\x8b", "bzip2": b"BZh", "xz": b"\xfd7zXZ\0", "lzma": b"\x5d\0\0", "zstd": b"\x28\xb5\x2f\xfd"}
 _CHECKS = {"none": lzma.CHECK_NONE, "crc32": lzma.CHECK_CRC32, "crc64": lzma.CHECK_CRC64, "sha256": lzma.CHECK_SHA256}
 """The integrity checks of xz."""
@@ -305,12 +309,25 @@ class _GzipCompressor:
         return self._header + self._deflater.flush() + self._check.to_bytes(4, "little") + size
 
 
+def _zstd_settings(level: int, size: int, checksum: bool) -> Any:
+    """A compressor of zstd; the tables of the highest levels, which come to 800 MiB, stay below 60."""
+    zstandard = load_zstandard()
+    if level <= _TABLES_GROW:
+        return zstandard.ZstdCompressor(level=level, write_checksum=checksum)
+    parameters = zstandard.ZstdCompressionParameters
+    usual = parameters.from_level(level, source_size=max(size, 0))
+    bounded = {name: min(getattr(usual, name), most) for name, most in _TABLES.items()}
+    return zstandard.ZstdCompressor(
+        compression_params=parameters.from_level(level, source_size=max(size, 0), write_checksum=checksum, **bounded)
+    )
+
+
 def memory_of_compressor(format: str, level: int | None, size: int = -1) -> int:
     """Return the bytes that count for a compressor: about a third of what its tables may come to when they are full."""
     if format in ("xz", "lzma"):
         return (2 if level is not None and level < 3 else 30) * _MIB
     if format == "zstd":
-        most = (2 if level is None or level < 6 else 10 if level < 13 else 30) * _MIB
+        most = (2 if level is None or level < 6 else 10 if level < 13 else 40) * _MIB
         return min(most, 4 * size + _MIB) if size >= 0 else most
     return _MIB
 
@@ -328,8 +345,7 @@ def compressor(
     if format == "bzip2":
         return bz2.BZ2Compressor(9 if level is None else max(level, 1))
     if format == "zstd":
-        settings = load_zstandard().ZstdCompressor(level=3 if level is None else level, write_checksum=checksum)
-        made: Compressor = settings.compressobj(size=size)
+        made: Compressor = _zstd_settings(3 if level is None else level, size, checksum).compressobj(size=size)
         return made
     container = lzma.FORMAT_XZ if format == "xz" else lzma.FORMAT_ALONE
     preset = min(6 if level is None else level, 6)  # beyond 6 only the memory for the dictionary grows
