@@ -48,6 +48,11 @@ ZEROS = bytes(_WINDOW)
 """What stands before the data for `gzip` and `unzip`: wrong data may refer to it."""
 _MIB = 1024 * 1024
 _MEMORY = 128 * _MIB
+_HEADERS = 48
+"""Bytes in which a stream declares its window."""
+_WINDOW_SHARE = 2
+"""A window counts for half: most are never filled, and two of the largest do not fit."""
+_LZMA2 = 0x21
 _TABLES_GROW = 12
 """The highest level of zstd whose tables are small."""
 _TABLES = {"window_log": 23, "chain_log": 22, "hash_log": 22}
@@ -204,6 +209,35 @@ def inflate(source: Source, budget: Budget, *, checked: bool = True) -> Iterator
         raise CompressionError("length" if not wrong_check else "both" if wrong_length else "check")
 
 
+def _window_of_xz(start: bytes) -> int:
+    """Return the bytes of the dictionary that the beginning of an xz or lzma stream declares; 0 where it has none."""
+    if start.startswith(_MAGIC["lzma"]):
+        return min(int.from_bytes(start[1:5], "little"), _MEMORY)
+    block = start[12:]  # behind the header of the stream
+    if not start.startswith(_MAGIC["xz"]) or len(block) < 2 or not block[0]:
+        return 0
+    at = 2
+    for bit in (0x40, 0x80):  # the two sizes that may be there
+        if block[1] & bit:
+            at = _behind_number(block, at)
+    for _ in range((block[1] & 3) + 1):
+        properties = at + 2
+        if properties > len(block):
+            return 0
+        if block[at] == _LZMA2:
+            bits = block[properties] if properties < len(block) else 0
+            return min((2 | bits & 1) << (bits // 2 + 11), _MEMORY)
+        at = properties + block[at + 1]
+    return 0
+
+
+def _behind_number(data: bytes, at: int) -> int:
+    """Return where a number of seven bits to a byte ends."""
+    while at < len(data) and data[at] & 0x80:
+        at += 1
+    return at + 1
+
+
 def _expand(
     source: Source,
     budget: Budget,
@@ -219,6 +253,7 @@ def _expand(
                 raise CompressionError("garbage")
             raise CompressionError("format" if start or magic != _MAGIC["bzip2"] else "end")
         first = False
+        held = budget.hold(_window_of_xz(source.peek(_HEADERS)) // _WINDOW_SHARE)
         expander = make()
         while not expander.eof:
             block = source.block() if expander.needs_input else b""
@@ -231,6 +266,7 @@ def _expand(
                 raise CompressionError("data") from None
             if data:
                 yield data
+        del held
         source.give_back(expander.unused_data)
         if magic == _MAGIC["xz"]:
             while source.peek(4) == b"\0\0\0\0":
@@ -260,6 +296,13 @@ def _unzstd(source: Source, budget: Budget) -> Iterator[bytes]:
         if source.peek(4) != _MAGIC["zstd"]:
             raise CompressionError("format" if source.peek(4) else "end")
         first = False
+        try:
+            window: int = zstandard.get_frame_parameters(source.peek(_HEADERS)).window_size
+        except zstandard.ZstdError:
+            raise CompressionError("data") from None
+        if window > _MEMORY:
+            raise CompressionError("data")
+        held = budget.hold(window // _WINDOW_SHARE)
         frame = zstandard.ZstdDecompressor(max_window_size=_MEMORY).decompressobj()
         portion = 64
         while not frame.eof:
@@ -274,6 +317,7 @@ def _unzstd(source: Source, budget: Budget) -> Iterator[bytes]:
             portion = min(2 * portion, 1024) if len(data) < 1 << 20 else 64
             if data:
                 yield data
+        del held
         source.give_back(frame.unused_data)
 
 
