@@ -12,6 +12,7 @@ import sys
 from time import monotonic
 
 from agentsandbox.errors import LimitReached
+from agentsandbox.kernel.accounts import Accounts, Held, Kept
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,13 +30,13 @@ CANCELLED: Literal["cancelled"] = "cancelled"
 """The name of what ended a script that the host cancelled, in `ExecutionResult.limit`."""
 
 VALUES = 6
-"""So many values of the largest size may all variables together take."""
+"""All values together may take as much as this many of the largest size."""
 
 _MADE_IN_SLICE = 65536
-"""What a slice of small steps may leave behind."""
+"""Bytes that a slice of small steps is taken to make."""
 
-_CENSUS_SHARE = 3
-"""So many times as long as a census took is none taken."""
+_WEIGHING_SHARE = 3
+"""After a weighing there is none for this many times as long as it took, unless much is made meanwhile."""
 
 _MIB = 1024 * 1024
 
@@ -145,13 +146,14 @@ class Budget:
     `rest`   called between pieces of long work: lets the event loop run, where there is one.
     `cancelled`  whether `cancel` was called.
     `wake`   called by `cancel`, from any thread, while the execution sleeps.
-    `weigh`  what all values of the scripts at work take together, asked for when much was made.
-    `made`   bytes made since then, roughly.
+    `accounts`  what the scripts at work hold, weighed when much was made.
+    `input`  what the command at work has read and keeps.
+    `made`   bytes made since they were weighed, roughly.
     """
 
     __slots__ = (
-        "_rest", "cancelled", "deadline", "depth", "left", "limits", "made", "max_depth", "rest", "spent", "turn", "value_bytes", "wake",
-        "weigh",
+        "_rest", "accounts", "cancelled", "deadline", "depth", "input", "left", "limits", "made", "max_depth", "rest", "spent", "turn",
+        "value_bytes", "wake",
     )  # fmt: skip
 
     def __init__(self, limits: Limits = DEFAULT_LIMITS, *, timeout: float | None = None) -> None:
@@ -169,7 +171,8 @@ class Budget:
         self.rest: Callable[[], None] | None = None
         self.made = 0
         self._rest = 0.0
-        self.weigh: Callable[[], int] | None = None
+        self.accounts = Accounts()
+        self.input: Held | None = None
 
     def tick(self) -> None:
         """Count the slice that was used up, look at the clock and give others a turn."""
@@ -217,7 +220,7 @@ class Budget:
             raise LimitReached("value_bytes")
         self.made += size
         if self.made > 2 * self.value_bytes:
-            self.take_census()
+            self.weigh()
 
     def make(self, size: int) -> None:
         """Charge a value that will be kept for a while; what all of them take together is weighed now and then."""
@@ -228,17 +231,38 @@ class Budget:
             self.tick()
         self.made += size
         if self.made > 2 * self.value_bytes:
-            self.take_census()
+            self.weigh()
 
-    def take_census(self) -> None:
+    def hold(self, size: int) -> Held:
+        """Count `size` bytes, of a value or of several, for as long as the caller keeps the result."""
+        held = Held(self.accounts, size)
+        self.made += size
+        if self.made > 2 * self.value_bytes:
+            self.weigh()
+        return held
+
+    def hold_input(self, size: int) -> None:
+        """Count that the command at work has at least `size` bytes of input in memory, until it ends."""
+        held = self.input
+        if held is None:
+            self.input = self.hold(size)
+        elif size > held.size:
+            self.made += size - held.size
+            held.grow(size - held.size)
+
+    def keep(self, holder: object) -> Kept:
+        """Count a text, a collection or an object with a method `weigh(scale)` for as long as the caller keeps the result."""
+        return Kept(self.accounts, holder)
+
+    def weigh(self) -> None:
         """Weigh all values of the scripts at work; they may be too many even where none is too large."""
         now = monotonic()
-        if self.weigh is None or now < self._rest:
+        if now < self._rest and self.made <= 4 * self.value_bytes:
             return
         self.made = 0
-        total = self.weigh()
+        total = self.accounts.total()
         after = monotonic()
-        self._rest = after + _CENSUS_SHARE * (after - now)
+        self._rest = after + _WEIGHING_SHARE * (after - now)
         if total > VALUES * self.value_bytes:
             raise LimitReached("value_bytes")
 

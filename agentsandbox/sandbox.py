@@ -396,7 +396,8 @@ class Sandbox:
             self.fs.uid = self.fs.script_thread = 0  # the host program may do everything
             self._running = None
             self._inherited = None
-            shell.machine.scheduler.pause = budget.weigh = None
+            shell.machine.scheduler.pause = None
+            shell.machine.accounts.holders.pop(0, None)
             if limit is not None:
                 shell.machine.scheduler.kill_all(jobs=False)
                 if limit != CANCELLED:
@@ -472,11 +473,10 @@ class Sandbox:
         on_command: Policy | None,
         pause: Callable[..., Any] | None,
     ) -> Shell:
-        from agentsandbox.shell.interpreter.census import weigh
-
         machine = shell.machine
         machine.budget = shell.budget = budget
-        budget.weigh = functools.partial(weigh, shell)
+        budget.accounts = machine.accounts
+        machine.accounts.holders[0] = shell
         shell.variables.limit = budget.value_bytes
         scheduler = machine.scheduler
         scheduler.pause = pause

@@ -421,6 +421,8 @@ class Command:
         return status
 
     def _run(self, ctx: CommandContext) -> int:
+        budget = ctx.budget
+        outer, budget.input = budget.input, None
         try:
             if self.raw:
                 if ctx.words and ctx.words[0] == "--version" and self.tells_release:
@@ -462,6 +464,7 @@ class Command:
         except OSError as error:
             return self._output_failed(ctx, error)
         finally:
+            budget.input = outer
             if ctx.opened is not None:
                 for source in ctx.opened:
                     if source.references > 0:

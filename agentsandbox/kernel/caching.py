@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import re
-import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,7 +14,10 @@ if TYPE_CHECKING:
     P = ParamSpec("P")
     R = TypeVar("R")
 
-__all__ = ["LONGEST", "cache_short", "forget_long"]
+__all__ = ["LONGEST", "cache_short", "compile_pattern"]
+
+_compiler = getattr(re, "_compiler", None)
+"""What `re.compile` asks for a pattern that it has not got."""
 
 LONGEST = 2048
 """Characters of a text whose result is kept."""
@@ -36,9 +38,9 @@ def cache_short(maxsize: int) -> Callable[[Callable[Concatenate[T, P], R]], Call
     return decorate
 
 
-def forget_long(pattern: str) -> None:
-    """Let go of a long regular expression that was just compiled: `re` and `regex` keep some 500 of them."""
-    if len(pattern) > LONGEST:
-        re.purge()
-        if (other := sys.modules.get("regex")) is not None:
-            other.purge()
+def compile_pattern(source: str, flags: int = 0) -> re.Pattern[str]:
+    """As `re.compile`, but a long pattern does not enter the cache of `re`, which keeps some 500 of them for the host."""
+    if len(source) <= LONGEST or _compiler is None:
+        return re.compile(source, flags)
+    compiled: re.Pattern[str] = _compiler.compile(source, int(flags))
+    return compiled

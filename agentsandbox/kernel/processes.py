@@ -7,7 +7,6 @@ waits (`block`) and at the budget's ticks (`turn`), nowhere else. Processes neve
 
 from __future__ import annotations
 
-import sys
 from _thread import TIMEOUT_MAX, allocate_lock, get_ident
 from time import monotonic
 
@@ -16,7 +15,6 @@ from agentsandbox.errors import Exit, Interrupted, Killed, LimitReached, PipeClo
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
-    from types import FrameType
     from typing import Any
 
     from greenlet import greenlet
@@ -42,9 +40,6 @@ EVENT_LOOP_SECONDS = 0.005
 """How long a script may keep the host's event loop waiting."""
 
 MAX_PROCESSES = 256
-_FEW = 3
-"""Processes that are not worth a look at the memory."""
-_PEAK_UNIT = 1 if sys.platform == "darwin" else 1024
 
 
 class Process:
@@ -102,10 +97,6 @@ class Process:
         """Whether it has ended."""
         return self.status is not None
 
-    def suspended_frame(self) -> FrameType | None:
-        """Where it waits, None while it runs or has not begun."""
-        return None if self._greenlet is None else self._greenlet.gr_frame
-
     def _runnable(self, now: float) -> bool:
         if self._ready is None or self.signals:
             return True
@@ -129,7 +120,6 @@ class Scheduler:
 
     __slots__ = (
         "_next_pid",
-        "_peak",
         "_yielded",
         "budget",
         "closing",
@@ -156,7 +146,6 @@ class Scheduler:
         self.closing = False
         self._next_pid = first_pid
         self._yielded = 0.0
-        self._peak = 0
 
     def new_pid(self) -> int:
         """The next process number."""
@@ -393,23 +382,16 @@ class Scheduler:
             self.failure = LimitReached("timeout")
 
     def _switch(self, following: Process) -> None:
-        if len(self.processes) > _FEW and self.failure is None and not self.closing:
-            self._look_at_memory()
         process = self.current
-        depth = self.budget.depth
+        budget = self.budget
+        depth, held, budget.input = budget.depth, budget.input, None
         self.current = following
         assert following._greenlet is not None
-        self.budget.depth = 0 if following is not self.main else self.budget.depth
+        budget.depth = 0 if following is not self.main else budget.depth
         following._greenlet.switch()
         self.current = process
         self.budget.depth = depth
-
-    def _look_at_memory(self) -> None:
-        """Have the scripts' values weighed when the host's process has become larger, for whatever reason."""
-        peak = _peak()
-        if peak - self._peak > 2 * self.budget.value_bytes:
-            self._peak = peak
-            self.budget.take_census()
+        self.budget.input = held
 
     # ending
 
@@ -453,15 +435,6 @@ class Scheduler:
             self.current = self.main
             self.failure = None
             self.processes = [process for process in self.processes if process not in doomed]
-
-
-def _peak() -> int:
-    """How large the host's process has been, in bytes; 0 where that isn't known."""
-    try:
-        from resource import RUSAGE_SELF, getrusage
-    except ImportError:
-        return 0
-    return getrusage(RUSAGE_SELF).ru_maxrss * _PEAK_UNIT
 
 
 def _sleep(seconds: float, budget: Budget) -> None:

@@ -34,7 +34,11 @@ if TYPE_CHECKING:
         @property
         def current(self) -> Writer: ...
         def block(self, ready: Callable[[], bool], timeout: float | None = None) -> bool: ...
-        def charge(self, size: int) -> None: ...
+        @property
+        def budget(self) -> Budget: ...
+
+    from agentsandbox.kernel.accounts import Scale
+    from agentsandbox.limits import Budget
 
 __all__ = [
     "BLOCK",
@@ -257,6 +261,9 @@ class Stream(ByteReader, ByteWriter):
         self.acquire()
         return self
 
+    def weigh(self, scale: Scale) -> None:
+        """Nothing: what most streams hold is counted elsewhere."""
+
     def seek(self, offset: int, whence: int = 0) -> int:
         """Move the position as `os.lseek` does; ESPIPE for what has none."""
         raise OSError(errno.ESPIPE, os.strerror(errno.ESPIPE))
@@ -279,6 +286,9 @@ class BytesReader(Stream):
         super().__init__()
         self.data = data
         self.position = 0
+
+    def weigh(self, scale: Scale) -> None:
+        scale.add(self.data)
 
     def read(self, size: int = -1) -> bytes:
         start = self.position
@@ -325,6 +335,9 @@ class Buffer(Stream):
             raise LimitReached("value_bytes")
         self.chunks.append(data)
 
+    def weigh(self, scale: Scale) -> None:
+        scale.add(self.chunks)
+
     def getvalue(self) -> bytes:
         """All that was written."""
         return b"".join(self.chunks)
@@ -349,7 +362,7 @@ class OutputLog:
             self.listener("stdout" if number == 1 else "stderr", data)
 
     def add_line(self, number: int, line: bytes) -> None:
-        """Add a line of the sandbox itself. Never raises, also where nobody listens any more."""
+        """A line of the sandbox itself, on a line of its own. Never raises: the listener may have closed its end."""
         last = next((data for stream, data in reversed(self.entries) if stream == number), b"\n")
         try:
             self.add(number, (b"" if last.endswith(b"\n") else b"\n") + line)
@@ -400,6 +413,9 @@ class Pipe(Stream):
         self._position = 0  # consumed bytes of the first chunk
         self._size = 0  # bytes that wait for the reader
 
+    def weigh(self, scale: Scale) -> None:
+        scale.add(self._chunks)
+
     # the writing end
 
     def write(self, data: bytes) -> None:
@@ -410,7 +426,9 @@ class Pipe(Stream):
         self._chunks.append(data)
         self._size += len(data)
         if self._size >= PIPE_BYTES:
+            held = self.scheduler.budget.hold(len(data)) if len(data) > PIPE_BYTES else None
             self.scheduler.block(self._has_room)
+            del held
             if not self.readers:
                 raise self._unread()
 
@@ -476,7 +494,9 @@ class Pipe(Stream):
                 self._chunks[0] = self._chunks[0][self._position :]
                 self._position = 0
             total += self._size
-            self.scheduler.charge(total)
+            budget = self.scheduler.budget
+            budget.charge(total)
+            budget.hold_input(total)
             parts.extend(self._chunks)
             self._chunks.clear()
             self._size = 0
@@ -530,6 +550,9 @@ class PipeReader(Stream):
     def __init__(self, pipe: Pipe) -> None:
         super().__init__()
         self.pipe = pipe
+
+    def weigh(self, scale: Scale) -> None:
+        scale.add(self.pipe)
 
     def read(self, size: int = -1) -> bytes:
         return self.pipe.read(size)

@@ -37,6 +37,7 @@ __all__ = [
     "detect",
     "inflate",
     "load_zstandard",
+    "memory_of_compressor",
     "read_gzip_header",
 ]
 
@@ -45,7 +46,17 @@ _WINDOW = 32768
 """`gzip` writes so many bytes at once: what it has of them when the data turns out to be wrong is lost."""
 ZEROS = bytes(_WINDOW)
 """What stands before the data for `gzip` and `unzip`: wrong data may refer to it."""
-_MEMORY = 128 * 1024 * 1024
+_MIB = 1024 * 1024
+_MEMORY = 128 * _MIB
+_HEADERS = 48
+"""Bytes in which a stream declares its window."""
+_WINDOW_SHARE = 2
+"""A window counts for half: most are never filled, and two of the largest do not fit."""
+_LZMA2 = 0x21
+_TABLES_GROW = 12
+"""The highest level of zstd whose tables are small."""
+_TABLES = {"window_log": 23, "chain_log": 22, "hash_log": 22}
+"""Powers of two that the tables of higher levels do not pass."""
 _MAGIC = {"gzip": b"\x1f\x8b", "bzip2": b"BZh", "xz": b"\xfd7zXZ\0", "lzma": b"\x5d\0\0", "zstd": b"\x28\xb5\x2f\xfd"}
 _CHECKS = {"none": lzma.CHECK_NONE, "crc32": lzma.CHECK_CRC32, "crc64": lzma.CHECK_CRC64, "sha256": lzma.CHECK_SHA256}
 """The integrity checks of xz."""
@@ -198,6 +209,35 @@ def inflate(source: Source, budget: Budget, *, checked: bool = True) -> Iterator
         raise CompressionError("length" if not wrong_check else "both" if wrong_length else "check")
 
 
+def _window_of_xz(start: bytes) -> int:
+    """Return the bytes of the dictionary that the beginning of an xz or lzma stream declares; 0 where it has none."""
+    if start.startswith(_MAGIC["lzma"]):
+        return min(int.from_bytes(start[1:5], "little"), _MEMORY)
+    block = start[12:]  # behind the header of the stream
+    if not start.startswith(_MAGIC["xz"]) or len(block) < 2 or not block[0]:
+        return 0
+    at = 2
+    for bit in (0x40, 0x80):  # the two sizes that may be there
+        if block[1] & bit:
+            at = _behind_number(block, at)
+    for _ in range((block[1] & 3) + 1):
+        properties = at + 2
+        if properties > len(block):
+            return 0
+        if block[at] == _LZMA2:
+            bits = block[properties] if properties < len(block) else 0
+            return min((2 | bits & 1) << (bits // 2 + 11), _MEMORY)
+        at = properties + block[at + 1]
+    return 0
+
+
+def _behind_number(data: bytes, at: int) -> int:
+    """Return where a number of seven bits to a byte ends."""
+    while at < len(data) and data[at] & 0x80:
+        at += 1
+    return at + 1
+
+
 def _expand(
     source: Source,
     budget: Budget,
@@ -213,6 +253,7 @@ def _expand(
                 raise CompressionError("garbage")
             raise CompressionError("format" if start or magic != _MAGIC["bzip2"] else "end")
         first = False
+        held = budget.hold(_window_of_xz(source.peek(_HEADERS)) // _WINDOW_SHARE)
         expander = make()
         while not expander.eof:
             block = source.block() if expander.needs_input else b""
@@ -225,6 +266,7 @@ def _expand(
                 raise CompressionError("data") from None
             if data:
                 yield data
+        del held
         source.give_back(expander.unused_data)
         if magic == _MAGIC["xz"]:
             while source.peek(4) == b"\0\0\0\0":
@@ -254,6 +296,13 @@ def _unzstd(source: Source, budget: Budget) -> Iterator[bytes]:
         if source.peek(4) != _MAGIC["zstd"]:
             raise CompressionError("format" if source.peek(4) else "end")
         first = False
+        try:
+            window: int = zstandard.get_frame_parameters(source.peek(_HEADERS)).window_size
+        except zstandard.ZstdError:
+            raise CompressionError("data") from None
+        if window > _MEMORY:
+            raise CompressionError("data")
+        held = budget.hold(window // _WINDOW_SHARE)
         frame = zstandard.ZstdDecompressor(max_window_size=_MEMORY).decompressobj()
         portion = 64
         while not frame.eof:
@@ -268,6 +317,7 @@ def _unzstd(source: Source, budget: Budget) -> Iterator[bytes]:
             portion = min(2 * portion, 1024) if len(data) < 1 << 20 else 64
             if data:
                 yield data
+        del held
         source.give_back(frame.unused_data)
 
 
@@ -303,6 +353,29 @@ class _GzipCompressor:
         return self._header + self._deflater.flush() + self._check.to_bytes(4, "little") + size
 
 
+def _zstd_settings(level: int, size: int, checksum: bool) -> Any:
+    """A compressor of zstd; the tables of the highest levels, which come to 800 MiB, stay below 60."""
+    zstandard = load_zstandard()
+    if level <= _TABLES_GROW:
+        return zstandard.ZstdCompressor(level=level, write_checksum=checksum)
+    parameters = zstandard.ZstdCompressionParameters
+    usual = parameters.from_level(level, source_size=max(size, 0))
+    bounded = {name: min(getattr(usual, name), most) for name, most in _TABLES.items()}
+    return zstandard.ZstdCompressor(
+        compression_params=parameters.from_level(level, source_size=max(size, 0), write_checksum=checksum, **bounded)
+    )
+
+
+def memory_of_compressor(format: str, level: int | None, size: int = -1) -> int:
+    """Return the bytes that count for a compressor: about a third of what its tables may come to when they are full."""
+    if format in ("xz", "lzma"):
+        return (2 if level is not None and level < 3 else 30) * _MIB
+    if format == "zstd":
+        most = (2 if level is None or level < 6 else 10 if level < 13 else 40) * _MIB
+        return min(most, 4 * size + _MIB) if size >= 0 else most
+    return _MIB
+
+
 def compressor(
     format: str, level: int | None = None, *, name: bytes = b"", mtime: int = 0, checksum: bool = True, size: int = -1, check: str = "crc64"
 ) -> Compressor:
@@ -316,8 +389,7 @@ def compressor(
     if format == "bzip2":
         return bz2.BZ2Compressor(9 if level is None else max(level, 1))
     if format == "zstd":
-        settings = load_zstandard().ZstdCompressor(level=3 if level is None else level, write_checksum=checksum)
-        made: Compressor = settings.compressobj(size=size)
+        made: Compressor = _zstd_settings(3 if level is None else level, size, checksum).compressobj(size=size)
         return made
     container = lzma.FORMAT_XZ if format == "xz" else lzma.FORMAT_ALONE
     preset = min(6 if level is None else level, 6)  # beyond 6 only the memory for the dictionary grows

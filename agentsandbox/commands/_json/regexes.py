@@ -6,7 +6,7 @@ import re
 
 from agentsandbox.commands._json.values import JqError
 from agentsandbox.errors import LimitReached
-from agentsandbox.kernel.caching import cache_short, forget_long
+from agentsandbox.kernel.caching import cache_short
 from agentsandbox.kernel.regexps.perl_tree import read_perl
 
 TYPE_CHECKING = False
@@ -112,7 +112,7 @@ def compile_pattern(pattern: str, flags: str) -> Pattern:
     if len(pattern) > _LONGEST_PATTERN:
         raise JqError("Regex failure: too big wide range value")
     try:
-        timed = regex.compile(_translated(pattern), _options(flags))
+        timed = regex.compile(_translated(pattern), _options(flags), cache_pattern=False)
     except regex.error as error:
         message = str(getattr(error, "msg", error))
         raise JqError(f"Regex failure: {_MESSAGES.get(message, message)}") from None
@@ -120,7 +120,6 @@ def compile_pattern(pattern: str, flags: str) -> Pattern:
         raise JqError("Regex failure: too big number") from None
     repeats = _REPEATED_GROUP.search(pattern) is not None
     quick, length = (None, 0) if set(flags) - set("gin") else _quick(pattern, ignore_case="i" in flags)
-    forget_long(pattern)
     return Pattern(timed, quick, length, repeats)
 
 

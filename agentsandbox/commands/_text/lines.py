@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from agentsandbox.commands._text.quoting import quote_always, quote_as
+from agentsandbox.kernel.accounts import LARGE
 from agentsandbox.kernel.streams import BLOCK
 
 TYPE_CHECKING = False
@@ -137,6 +138,8 @@ def read_all(budget: Budget, source: ByteReader) -> bytes:
     for block in blocks(budget, source, 4 * BLOCK):
         size += len(block)
         budget.charge(size)
+        if size > LARGE:
+            budget.hold_input(size)
         parts.append(block)
     return b"".join(parts)
 

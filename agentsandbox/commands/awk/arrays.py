@@ -32,7 +32,7 @@ _PIECE = 512  # keys between two looks at the meter
 class Array(dict[str, "Value | Array"]):
     """An array; looking up what is not there creates it, as awk does."""
 
-    __slots__ = ("first", "where")
+    __slots__ = ("__weakref__", "first", "where")
 
     def __init__(self, where: str = "") -> None:
         super().__init__()

@@ -199,7 +199,7 @@ class _Generator(Expressions):
         self.emit("b.left -= 1; b.depth += 1; k = 250")
         self.emit("if b.left < 0 or b.depth > b.max_depth: rt.enter()")
         for name in arrays:
-            self.emit(f"if l_{name} is None or l_{name} is UNSET: l_{name} = Array({name!r})")
+            self.emit(f"if l_{name} is None or l_{name} is UNSET: l_{name} = rt.local({name!r})")
         for indent, text, line in hoisted:
             self.output.append((indent + 1, text, line))
         self.emit("try:")

@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
-import sys
 from itertools import islice
+from weakref import WeakValueDictionary
 
 from agentsandbox.commands.awk.arrays import Array
 from agentsandbox.commands.awk.channels import Channels
-from agentsandbox.commands.awk.values import FILE, Strnum, Unset
+from agentsandbox.commands.awk.values import Strnum, Unset
 from agentsandbox.errors import LimitReached
 from agentsandbox.kernel.streams import Buffer, encode
 from agentsandbox.limits import VALUES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from types import FrameType
-
     from agentsandbox.contract.command import CommandContext
+    from agentsandbox.kernel.accounts import Scale
 
 __all__ = ["ACCOUNTED", "FLUSH_CHARACTERS", "Meter"]
 
 FLUSH_CHARACTERS = 65536
 ACCOUNTED = 4096
 """Characters of a text above which its making is accounted."""
+_ELEMENT = 50
+"""Bytes of an element of an array without its texts."""
 ARRAY_SHARE = 16
 """What an element of an array is taken to cost, in bytes of `value_bytes`."""
 AUDIT_CHARACTERS = 8 * 1024 * 1024
@@ -31,6 +32,8 @@ AUDIT_SAMPLE = 64
 """Elements by which the size of the others is judged."""
 AUDIT_LIMITS = 4
 """Arrays may hold this many times `value_bytes` of text."""
+_FEW = 3
+"""Texts of its largest size that a call of a function is taken to hold."""
 _TEXTS = frozenset((str, Strnum))
 _NUMBERS = frozenset((float, Unset))
 
@@ -49,6 +52,13 @@ class Meter:
         self._edited: tuple[str, Buffer] | None = None
         self._fresh = 0
         self._ticks = 0
+        self._local = 0
+        self._locals: WeakValueDictionary[int, Array] = WeakValueDictionary()
+        """Arrays of functions at work, numbered."""
+        self._nested: list[tuple[int, int, int]] = []
+        """Of each call at work that made large texts: its depth, the bytes that count for it, its largest text."""
+        self._waiting = 0
+        """Bytes that count for all of them."""
 
     def enter(self) -> None:
         """A function call that must look at the meter."""
@@ -72,7 +82,7 @@ class Meter:
     def account(self, size: int) -> None:
         """A large text was made."""
         self.budget.charge(size)
-        self.budget.charge(size * self.budget.depth // VALUES)
+        self._nest(size)
         self.budget.step(size // 4096)
         self._fresh += size
         if self._fresh > AUDIT_CHARACTERS:
@@ -81,6 +91,16 @@ class Meter:
 
     def audit(self, measure: bool = False) -> None:
         """Refuse arrays that hold too many elements or too much text: measured, or else told from their newest elements."""
+        elements, characters = self._count(measure)
+        self.budget.charge(elements * ARRAY_SHARE)
+        if characters // AUDIT_LIMITS > self.budget.value_bytes:
+            if measure:
+                self.budget.charge(characters // AUDIT_LIMITS)
+            else:
+                self.audit(measure=True)
+
+    def _count(self, measure: bool) -> tuple[int, int]:
+        """Return how many elements all arrays have, and the characters in them and in the variables of functions."""
         elements = 0
         pending, characters = self._held()
         while pending:
@@ -100,27 +120,41 @@ class Meter:
                 elif not kinds <= _NUMBERS:
                     characters += sum([len(value) for value in array.values() if isinstance(value, str)])
                     pending += [value for value in array.values() if isinstance(value, Array)]
-        self.budget.charge(elements * ARRAY_SHARE)
-        if characters // AUDIT_LIMITS > self.budget.value_bytes:
-            if measure:
-                self.budget.charge(characters // AUDIT_LIMITS)
-            else:
-                self.audit(measure=True)
+        return elements, characters
+
+    def local(self, name: str) -> Array:
+        """Return a new array that belongs to a function call; it counts until the call has forgotten it."""
+        array = self._locals[self._local] = Array(name)
+        self._local += 1
+        return array
 
     def _held(self) -> tuple[list[Array], int]:
-        """All arrays, those of the functions at work too, and the characters in the variables."""
-        found = {id(array): array for array in self.arrays.values()}
-        texts: dict[int, int] = {}
-        frame: FrameType | None = sys._getframe(2)
-        while frame is not None:
-            if frame.f_code.co_filename == FILE:
-                for value in frame.f_locals.values():
-                    if isinstance(value, Array):
-                        found[id(value)] = value
-                    elif isinstance(value, str):
-                        texts[id(value)] = len(value)
-            frame = frame.f_back
-        return list(found.values()), sum(texts.values())
+        """All arrays, those of the functions at work too, and the characters of the texts that these may hold."""
+        found = {id(array): array for array in (*self.arrays.values(), *self._locals.values())}
+        return list(found.values()), self._waiting
+
+    def _nest(self, size: int) -> None:
+        """Count a large text for the call that made it, until a call further out makes one: a call holds a few of them."""
+        nested, depth = self._nested, self.budget.depth
+        while nested and nested[-1][0] > depth:
+            self._waiting -= nested.pop()[1]
+        if not nested or nested[-1][0] < depth:
+            nested.append((depth, 0, 0))
+        _, counted, largest = nested.pop()
+        largest = max(largest, size)
+        now = min(counted + size, _FEW * largest)
+        nested.append((depth, now, largest))
+        self._waiting += now - counted
+        if self._waiting > VALUES * self.budget.value_bytes:
+            raise LimitReached("value_bytes")
+
+    def weigh(self, scale: Scale) -> None:
+        """Put on the scale what the program and its input hold."""
+        elements, characters = self._count(measure=True)
+        scale.total += characters + _ELEMENT * elements
+        for value in list(self.__dict__.values()):
+            if isinstance(value, (str, list)):
+                scale.add(value)
 
     def read_ahead(self, size: int) -> None:
         """So many characters of input were read."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import sys
 from functools import lru_cache
 
 from agentsandbox.commands.awk.arrays import Environment
@@ -19,7 +18,7 @@ from agentsandbox.kernel.streams import bytewise, decode, encode
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from types import FrameType, TracebackType
+    from types import TracebackType
 
     from agentsandbox.contract.command import CommandContext
     from agentsandbox.kernel.streams import ByteReader
@@ -206,6 +205,7 @@ class _Run:
 
     def run(self, variables: list[tuple[str, str]], operands: list[str], inplace: bool) -> int:
         rt = self.rt
+        kept = self.ctx.budget.keep(rt)
         try:
             self._prepare(variables, operands, inplace)
             failure = self._guarded()
@@ -225,6 +225,8 @@ class _Run:
             rt.channels.abandon()
             rt.flush_output()
             raise
+        finally:
+            del kept
         return rt.status
 
     def _prepare(self, variables: list[tuple[str, str]], operands: list[str], inplace: bool) -> None:
@@ -304,9 +306,8 @@ class _Run:
             line = self._line_between_files()
             _report(self.ctx, f"{self._place(line)}warning: {message}")
             return
-        frame: FrameType | None = sys._getframe()
-        while frame is not None and frame.f_code.co_filename != FILE:
-            frame = frame.f_back
-        line = self._awk_line(frame.f_lineno) if frame is not None else 0
+        from traceback import walk_stack
+
+        line = next((self._awk_line(number) for frame, number in walk_stack(None) if frame.f_code.co_filename == FILE), 0)
         place = f"{self._place(line)}{self.rt.place()}" if line else ""
         _report(self.ctx, f"{place}warning: {message}")

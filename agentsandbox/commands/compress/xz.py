@@ -5,7 +5,15 @@ from __future__ import annotations
 import os
 import stat as stat_module
 
-from agentsandbox.commands._files.compression import CompressionError, Source, compress_stream, compressor, decompress, detect
+from agentsandbox.commands._files.compression import (
+    CompressionError,
+    Source,
+    compress_stream,
+    compressor,
+    decompress,
+    detect,
+    memory_of_compressor,
+)
 from agentsandbox.contract.command import Arguments, Command, CommandContext, command
 from agentsandbox.contract.manners import Manners, Release
 from agentsandbox.errors import CommandError
@@ -176,8 +184,10 @@ class _Xz:
             self.tell_sizes(name, source.taken, size)
 
     def squeeze(self, reader: ByteReader, target: ByteWriter, name: str) -> None:
+        held = self.ctx.budget.hold(memory_of_compressor("xz", self.level))
         packer = compressor("lzma" if self.format == "lzma" else "xz", self.level, check=self.check)
         before, after = compress_stream(packer, reader, target, self.ctx.budget, block=16384, steps=500)
+        del held
         if self.verbose:
             self.tell_sizes(name, after, before)
 

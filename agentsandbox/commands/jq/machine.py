@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from typing import TypeVar
 
     from agentsandbox.commands._json.values import Value
+    from agentsandbox.kernel.accounts import Scale
     from agentsandbox.limits import Budget
 
     T = TypeVar("T")
@@ -122,6 +123,10 @@ class Machine:
             most = _WEIGHT * self.budget.value_bytes
             if weigh((*self.roots, *self.suspended.values()), most, self.budget) > most:
                 raise LimitReached("value_bytes")
+
+    def weigh(self, scale: Scale) -> None:
+        """What the program can still see, at half its weight: it has a limit of its own that is twice as high."""
+        scale.total += weigh((*self.roots, *self.suspended.values()), _WEIGHT * self.budget.value_bytes, self.budget) // 2
 
     def charge_text(self, size: int) -> None:
         """Refuse a string that is too long, and count it."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
 
 from agentsandbox.commands.yq.evaluation import Machine, YqError
 from agentsandbox.commands.yq.formats import Layout, canonical, decode_text, format_of_file
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
 
     from agentsandbox.commands.yq.parser import Expression
 
-_PYTHON_DEPTH = 6000
 _OPTION_ERROR = re.compile(
     r"unrecognized option '(--[^=']*)|option '(--[^']*)' requires|invalid option -- '(.)'|option requires an argument -- '(.)'"
 )
@@ -292,7 +290,6 @@ def _indent(args: Arguments) -> int:
     raw=True,
 )
 def yq(ctx: CommandContext, _args: Arguments) -> int:
-    before = sys.getrecursionlimit()
     try:
         args = _arguments(ctx)
         if args.flag("help"):
@@ -301,8 +298,6 @@ def yq(ctx: CommandContext, _args: Arguments) -> int:
         if args.flag("version"):
             ctx.print("yq (https://github.com/mikefarah/yq/) version v4.44.1")
             return 0
-        if before < _PYTHON_DEPTH:
-            sys.setrecursionlimit(_PYTHON_DEPTH)
         return _Run(ctx, args).run()
     except YqError as error:
         # yq's own messages do not begin with its name
@@ -310,6 +305,3 @@ def yq(ctx: CommandContext, _args: Arguments) -> int:
         return 1
     except RecursionError:
         raise LimitReached("depth") from None
-    finally:
-        if sys.getrecursionlimit() == _PYTHON_DEPTH:
-            sys.setrecursionlimit(before)

@@ -7,7 +7,7 @@ import re
 from operator import methodcaller
 
 from agentsandbox.errors import LimitReached
-from agentsandbox.kernel.caching import forget_long
+from agentsandbox.kernel.caching import compile_pattern
 from agentsandbox.kernel.patterns.matchers import EXTENDED, SHORT, ExtendedPattern, Patience, translate
 
 TYPE_CHECKING = False
@@ -58,9 +58,7 @@ def _compile_glob(pattern: str, ignore_case: bool, pathname: bool, period: bool,
     if extglob and not pathname and not period and EXTENDED.search(pattern):
         return ExtendedGlob(ExtendedPattern.of(pattern, flags))
     try:
-        compiled = re.compile(translate(pattern, pathname=pathname, period=period, extglob=extglob) + r"\Z", flags)
-        forget_long(pattern)
-        return compiled
+        return compile_pattern(translate(pattern, pathname=pathname, period=period, extglob=extglob) + r"\Z", flags)
     except (re.error, RecursionError, OverflowError):
         raise LimitReached("value_bytes", "the pattern is too complex") from None
 

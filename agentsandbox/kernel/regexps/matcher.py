@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from agentsandbox.errors import LimitReached
-from agentsandbox.kernel.caching import cache_short, forget_long
+from agentsandbox.kernel.caching import cache_short, compile_pattern
 from agentsandbox.kernel.regexps.analysis import UNBOUNDED, analyze
 from agentsandbox.kernel.regexps.automaton import MAX_PLACES, Automaton
 from agentsandbox.kernel.regexps.literal_prefixes import edge_run, match_collector, seeking_sources
@@ -225,10 +225,9 @@ class PosixRegex(Regex):
     def _compile(self, *, ascii_only: bool) -> re.Pattern[str]:
         ascii_only = ascii_only or self.bytewise
         try:
-            pattern = re.compile(self._source(ascii_only=ascii_only), self._flags | (re.ASCII if ascii_only else 0))
+            pattern = compile_pattern(self._source(ascii_only=ascii_only), self._flags | (re.ASCII if ascii_only else 0))
         except (re.error, OverflowError, RecursionError, MemoryError):
             raise RegexError("Regular expression too big") from None
-        forget_long(self.pattern_source)
         if ascii_only:
             self._ascii = pattern
         else:
@@ -245,10 +244,9 @@ class PosixRegex(Regex):
         """As `for_text`, for a pattern that matches no newline and not nothing: matches go on to the end of the line."""
         pattern = self.for_text(text)
         if pattern is not self._ascii:
-            return re.compile(f"(?:{pattern.pattern})[^\n]*", pattern.flags)
+            return compile_pattern(f"(?:{pattern.pattern})[^\n]*", pattern.flags)
         if self._lines is None:
-            self._lines = re.compile(f"(?:{pattern.pattern})[^\n]*", pattern.flags)
-            forget_long(self.pattern_source)
+            self._lines = compile_pattern(f"(?:{pattern.pattern})[^\n]*", pattern.flags)
         return self._lines
 
     def seekers(self) -> list[re.Pattern[str]]:
@@ -256,8 +254,7 @@ class PosixRegex(Regex):
         if self._seekers is None:
             tree = self._tree
             sources = [] if tree.back_references else seeking_sources(tree.root, lowered=tree.ignore_case)
-            self._seekers = [re.compile(f"(?:{source})[^\n]*", re.MULTILINE | re.ASCII) for source in sources]
-            forget_long(self.pattern_source)
+            self._seekers = [compile_pattern(f"(?:{source})[^\n]*", re.MULTILINE | re.ASCII) for source in sources]
         return self._seekers
 
     def collect(self, text: str) -> list[str]:
@@ -385,10 +382,9 @@ class PosixRegex(Regex):
 
             flags = (regex.I if self._tree.ignore_case else 0) | (regex.M if self._multiline else 0) | (regex.A if self.bytewise else 0)
             try:
-                self._timed = regex.compile(self._source(ascii_only=self.bytewise), flags)
+                self._timed = regex.compile(self._source(ascii_only=self.bytewise), flags, cache_pattern=False)
             except (regex.error, RecursionError, MemoryError, OverflowError):
                 raise LimitReached("value_bytes", "a regular expression is too big") from None
-            forget_long(self.pattern_source)
         return self._timed
 
     def _search_slowly(self, text: str, pos: int, budget: Budget | None) -> Match | None:
@@ -499,10 +495,9 @@ class PerlRegex(Regex):
         self.lines: PosixRegex | None = None
         if tree is not None and tree.safe_length > _SHORT:
             flags = re.MULTILINE | re.ASCII | (re.IGNORECASE if tree.ignore_case else 0)
-            self._plain = re.compile(tree.source, flags).findall
-            forget_long(source)
+            self._plain = compile_pattern(tree.source, flags).findall
             self._behind = tree.behind
-            self._collect = re.compile(re.escape(tree.behind) + f"({tree.source})", flags).findall if tree.behind else None
+            self._collect = compile_pattern(re.escape(tree.behind) + f"({tree.source})", flags).findall if tree.behind else None
             root = Tree(tree.root, 0, [], back_references=False, ignore_case=tree.ignore_case)
             self.lines = PosixRegex(source, root, multiline=False, newline_safe=True)
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from agentsandbox.kernel.caching import cache_short, forget_long
+from agentsandbox.kernel.caching import cache_short
 from agentsandbox.kernel.regexps.lookbehind import is_fixed
 from agentsandbox.kernel.regexps.matcher import PerlRegex
 from agentsandbox.kernel.regexps.parser import RegexError
@@ -100,10 +100,9 @@ def compile_perl(
     source = translator.translate()
     flags = regex.V1 | (regex.I if ignore_case else 0) | (regex.M if newline_safe or line_anchors else 0)
     try:
-        compiled = regex.compile(source, flags)
+        compiled = regex.compile(source, flags, cache_pattern=False)
     except (regex.error, RecursionError, MemoryError, OverflowError, ValueError, KeyError, IndexError) as error:
         raise RegexError(_describe(error)) from None
-    forget_long(source)
     tree = read_perl(pattern, ignore_case=ignore_case) if newline_safe else None
     return PerlRegex(pattern, compiled, 0 if translator.names_newline else _SAFE_LENGTH, tree)
 

@@ -9,6 +9,7 @@ from agentsandbox.kernel.quoting import quote_glob
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from agentsandbox.kernel.accounts import Scale
     from agentsandbox.shell.expansion.host import ExpansionHost
 
 __all__ = ["FieldBuilder", "split_fields", "split_read"]
@@ -145,6 +146,11 @@ class FieldBuilder:
         self.pattern: list[str] = []
         self.opened = False
         self.magic = False
+
+    def weigh(self, scale: Scale) -> None:
+        scale.add(self.text)
+        scale.add(self.pattern)
+        scale.add(self.out)
 
     def quoted(self, text: str) -> None:
         """Text that neither splits nor matches; even when empty it makes a field."""

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from typing import Any
 
+    from agentsandbox.kernel.accounts import Scale
+
     Value = "str | int | IndexedArray | AssociativeArray | NameReference | Unset"
 
 __all__ = [
@@ -160,6 +162,9 @@ class IndexedArray:
         self._order()
         return [(str(index), value) for index, value in self.items.items()]
 
+    def weigh(self, scale: Scale) -> None:
+        scale.add(self.items)
+
     def __len__(self) -> int:
         return len(self.items)
 
@@ -222,6 +227,11 @@ class AssociativeArray:
     def pairs(self) -> list[tuple[str, str]]:
         """(key, element) in order."""
         return [(key, self.items[key]) for key in self.keys()]
+
+    def weigh(self, scale: Scale) -> None:
+        scale.add(self.items)
+        if self._order is not None:
+            scale.add(self._order)
 
     def __len__(self) -> int:
         return len(self.items)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 
+from agentsandbox.kernel.accounts import LARGE, is_large
 from agentsandbox.kernel.quoting import quote_glob
 from agentsandbox.limits import SLICE
 from agentsandbox.shell.expansion.errors import unbound
@@ -86,6 +87,8 @@ class WordCompiler:
             return lambda host: constant
         if len(texts) == 1:
             return texts[0]
+        if _substitutes(parts[1:]):
+            return _joined_around_substitutions(texts)
         if len(texts) == 2:
             first, second = texts
 
@@ -194,6 +197,11 @@ class WordCompiler:
         if len(word.parts) == 1 and type(word.parts[0]) is Quoted:
             quoted: str = word.parts[0].text
             return lambda host, out: out.append(quoted)
+        if _substitutes(word.parts):
+            return _counting(self._fields(word, in_list))
+        return self._fields(word, in_list)
+
+    def _fields(self, word: Word, in_list: bool) -> Fields:
         if not has_braces(word.parts):
             return self.fields_of(word.parts, in_word=not in_list)
         from agentsandbox.shell.expansion.braces import brace_fields
@@ -231,6 +239,8 @@ class WordCompiler:
             text = self.joined([self.text(part) for part in parts], parts)
             return lambda host, out: out.append(text(host))
         emitters = [self._emit(part) for part in parts]
+        if _substitutes(parts[1:]):
+            return _built_around_substitutions(emitters)
 
         def build(host: ExpansionHost, out: list[str]) -> None:
             builder = FieldBuilder(host, out)
@@ -451,6 +461,68 @@ class WordCompiler:
             first, last = number == 0, number == len(parts) - 1
             replaced.extend(split_tildes(part.text, first, last, assignment or value > 0, value if first else 0, value > 0))
         return tuple(replaced)
+
+
+def _substitutes(parts: tuple[Part, ...]) -> bool:
+    """Whether commands of the script may run while these are expanded, and what was expanded before them waits."""
+    for part in parts:
+        if isinstance(part, CommandSubstitution):
+            return True
+        if isinstance(part, DoubleQuoted):
+            if _substitutes(part.parts):
+                return True
+        elif isinstance(part, (Parameter, ArithmeticSubstitution)):
+            source = part.source if isinstance(part, Parameter) else part.expression.source
+            if "(" in source or "`" in source:
+                return True
+    return False
+
+
+def _joined_around_substitutions(texts: list[Text]) -> Text:
+    """The texts as one; large ones count while a command runs that is a later part of the word."""
+
+    def join(host: ExpansionHost) -> str:
+        pieces: list[str] = []
+        kept = None
+        for text in texts:
+            piece = text(host)
+            pieces.append(piece)
+            if kept is None and len(piece) > LARGE:
+                kept = host.budget.keep(pieces)
+        joined = "".join(pieces)
+        if len(joined) > LARGE:
+            host.budget.make(len(joined))
+        return joined
+
+    return join
+
+
+def _counting(fields: Fields) -> Fields:
+    """A word that runs commands: the words before it count meanwhile, where they are large."""
+
+    def count(host: ExpansionHost, out: list[str]) -> None:
+        if is_large(out):
+            kept = host.budget.keep(out)
+            fields(host, out)
+            del kept
+        else:
+            fields(host, out)
+
+    return count
+
+
+def _built_around_substitutions(emitters: list[Emit]) -> Fields:
+    """As a word of several parts is built; what is there of it counts while a command runs that is a later part."""
+
+    def build(host: ExpansionHost, out: list[str]) -> None:
+        builder = FieldBuilder(host, out)
+        kept = host.budget.keep(builder)
+        for emit in emitters:
+            emit(host, builder)
+        builder.end()
+        del kept
+
+    return build
 
 
 def has_braces(parts: tuple[Part, ...]) -> bool:

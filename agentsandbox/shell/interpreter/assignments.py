@@ -213,11 +213,14 @@ def _compile_elements(literal: ArrayLiteral, *, argument: bool) -> Callable[[She
         return bare
 
     compiled = [compile_one(element) for element in literal.elements]
+    runs_commands = any("(" in element.value.source or "`" in element.value.source for element in literal.elements)
 
     def elements(shell: Shell, associative: bool) -> list[Element]:
         out: list[Element] = []
+        kept = shell.budget.keep(out) if runs_commands else None
         for each in compiled:
             each(shell, associative, out)
+        del kept
         return out
 
     return elements

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from agentsandbox.kernel.accounts import LARGE
 from agentsandbox.kernel.formats.predicates import NUMERIC
 from agentsandbox.kernel.patterns.matchers import compile_shell_pattern
 from agentsandbox.kernel.streams import bytewise
@@ -246,7 +247,7 @@ def _binary(node: CondBinary, sign: Sign) -> Test:
         def compare_numbers(shell: Shell) -> bool:
             try:
                 if shell.xtrace:
-                    first_text, second_text = left(shell), right_text(shell)
+                    first_text, second_text = _in_turn(shell, left, right_text)
                     _traced(shell, *sign, _shown(first_text), operator, _shown(second_text))
                     return compare(_evaluate(shell, first_text), _evaluate(shell, second_text))
                 return compare(left_number(shell), right_number(shell))
@@ -262,7 +263,7 @@ def _binary(node: CondBinary, sign: Sign) -> Test:
         less = operator == "<"
 
         def order(shell: Shell) -> bool:
-            first, second = left(shell), right(shell)
+            first, second = _in_turn(shell, left, right)
             if shell.slow:
                 _traced(shell, *sign, _shown(first), operator, _shown(second))
             return first < second if less else first > second
@@ -278,6 +279,15 @@ def _binary(node: CondBinary, sign: Sign) -> Test:
         return compare_files(operator, first, second, ShellTests(shell))
 
     return files
+
+
+def _in_turn(shell: Shell, left: Callable[[Shell], str], right: Callable[[Shell], str]) -> tuple[str, str]:
+    """Both texts; a large one counts while the other is made."""
+    first = left(shell)
+    kept = shell.budget.keep(first) if len(first) > LARGE else None
+    second = right(shell)
+    del kept
+    return first, second
 
 
 def _number(word: Word) -> Callable[[Shell], int]:
@@ -298,11 +308,13 @@ def _matches(node: CondBinary, left: Callable[[Shell], str], sign: Sign) -> Test
 
     def matches(shell: Shell) -> bool:
         text = left(shell)
+        kept = shell.budget.keep(text) if len(text) > LARGE else None
         if shell.xtrace:
             source = WORDS.traced_pattern(node.right)(shell)
             _traced(shell, *sign, _shown(text), node.operator, _shown(source))
         else:
             source = pattern(shell)
+        del kept
         if shell.bytewise:
             text, source = bytewise(text), bytewise(source)
         return compile_shell_pattern(source, shell.shopt["nocasematch"]).match(text, shell.budget.step) is wanted
@@ -316,7 +328,10 @@ def _regular(node: CondBinary, left: Callable[[Shell], str], sign: Sign) -> Test
     def search(shell: Shell) -> bool:
         from agentsandbox.kernel.regexps import RegexError, compile_posix
 
-        text, source = left(shell), expression(shell)
+        text = left(shell)
+        kept = shell.budget.keep(text) if len(text) > LARGE else None
+        source = expression(shell)
+        del kept
         if shell.slow:
             _traced(shell, *sign, _shown(text), "=~", source)
         shell.budget.step(1 + (len(source) >> 3))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from agentsandbox.errors import Break, Continue, Exit
+from agentsandbox.kernel.accounts import LARGE, is_large
 from agentsandbox.kernel.patterns.matchers import compile_shell_pattern
 from agentsandbox.kernel.streams import bytewise
 from agentsandbox.shell.expansion.errors import ExpansionError
@@ -258,6 +259,7 @@ def _for(node: For) -> Run:
             shell.status = expansion_failed(shell, error)
             return shell.status
         budget = shell.budget
+        kept = budget.keep(items) if is_large(items) else None
         values, attributes = shell.values, shell.attributes
         status = 0
         shell.loops += 1
@@ -293,6 +295,7 @@ def _for(node: For) -> Run:
             status = int(shell.status)
         finally:
             shell.loops -= 1
+            del kept
         shell.status = status
         return status
 
@@ -446,8 +449,10 @@ def _case(node: Case) -> Run:
         shell.line = line
         if shell.slow:
             _trace_case(shell, node)
+        kept = None
         try:
             text = bytewise(subject(shell)) if shell.bytewise else subject(shell)
+            kept = shell.budget.keep(text) if len(text) > LARGE else None
             ignore_case = shell.shopt["nocasematch"]
             matched = fall_through = False
             status = 0
@@ -477,6 +482,7 @@ def _case(node: Case) -> Run:
         except ExpansionError as error:
             status = expansion_failed(shell, error)
             matched = False
+        del kept
         if not matched:
             shell.status = status
         return status

@@ -65,6 +65,7 @@ def take_over(twin: Shell, shell: Shell) -> None:
     twin.notify = shell.notify
     twin.nounset = shell.nounset
     twin.onecmd = shell.onecmd
+    twin.outer_positional = []
     twin.outer_traps = shell.outer_traps
     twin.physical = shell.physical
     twin.pipefail = shell.pipefail

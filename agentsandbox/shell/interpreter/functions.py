@@ -76,6 +76,8 @@ def call_function(shell: Shell, function: Function, arguments: list[str]) -> int
     scope: dict[str, tuple[object, int]] = {}
     scopes.append(scope)
     positional, loops, getopts = shell.positional, shell.loops, shell.getopts_position
+    if positional:
+        shell.outer_positional.append(positional)
     shell.positional = arguments
     shell.loops = 0
     budget.depth = depth + 1
@@ -108,6 +110,8 @@ def call_function(shell: Shell, function: Function, arguments: list[str]) -> int
                     values[name] = value
         shell.loops = loops
         shell.positional = positional
+        if positional:
+            shell.outer_positional.pop()
         shell.getopts_position = getopts
         frames.pop()
         if shell.function_traps:

@@ -27,6 +27,7 @@ class Machine:
     """What all shells of a sandbox share."""
 
     __slots__ = (
+        "accounts",
         "active_skills",
         "available",
         "budget",
@@ -62,6 +63,7 @@ class Machine:
         self.host = host
         self.scheduler = scheduler
         self.budget = budget
+        self.accounts = budget.accounts
         self.table: Mapping[int, Stream] = {}
         """The descriptors of the shell whose builtin looks at one by its name."""
         self.commands = commands
@@ -76,6 +78,7 @@ class Machine:
         self.hints = True
         """Whether "command not found" says what there is instead."""
         self.history: list[str] = []
+        self.accounts.holders[1] = self.history
         self.history_saved = 0
         """How many of them `history -a` has no need to append."""
         self.skill_mounts: tuple[tuple[str, str], ...] = ()

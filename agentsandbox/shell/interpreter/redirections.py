@@ -11,6 +11,7 @@ import os
 import re
 
 from agentsandbox.errors import Unwind
+from agentsandbox.kernel.accounts import LARGE
 from agentsandbox.kernel.streams import BytesReader, Null, Stream, encode
 from agentsandbox.shell.expansion.errors import ExpansionError
 from agentsandbox.shell.interpreter.failures import command_failed, expansion_failed
@@ -21,6 +22,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from agentsandbox.kernel.accounts import Scale
     from agentsandbox.kernel.fs.base import FileSystem, Mode
     from agentsandbox.shell.interpreter.shell import Shell
 
@@ -334,6 +336,23 @@ def _duplicate(node: Redirection) -> Apply:
     return apply
 
 
+class _LargeDocument(BytesReader):
+    """A here-document that counts for as long as a descriptor anywhere refers to it."""
+
+    __slots__ = ("_held",)
+
+    def __init__(self, shell: Shell, data: bytes) -> None:
+        super().__init__(data)
+        self._held = shell.budget.hold(len(data))
+
+    def weigh(self, scale: Scale) -> None:
+        """Nothing: it is held already."""
+
+
+def _document(shell: Shell, data: bytes) -> BytesReader:
+    return BytesReader(data) if len(data) <= LARGE else _LargeDocument(shell, data)
+
+
 def _here_document(node: Redirection, document: HereDocument) -> Apply:
     text = WORDS.string(document.body)
     place = _place(node, 0)
@@ -343,7 +362,7 @@ def _here_document(node: Redirection, document: HereDocument) -> Apply:
     )
 
     def apply(shell: Shell, table: Table, opened: list[Stream]) -> None:
-        stream = BytesReader(encode(text(shell)))
+        stream = _document(shell, encode(text(shell)))
         if is_unreadable:  # which has been told
             raise ExpansionError("", fatal=False)
         opened.append(stream)
@@ -358,7 +377,7 @@ def _here_string(node: Redirection) -> Apply:
     place = _place(node, 0)
 
     def apply(shell: Shell, table: Table, opened: list[Stream]) -> None:
-        stream = BytesReader(encode(text(shell) + "\n"))
+        stream = _document(shell, encode(text(shell) + "\n"))
         opened.append(stream)
         place(shell, table, stream)
 

@@ -8,6 +8,7 @@ import os
 import re
 
 from agentsandbox.errors import CommandError, Exit, ShellSyntaxError, Stopped
+from agentsandbox.kernel.accounts import LARGE
 from agentsandbox.kernel.fs.shebang import is_binary
 from agentsandbox.kernel.streams import decode, encode
 from agentsandbox.shell.expansion.errors import ExpansionError
@@ -65,6 +66,9 @@ def _skipped(error: ShellSyntaxError) -> Run:
 
     return report
 
+
+_PARSED = 3
+"""A text and the tree of the command of it that runs take this many times as much as the text."""
 
 _cached_program = functools.lru_cache(maxsize=256)(_compile_program)
 
@@ -124,6 +128,7 @@ def _run_incrementally(shell: Shell, text: str, first_line: int, origin: str, ma
     """Parse each command only when those before it have run: they may change aliases and the grammar, or be many."""
     shell.budget.step(len(text) >> 6)
     shell.budget.charge(len(text))
+    held = shell.budget.hold(_PARSED * len(text)) if len(text) > LARGE else None
     parser = Parser(text, first_line=first_line)
     parser.meter = shell.budget
     status = 0
@@ -147,6 +152,7 @@ def _run_incrementally(shell: Shell, text: str, first_line: int, origin: str, ma
             shown = _without_substitutions(text, start, parser.position, parser.substitutions or [])
             shell.write(shown if shown.endswith("\n") or not shown else f"{shown}\n", 2)
         if command is None:
+            del held
             return status
         if parser.warnings:
             _warn(shell, parser.warnings)

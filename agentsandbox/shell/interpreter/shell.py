@@ -17,6 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from agentsandbox.kernel.accounts import Scale
     from agentsandbox.kernel.processes import Process
     from agentsandbox.shell.expansion.errors import ExpansionError
     from agentsandbox.shell.interpreter.machine import Machine
@@ -75,7 +76,7 @@ SHOPT_DEFAULTS: Mapping[str, bool] = MappingProxyType({**dict.fromkeys(_SHOPT_ON
 class Function:
     """A shell function; `run` compiles its body when first called."""
 
-    __slots__ = ("compiled", "frames", "line", "name", "node", "source")
+    __slots__ = ("compiled", "frames", "line", "name", "node", "source", "weight")
 
     def __init__(self, node: FunctionDefinition, source: str) -> None:
         self.name = node.name
@@ -84,6 +85,8 @@ class Function:
         self.source = source
         self.compiled: Run | None = None
         self.frames: dict[int, Frame] = {}
+        self.weight = 0
+        """Bytes of the tree, once it was weighed."""
 
     def frame(self, call_line: int) -> Frame:
         """What stands on the stack while it is called from that line; calls from one line share it."""
@@ -196,6 +199,7 @@ class Shell:
         "notify",
         "nounset",
         "onecmd",
+        "outer_positional",
         "outer_traps",
         "own_depth",
         "owned",
@@ -248,6 +252,8 @@ class Shell:
         self.owned: dict[int, Stream] = {}
         """Streams that `exec` opened in this shell, by descriptor."""
         self.positional: list[str] = []
+        self.outer_positional: list[list[str]] = []
+        """Those of the callers of the function at work, the nearest last."""
         self.arguments: tuple[str, ...] = ()
         """What the shell was started with, which `set` and `shift` leave alone."""
         self.process_files: list[tuple[int, Stream, Process]] = []
@@ -360,6 +366,12 @@ class Shell:
         verbose: bool
         vi: bool
         xtrace: bool
+
+    def weigh(self, scale: Scale) -> None:
+        """Put on the scale all that this shell holds."""
+        from agentsandbox.shell.interpreter.weight import weigh_shell
+
+        weigh_shell(self, scale)
 
     def _initial_variables(self, environment: Mapping[str, str]) -> None:
         values, attributes = self.values, self.attributes

@@ -45,6 +45,8 @@ def run_in_shell(shell: Shell, run: Run, *, goes_on: bool = False) -> int:
 
     A shell that goes on, as a terminal does, keeps the descriptors that `exec` opened.
     """
+    holders = shell.machine.accounts.holders
+    holders[shell] = shell
     try:
         status = run(shell)
     except Exit as end:
@@ -66,6 +68,8 @@ def run_in_shell(shell: Shell, run: Run, *, goes_on: bool = False) -> int:
         if not goes_on:
             shell.finish()
         raise
+    finally:
+        holders.pop(shell, None)
     if shell.traps:
         from agentsandbox.shell.interpreter.traps import run_exit_trap
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from agentsandbox.errors import Exit
+from agentsandbox.kernel.accounts import LARGE
 from agentsandbox.kernel.caching import cache_short
 from agentsandbox.kernel.streams import Buffer, Pipe, PipeReader, decode, encode
 from agentsandbox.shell.builtins import NAMES, PURE
@@ -17,6 +18,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from agentsandbox.kernel.accounts import Held
+    from agentsandbox.limits import Budget
     from agentsandbox.shell.interpreter.shell import Shell
 
     Run = Callable[[Shell], int]
@@ -36,17 +39,24 @@ __all__ = [
 class _Output(Buffer):
     """What a substitution writes, without null bytes: they take no room, however many come."""
 
-    __slots__ = ("has_null",)
+    __slots__ = ("budget", "has_null", "held")
 
-    def __init__(self, limit: int) -> None:
-        super().__init__(limit)
+    def __init__(self, budget: Budget) -> None:
+        super().__init__(budget.value_bytes)
+        self.budget = budget
         self.has_null = False
+        self.held: Held | None = None
 
     def write(self, data: bytes) -> None:
         if b"\0" in data:
             self.has_null = True
             data = data.translate(None, b"\0")
         super().write(data)
+        if self.size > LARGE:
+            if self.held is None:
+                self.held = self.budget.hold(self.size)
+            else:
+                self.held.grow(len(data))
 
 
 def substitute(shell: Shell, run: Run, *, in_place: bool) -> str:
@@ -54,7 +64,7 @@ def substitute(shell: Shell, run: Run, *, in_place: bool) -> str:
     from agentsandbox.shell.interpreter.subshells import run_subshell
 
     budget = shell.budget
-    buffer = _Output(budget.value_bytes)
+    buffer = _Output(budget)
     if budget.depth >= budget.max_depth:
         budget.deeper()
     budget.depth += 1
