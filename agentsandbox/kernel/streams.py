@@ -531,7 +531,7 @@ class Pipe(Stream):
             self._position = 0
             self._size -= len(rest)
             total += len(rest)
-            self.scheduler.charge(total)
+            self.scheduler.budget.charge(total)
         return b"".join(parts)
 
     def close_reader(self) -> None:
