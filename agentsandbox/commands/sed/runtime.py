@@ -327,6 +327,8 @@ class Editor:
             parts.append(end.join(lines))
             size += len(parts[-1]) + 1
             self.budget.charge(size)
+            if size > LARGE:
+                self.budget.hold_input(2 * size)
         self.space = end.join(parts)
 
     def print_space(self) -> None:
