@@ -15,6 +15,7 @@ from agentsandbox.commands._time.durations import parse_duration
 from agentsandbox.contract.command import Arguments, CommandContext, command
 from agentsandbox.contract.manners import Manners
 from agentsandbox.errors import CommandError
+from agentsandbox.kernel.accounts import LARGE
 from agentsandbox.kernel.streams import BLOCK, encode
 
 TYPE_CHECKING = False
@@ -144,6 +145,8 @@ def _last_of_pipe(ctx: CommandContext, source: ByteReader, part: _Part) -> None:
             total -= its_weight
             size -= len(first)
         ctx.budget.charge(size)
+        if size > LARGE:
+            ctx.budget.hold_input(size)
     rest = b"".join([block for block, _ in waiting])
     if not by_lines:
         ctx.stdout.write(rest[max(0, len(rest) - part.count) :])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from agentsandbox.commands.sed.nodes import SedError
+from agentsandbox.kernel.accounts import LARGE
 from agentsandbox.kernel.streams import decode, decode_bytewise, encode, position_of
 
 TYPE_CHECKING = False
@@ -277,6 +278,8 @@ class Editor:
         """`H`."""
         self._hold_size += len(self.space) + 1
         self.budget.charge(self._hold_size)
+        if self._hold_size > LARGE:
+            self.budget.hold_input(self._hold_size)
         self._hold += (self.output.end, self.space)
         self.hold_complete = self.complete
 
@@ -310,7 +313,10 @@ class Editor:
         if taken is None:
             return False
         line, self.complete = taken
-        self.budget.charge(len(self.space) + len(line))
+        size = len(self.space) + len(line)
+        self.budget.charge(size)
+        if size > LARGE:
+            self.budget.hold_input(2 * size)
         self.space = f"{self.space}{self.output.end}{line}"
         self.number += 1
         return True
@@ -327,6 +333,8 @@ class Editor:
             parts.append(end.join(lines))
             size += len(parts[-1]) + 1
             self.budget.charge(size)
+            if size > LARGE:
+                self.budget.hold_input(2 * size)
         self.space = end.join(parts)
 
     def print_space(self) -> None:
