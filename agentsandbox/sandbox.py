@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import functools
-import os
 import random as random_module
 import sys
 import threading
 import time
 from time import monotonic
 
-from agentsandbox.command import Host
 from agentsandbox.errors import ClosedError, SandboxError
 from agentsandbox.fs.memory import MemoryFileSystem
-from agentsandbox.limits import Budget, notice_of
-from agentsandbox.processes import Scheduler
 from agentsandbox.result import ExecutionResult
 from agentsandbox.settings import DEFAULTS, check_settings, unknown_option
-from agentsandbox.streams import BytesReader, Capture, OutputLog, Stream, decode, encode
+from agentsandbox.streams import encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,6 +22,8 @@ if TYPE_CHECKING:
 
     from agentsandbox.command import Command
     from agentsandbox.fs.trees import FrozenTree
+    from agentsandbox.interpreter.forks import Kept
+    from agentsandbox.interpreter.session import Session
     from agentsandbox.interpreter.shell import Shell
     from agentsandbox.observation import Observation
     from agentsandbox.options import SandboxOptions
@@ -50,16 +48,6 @@ class Snapshot:
         self.cwd = cwd
 
 
-class _Input(BytesReader):
-    """The standard input of an execution."""
-
-    __slots__ = ("is_empty_terminal",)
-
-    def __init__(self, data: bytes, given: bool) -> None:
-        super().__init__(data)
-        self.is_empty_terminal = not given
-
-
 class Sandbox:
     """An isolated computer for one agent. Creating one costs microseconds; state persists between calls as in a terminal.
 
@@ -73,7 +61,8 @@ class Sandbox:
     is_taken = False
     """Whether an execution of an event loop has its turn, or waits for it with the lock in hand."""
     _shell: Shell | None = None
-    _inherited: dict[str, Any] | None = None
+    _shell_session: Session | None = None
+    _inherited: Kept | None = None
     """The state of the shell for forks to take over, if it has not changed since it was last asked for."""
     _closed = False
     _mounted: tuple[SkillInfo, ...] = ()
@@ -242,52 +231,54 @@ class Sandbox:
             raise TypeError(f"a script is a str, not {type(script).__name__}")
         if self.is_executing:
             raise SandboxError("this sandbox is executing a script; a command runs others with `ctx.run`")
-        shell = self._main_shell()
-        from agentsandbox.interpreter.boundary import run_guarded
+        self._main_shell()
+        session = self._shell_session
+        assert session is not None
+        from agentsandbox.interpreter.session import Execution
 
-        began = monotonic()
-        budget = Budget(self._settings["limits"], timeout=timeout)
-        log = OutputLog(budget.limits.output_bytes, on_output)
-        self._out.log = self._err.log = log
-        history = list(shell.machine.history) if isolated else None
-        shell = self._prepare(shell, budget, stdin, env, cwd, args, isolated, fresh, on_command, pause)
+        policy = None
+        if on_command is not None:
+            from agentsandbox.policy import as_rule
+
+            policy = as_rule(on_command, session.policy)
+        execution = Execution(
+            session,
+            script,
+            timeout=timeout,
+            stdin=stdin,
+            env=env,
+            cwd=cwd,
+            args=args,
+            state="new" if fresh else "discard" if isolated else "keep",
+            on_output=on_output,
+            policy=policy,
+            pause=pause,
+        )
         observation = self._observation
         before = None if observation is None else self.snapshot()
-        self.fs.uid = 1000
         self.is_executing = True
-        status: int = 130
-        limit: str | None = "cancelled"
         try:
-            status, limit = run_guarded(shell, script, self._settings["jobs"], goes_on=not isolated)
-        except BaseException as error:  # the host's task was cancelled: what there is must not be lost
-            error.add_note(f"output of the script so far:\n{decode(b''.join(data for _, data in log.entries))}")
-            raise
+            execution.run()
         finally:
-            self.fs.uid = 0  # the host program may do everything
             self.is_executing = False
             self._inherited = None
-            machine = shell.machine
-            machine.scheduler.pause = budget.weigh = None
-            if limit is not None:
-                machine.scheduler.kill_all(jobs=False)
-                if limit != "cancelled":
-                    log.add_line(2, encode(notice_of(limit)))
-            if history is None:
-                machine.history.append(script)
-                self._shell_after(shell)
-            else:
-                machine.history[:] = history
-                machine.history_saved = min(machine.history_saved, len(history))
-            result = ExecutionResult(log.entries, status, script=script, duration=monotonic() - began, limit=limit)
-            self._executions += 1
-            self._history.append(result)
-            machine.history_saved -= max(0, len(machine.history) - HISTORY)
-            del self._history[:-HISTORY], machine.history[:-HISTORY]
-            if log.size > log.limit >> 6:
-                self._shorten_history(3 * log.limit)
+            self._cwd = session.shell.cwd
+            if execution.result is not None:
+                self._record(execution.result, execution.log.size)
+        result = execution.result
+        assert result is not None
         if observation is not None and before is not None:
             observation.executed(result, before)
         return result
+
+    def _record(self, result: ExecutionResult, size: int) -> None:
+        """Remember the result of a call; its output has `size` bytes."""
+        self._executions += 1
+        self._history.append(result)
+        del self._history[:-HISTORY]
+        most = self._settings["limits"].output_bytes
+        if size > most >> 6:
+            self._shorten_history(3 * most)
 
     def _shorten_history(self, most: int) -> None:
         """Let go of the oldest results when all of them together have much output."""
@@ -298,80 +289,6 @@ class Sandbox:
             total -= kept[drop]
             drop += 1
         del self._history[:drop]
-
-    def _prepare(
-        self,
-        shell: Shell,
-        budget: Budget,
-        stdin: str | bytes | None,
-        env: Mapping[str, str] | None,
-        cwd: str | None,
-        args: Sequence[str],
-        isolated: bool,
-        fresh: bool,
-        on_command: Policy | None,
-        pause: Callable[..., Any] | None,
-    ) -> Shell:
-        from agentsandbox.interpreter.census import weigh
-
-        machine = shell.machine
-        machine.budget = shell.budget = budget
-        budget.weigh = functools.partial(weigh, shell)
-        shell.variables.limit = budget.value_bytes
-        scheduler = machine.scheduler
-        scheduler.pause = pause
-        scheduler.begin(budget)
-        data = b"" if stdin is None else (encode(stdin) if isinstance(stdin, str) else bytes(stdin))
-        source = _Input(data, stdin is not None)
-        shell.fds = {**shell.fds, 0: source} if 0 not in shell.owned else shell.fds
-        shell.base_fds = {**shell.base_fds, 0: source}
-        self._restore: list[Callable[[], None]] = []
-        if fresh:
-            shell = self._new_shell(shell, source)
-        elif isolated:
-            shell = shell.fork()
-            shell.level = 0
-            shell.pid = shell.top_pid
-        if on_command is not None:
-            from agentsandbox.policy import as_rule
-
-            self._restore.append(functools.partial(_put_back, shell, policy=shell.policy))
-            shell.policy = as_rule(on_command, shell.policy)
-            shell.update_flags()
-        if env:
-            from agentsandbox.expansion.variables import EXPORT, SPECIAL
-
-            scope: dict[str, tuple[object, int]] = {}
-            for name, value in env.items():
-                shell.variables.save_in(scope, name)
-                shell.variables.drop(name, ~SPECIAL)  # readonly, a reference, a number: what a script made of it does not count
-                shell.variables.assign(name, value)
-                shell.variables.add(name, EXPORT)
-            self._restore.append(lambda: shell.variables.restore(scope))
-        if cwd is not None:
-            before = shell.cwd
-            path = shell.logical_path(cwd)
-            if not self.fs.is_dir(path):
-                raise FileNotFoundError(2, os.strerror(2), cwd)
-            shell.change_directory(path)
-            self._restore.append(lambda: shell.change_directory(before))
-        if args:
-            self._restore.append(functools.partial(_put_back, shell, positional=shell.positional, arguments=shell.arguments))
-            shell.positional, shell.arguments = list(args), tuple(args)
-        return shell
-
-    def _shell_after(self, shell: Shell) -> None:
-        """What a call leaves behind is what a terminal would keep; what was for this call alone goes."""
-        for restore in reversed(self._restore):
-            restore()
-        shell.loops = shell.ignore = 0
-        shell.frames.clear()
-        shell.variables.scopes.clear()
-        shell.variables.temporary.clear()
-        shell.process_files.clear()
-        shell.pending_traps.clear()
-        shell.in_trap = 0
-        self._cwd = shell.cwd
 
     async def aexecute(
         self,
@@ -408,52 +325,38 @@ class Sandbox:
 
     def _start(self) -> None:
         """Make the shell, when it is first needed."""
-        from agentsandbox.interpreter.machine import Machine
-        from agentsandbox.interpreter.shell import Shell
+        from agentsandbox.interpreter.session import Session
 
         settings = self._settings
-        budget = Budget(settings["limits"])
-        scheduler = Scheduler(budget)
-        commands = {command.name: command for command in settings["commands"]}
-        host = Host(
-            clock=self._clock,
-            random=functools.partial(random_module.Random, settings["seed"]),
-            scheduler=scheduler,
-            user=settings["user"],
-            hostname=settings["hostname"],
-            network=settings["network"],
-            commands=functools.partial(_command_names, settings["commands"]),  # a method of ours would keep us alive
-        )
-        machine = Machine(
-            fs=self.fs,
-            host=host,
-            scheduler=scheduler,
-            budget=budget,
-            commands=commands,
-            script_errexit=settings["script_errexit"],
-            user=settings["user"],
-        )
-        self.fs.descriptors = machine.open_descriptor
-        self.fs.open_fifo = machine.fifos.open
-        if self._observation is not None:
-            machine.on_skill_script = self._observation.skill_script
-        machine.skill_mounts = tuple((info.mount_path, info.name) for info in self._mounted)
-        machine.active_skills = self._active_skills
-        log = OutputLog(0)
-        self._out, self._err = Capture(log, 1), Capture(log, 2)
-        self._history: list[ExecutionResult] = []
-        fds: dict[int, Stream] = {0: _Input(b"", False), 1: self._out, 2: self._err}
-        self._shell = Shell(machine, self._environment(), self._cwd, fds)
         policy = settings["on_command"]
         if policy is not None:
             from agentsandbox.policy import as_rule
 
-            self._shell.policy = as_rule(policy)
-            self._shell.update_flags()
-        if self._inherited is not None:
-            from agentsandbox.interpreter.inheritance import take_over
-
-            take_over(self._shell, self._inherited, self._cwd)
+            policy = as_rule(policy)
+        self._shell_session = session = Session(
+            self.fs,
+            limits=settings["limits"],
+            clock=self._clock,
+            seed=settings["seed"],
+            commands=settings["commands"],
+            command_names=functools.partial(_command_names, settings["commands"]),  # a method of ours would keep us alive
+            user=settings["user"],
+            hostname=settings["hostname"],
+            network=settings["network"],
+            script_errexit=settings["script_errexit"],
+            jobs=settings["jobs"],
+            environment=self._environment(),
+            cwd=self._cwd,
+            policy=policy,
+            kept=self._inherited,
+        )
+        machine = session.machine
+        if self._observation is not None:
+            machine.on_skill_script = self._observation.skill_script
+        machine.skill_mounts = tuple((info.mount_path, info.name) for info in self._mounted)
+        machine.active_skills = self._active_skills
+        self._history: list[ExecutionResult] = []
+        self._shell = session.shell
 
     def _environment(self) -> dict[str, str]:
         """What a new shell is given."""
@@ -468,15 +371,6 @@ class Sandbox:
             "TERM": "dumb",
             **self._settings["env"],
         }
-
-    def _new_shell(self, main: Shell, source: _Input) -> Shell:
-        """Another shell, in the directory of the main one, that knows nothing else of it."""
-        from agentsandbox.interpreter.shell import Shell
-
-        shell = Shell(main.machine, self._environment(), main.cwd, {0: source, 1: self._out, 2: self._err})
-        shell.policy = main.policy
-        shell.update_flags()
-        return shell
 
     # state
 
@@ -503,10 +397,8 @@ class Sandbox:
     def fork(self) -> Sandbox:
         """An independent copy: same files, variables, functions and directory. O(1) in the number of files."""
         with self.lock:
-            if self._shell is not None and (self._inherited is None or self.is_executing):
-                from agentsandbox.interpreter.inheritance import shell_state
-
-                self._inherited = shell_state(self._shell)
+            if self._shell_session is not None and (self._inherited is None or self.is_executing):
+                self._inherited = self._shell_session.kept(running=self.is_executing)
             twin = Sandbox.__new__(Sandbox)
             twin._settings = self._settings
             twin.lock = threading.RLock()
@@ -517,7 +409,8 @@ class Sandbox:
             if self.is_executing:
                 twin.fs.uid = 0
             twin._cwd = self.cwd
-            twin._inherited = self._inherited
+            if self._inherited is not None:
+                twin._inherited = self._inherited.on(twin.fs, self.fs)
             if self._mounted:
                 twin._mounted = self._mounted
             if self._observation is not None:
@@ -542,11 +435,9 @@ class Sandbox:
             if self._closed:
                 return
             self._closed = True
-            if self._shell is not None:
-                self._shell.machine.scheduler.kill_all()
-                self._shell.finish()
-                self._shell.variables.owner = None
-                self._shell = None
+            if self._shell_session is not None:
+                self._shell_session.close()
+                self._shell_session = self._shell = None
             if self._observation is not None:
                 self._observation.lifecycle("closed")
 
@@ -576,12 +467,6 @@ def _command_names(own: Sequence[Command]) -> list[str]:
     from agentsandbox.commands import names
 
     return sorted({*names(), *(command.name for command in own)})
-
-
-def _put_back(shell: Shell, **attributes: object) -> None:
-    for name, value in attributes.items():
-        setattr(shell, name, value)
-    shell.update_flags()
 
 
 def _new_filesystem(settings: Mapping[str, Any], clock: Callable[[], float]) -> MemoryFileSystem:

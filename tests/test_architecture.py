@@ -89,7 +89,7 @@ BANNED_OS = {
 }  # fmt: skip
 DYNAMIC_GETATTR = {
     "analysis.py": "slots of nodes", "__init__.py": "lazy names", "skills/__init__.py": "lazy names", "cli": "lazy commands",
-    "events.py": "slots", "limits.py": "slots", "options.py": "fields of the model", "sandbox.py": "slots of the shell",
+    "events.py": "slots", "limits.py": "slots", "options.py": "fields of the model",
     "syntax/nodes.py": "slots", "languages/awk": "fields of nodes", "languages/jq/dates.py": "fields of a date",
     "languages/printf.py": "a method per conversion", "regexps/matcher.py": "methods of the engine",
     "interpreter": "options and special variables by table", "commands/_jq_options.py": "options by table",

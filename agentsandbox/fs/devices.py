@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from agentsandbox.streams import Stream
 
-__all__ = ["DEVICES", "Borrowed", "open_device"]
+__all__ = ["DEVICES", "Borrowed", "NullDevice", "open_device"]
 
 DEVICES = ("full", "null", "random", "tty", "urandom", "zero")
 """The names that `open_device` knows."""

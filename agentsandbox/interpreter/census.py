@@ -178,12 +178,12 @@ def _weigh_shell(scale: _Scale, shell: Shell) -> None:
         scale.texts(scope.values())
     for _, temporary in shell.variables.temporary:
         scale.texts(temporary.values())
-    scale.collection(shell.positional)
-    scale.texts(shell.traps.values())
-    scale.texts(shell.hashed.values())
+    scale.collection(shell.stack.positional)
+    scale.texts(shell.traps.handlers.values())
+    scale.texts(shell.specials.hashed.values())
     scale.texts(shell.directories)
-    scale.texts(shell.aliases.values())
-    scale.anything(shell.completions)
+    scale.texts(shell.definitions.aliases.values())
+    scale.anything(shell.definitions.completions)
     for stream in shell.fds.values():
         scale.anything(stream)
 
