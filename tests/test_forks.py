@@ -77,7 +77,8 @@ def test_the_environment_of_a_fork() -> None:
 
 
 PREPARE = r"""
-umask 027; ulimit -n 64 2> /dev/null; ulimit -S -f 100 2> /dev/null; shopt -s extglob nullglob; set -o noclobber -o pipefail; set -- one 'two words'
+umask 027; ulimit -n 64 2> /dev/null; ulimit -S -f 100 2> /dev/null
+shopt -s extglob nullglob; set -o noclobber -o pipefail; set -- one 'two words'
 x=1; declare -i n=5; declare -r ro=fixed; declare -A map=([k]=v [l]=w); list=(a b [7]=c); declare -n ref=x; export E=exported
 f() { echo "f $LINENO $1"; }; g() { echo g; }; readonly -f f; export -f g; alias ll='ls -l' la='ls -a'
 trap 'echo caught' USR1; trap '' HUP; trap 'echo err' ERR; mkdir -p d/e; pushd d > /dev/null; pushd e > /dev/null

@@ -125,7 +125,7 @@ def test_a_fork_gets_what_the_host_gives_from_its_own_machine() -> None:
         for name, part in parts(twin).items():
             for slot, kind in getattr(type(part), "SLOTS", {}).items():
                 value = getattr(part, slot)
-                if kind == HOST and (name, slot) not in (("machine", "on_skill_script"),):
+                if kind == HOST and (name, slot) != ("machine", "on_skill_script"):
                     assert value is not None, f"{name}.{slot}"
         for slot in ("machine", "fs", "policy"):
             assert getattr(twin, slot) is not getattr(shell, slot)
