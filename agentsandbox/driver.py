@@ -126,7 +126,7 @@ async def drive(sandbox: Sandbox, run: Callable[[Callable[..., Any]], ExecutionR
 
         def pause(seconds: float | None, awaitable: Awaitable[Any] | None) -> Any:
             fs = sandbox.fs
-            thread, fs.script_thread = fs.script_thread, 0  # until the switch returns, who calls is the host
+            thread, fs.script_thread = fs.script_thread, 0  # the host calls until then
             try:
                 return driver.switch((getcurrent(), seconds, awaitable))
             finally:
