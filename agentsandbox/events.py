@@ -1,7 +1,8 @@
 """What an observer of a sandbox is told: one small class per thing that happens.
 
-`Sandbox(on_event=…)` calls the observer with each of them, in order, on the thread that executes. An observer looks on:
-what it raises is written to the log of the host ("agentsandbox") and changes nothing for the sandbox or its caller.
+`Sandbox(on_event=…)` calls the observer with each of them, in order, on the thread that executes.
+An observer looks on: what it raises is written to the log of the host ("agentsandbox") and changes
+nothing for the sandbox or its caller.
 """
 
 from __future__ import annotations
@@ -26,9 +27,10 @@ __all__ = ["CommandExecuted", "FileChanged", "Lifecycle", "SandboxEvent", "Skill
 
 
 def guarded(callback: Callable[P, object], name: str, passes: tuple[type[BaseException], ...] = ()) -> Callable[P, None]:
-    """Wrap a callback of the host so that its errors end in the host's log: the first with its traceback, then no more.
+    """Wrap a callback of the host so that its errors go to the host's log, the first of them only.
 
-    What is in `passes` is raised nevertheless, as are `KeyboardInterrupt` and the cancellation of a task.
+    What is in `passes` is raised nevertheless, as are `KeyboardInterrupt` and the cancellation of a
+    task.
     """
     failed = False
 

@@ -17,7 +17,7 @@ _CHANGES = {"added": "created", "modified": "modified", "deleted": "deleted"}
 
 
 class Observation:
-    """Builds the events of one sandbox and hands them to its observer; what the observer raises goes to the log."""
+    """Builds the events of one sandbox and calls its observer, whose errors go to the log."""
 
     __slots__ = ("_sandbox", "tell")
 

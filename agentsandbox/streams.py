@@ -331,7 +331,7 @@ class OutputLog:
             self.listener("stdout" if number == 1 else "stderr", data)
 
     def add_line(self, number: int, line: bytes) -> None:
-        """A line of the sandbox itself, on a line of its own. Never raises: the listener may have closed its end."""
+        """Add a line of the sandbox itself. Never raises, also where nobody listens any more."""
         last = next((data for stream, data in reversed(self.entries) if stream == number), b"\n")
         try:
             self.add(number, (b"" if last.endswith(b"\n") else b"\n") + line)

@@ -105,7 +105,7 @@ class _Conversion:
             return
 
     def _decode_before(self, error: UnicodeDecodeError, state: tuple[bytes, int], data: bytes) -> str:
-        """Decode what stands before an error, and leave the decoder in the shift state that it has there."""
+        """Decode what stands before an error; the decoder keeps its shift state."""
         self.decoder.setstate(state if error.start else (b"", state[1]))
         try:
             text = self.decoder.decode(data, True)

@@ -289,7 +289,7 @@ class FileSystem(ABC):
         return done
 
     def host_folders(self) -> list[HostFolder]:
-        """Return the folders of the host behind it. A filesystem that wraps another one passes on that one's."""
+        """Return the folders of the host behind it, also behind filesystems that it wraps."""
         return []
 
     # built on those

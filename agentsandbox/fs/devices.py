@@ -85,7 +85,7 @@ class NullDevice(File):
 
 
 class _EndlessDevice(NullDevice):
-    """A device without end, read a block at a time. Asking for all of it stops a script, and is EFBIG for the host."""
+    """A device without end. Reading all of it stops a script, and is EFBIG for the host."""
 
     __slots__ = ("for_script",)
 

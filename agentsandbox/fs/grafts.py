@@ -40,7 +40,8 @@ class Grafts(Subtrees):
     def mount(self, path: str, filesystem: FileSystem) -> None:
         """Mount another filesystem; forks and snapshots share it.
 
-        `MountError` for a relative path, and where a folder of the host would be mounted twice and one mount is writable.
+        `MountError` for a relative path, and where a folder of the host would be mounted twice and
+        one mount is writable.
         """
         check_mount(path, filesystem, self.mounted)
         self._mount(path, Mount(filesystem))

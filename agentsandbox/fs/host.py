@@ -1,14 +1,16 @@
 """A folder of the host as a filesystem: for reading, or on request for writing. Nothing outside it can be reached.
 
-The folder is opened once and held as a descriptor as long as the filesystem lives. Its path is never used again, so
-that whoever renames the folder, or puts a link in its place, changes nothing here. Every path is walked from that
-descriptor, directory by directory, with `openat` and O_NOFOLLOW: a link that appears while a path is walked leads
-nowhere. Links are resolved here, in the sandbox's namespace (`host_links` says which ones a script may make). Only
-regular files are opened. Errors and links never show where the folder is.
+The folder is opened once and held as a descriptor as long as the filesystem lives. Its path is
+never used again, so that whoever renames the folder, or puts a link in its place, changes nothing
+here. Every path is walked from that descriptor, directory by directory, with `openat` and
+O_NOFOLLOW: a link that appears while a path is walked leads nowhere. Links are resolved here, in
+the sandbox's namespace (`host_links` says which ones a script may make). Only regular files are
+opened. Errors and links never show where the folder is.
 
-What a script takes from the host through a writable mount is counted in `grown` (bytes) and `made` (names). A file that
-is unlinked while it is open keeps its bytes on the disk until it is closed, so they are counted until then. The host's
-descriptors are scarce as well: one mount keeps at most `OPEN_FILES` files open.
+What a script takes from the host through a writable mount is counted in `grown` (bytes) and `made`
+(names). A file that is unlinked while it is open keeps its bytes on the disk until it is closed, so
+they are counted until then. The host's descriptors are scarce as well: one mount keeps at most
+`OPEN_FILES` files open.
 """
 
 from __future__ import annotations
@@ -40,7 +42,7 @@ OPEN_FILES = 256
 """Files that one mount keeps open at a time; one more is EMFILE."""
 
 CHECKED_ENTRIES = 20_000
-"""Entries that one rename looks at for links; a directory with more is EXDEV, and `mv` copies it file by file."""
+"""Entries that one rename looks at for links. More are EXDEV: `mv` then copies file by file."""
 
 _MODES = {
     "r": os.O_RDONLY,
@@ -73,7 +75,8 @@ class _Directory:
 
 
 class HostFileSystem(CanonicalFileSystem):
-    """The folder `root` of the host. It holds one descriptor, until `close` or until nothing refers to it any more.
+    """The folder `root` of the host. It holds one descriptor, until `close` or until nothing refers
+    to it any more.
 
     Written to, it grows by at most `limits.total_bytes` and `limits.files`, and no file beyond `limits.file_bytes`.
     The host's users show as the sandbox's: files of the process's user as uid 1000, all others as root's.
@@ -88,7 +91,7 @@ class HostFileSystem(CanonicalFileSystem):
         if os.open not in os.supports_dir_fd or not hasattr(os, "O_NOFOLLOW"):
             raise os_error(errno.ENOTSUP, "a host folder needs openat and O_NOFOLLOW")
         self._path = os.path.realpath(root)
-        """Where the folder was: absolute links of the host are compared with it, nothing is opened by it."""
+        """Where the folder was, to compare absolute links with; nothing is opened by it."""
         self._number = os.open(self._path, _PASSAGE)
         self._me = os.geteuid()
         self.read_only = read_only
@@ -102,7 +105,7 @@ class HostFileSystem(CanonicalFileSystem):
         """How many open files of ours each inode has."""
 
     def close(self) -> None:
-        """Give the folder's descriptor back; every later call is EBADF. Files that are open stay so. Idempotent."""
+        """Close the folder: every later call is EBADF, open files stay open. Idempotent."""
         number, self._number = self._number, -1
         if number >= 0:
             os.close(number)
@@ -118,7 +121,7 @@ class HostFileSystem(CanonicalFileSystem):
         return [HostFolder(self._lineage(), writable=not self.read_only)]
 
     def _lineage(self) -> list[Inode]:
-        """The folder and the directories above it, as far as they can be entered, from the inside out."""
+        """The folder and those above it that can be entered, from the inside out."""
         found: list[Inode] = []
         number = os.open(b".", _PASSAGE, dir_fd=self._number)
         try:
@@ -269,7 +272,7 @@ class HostFileSystem(CanonicalFileSystem):
             self.grown -= info.st_size
 
     def _forget(self, info: os.stat_result) -> None:
-        """A name of this file was removed: its bytes are free when it was the last one and nobody has it open."""
+        """A name was removed; the bytes are free if it was the last one and no file is open."""
         if stat_module.S_ISREG(info.st_mode) and info.st_nlink == 1 and (info.st_dev, info.st_ino) not in self._opened:
             self.grown -= info.st_size
 
@@ -313,7 +316,7 @@ class HostFileSystem(CanonicalFileSystem):
             self._forget(replaced)
 
     def _symlink(self, text: str, path: str) -> None:
-        """Only links that stay in the folder, whatever becomes of it: the host's programs follow them too (EPERM)."""
+        """Only links that stay in the folder (EPERM): the host's programs follow them too."""
         self._changing(names=1)
         if climbs(text) > _depth(path) or self._leads_out(text, path):
             raise os_error(errno.EPERM)
@@ -346,7 +349,7 @@ class HostFileSystem(CanonicalFileSystem):
     # links that get another place
 
     def _check_links(self, name: bytes, number: int, source: str, target: str) -> None:
-        """Refuse (EPERM) to give `source` the name `target` where a link, or one in the directory, could then lead out."""
+        """Refuse (EPERM) a new name with which a link, or one below it, could lead out."""
         kind = os.stat(name, dir_fd=number, follow_symlinks=False).st_mode
         if stat_module.S_ISLNK(kind):
             text = decode(os.readlink(name, dir_fd=number))
@@ -364,7 +367,7 @@ class HostFileSystem(CanonicalFileSystem):
         return stays and not leaves(text, _depth(source))
 
     def _check_tree(self, top: str, rise: int) -> None:
-        """Look at all links of a directory that rises by `rise` levels. Absolute ones lead where they led before."""
+        """Look at all relative links of a directory that rises by `rise` levels."""
         left = CHECKED_ENTRIES
         pending = [top]
         while pending:

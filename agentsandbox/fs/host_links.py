@@ -1,24 +1,27 @@
 """Which symbolic links a script may make in a folder of the host.
 
-A script's own paths are resolved in the sandbox and cannot leave the folder, whatever the links in it say. But the
-host's programs read the folder too, and the kernel follows a link for them wherever it leads: a backup that reads
-`result.csv`, a link to `/etc/passwd`, has been led out by the script. So no link that a script makes may lead out, now
-or later.
+A script's own paths are resolved in the sandbox and cannot leave the folder, whatever the links in
+it say. But the host's programs read the folder too, and the kernel follows a link for them wherever
+it leads: a backup that reads `result.csv`, a link to `/etc/passwd`, has been led out by the script.
+So no link that a script makes may lead out, now or later.
 
-It is not enough to count names and ".." in the text of a link. In `s/../x` the name `s` may be a link to `.`, made
-before or after, and then ".." leaves the folder although the text goes down before it goes up. Hence the rule: **a link
-climbs first and then goes down**. Its text is relative, and ".." occurs only in front of all names. Then it holds,
-whatever else is in the folder:
+It is not enough to count names and ".." in the text of a link. In `s/../x` the name `s` may be a
+link to `.`, made before or after, and then ".." leaves the folder although the text goes down
+before it goes up. Hence the rule: **a link climbs first and then goes down**. Its text is relative,
+and ".." occurs only in front of all names. Then it holds, whatever else is in the folder:
 
-* The kernel begins in the directory in which the link stands. Each ".." at the beginning leads to the directory above
-  that, and the link is allowed only if it climbs no higher than the root of the folder.
-* From there on every name leads to a file or directory in the folder, or to another link of which the same is true.
+* The kernel begins in the directory in which the link stands. Each ".." at the beginning leads to
+  the directory above that, and the link is allowed only if it climbs no higher than the root of the
+  folder.
+* From there on every name leads to a file or directory in the folder, or to another link of which
+  the same is true.
 
-A link can be re-aimed only by giving it another place. A link that climbs k levels is safe in every directory that is
-at least k levels below the root, so only a rename that lifts a link, or a directory with links in it, has to look at
-them. The host's own links are not made by this rule. A script cannot make a link that leads through one that leaves the
-folder, and cannot rename or link to such a link; it can rename a directory that contains absolute ones (they lead where
-they led before), as in a virtual environment of Python.
+A link can be re-aimed only by giving it another place. A link that climbs k levels is safe in every
+directory that is at least k levels below the root, so only a rename that lifts a link, or a
+directory with links in it, has to look at them. The host's own links are not made by this rule. A
+script cannot make a link that leads through one that leaves the folder, and cannot rename or link
+to such a link; it can rename a directory that contains absolute ones (they lead where they led
+before), as in a virtual environment of Python.
 """
 
 from __future__ import annotations
@@ -30,7 +33,7 @@ EVERYWHERE = 1 << 30
 
 
 def climbs(text: str) -> int:
-    """Return how many levels a link goes up; `EVERYWHERE` if it is absolute or goes up after it went down."""
+    """Return how many levels a link climbs; `EVERYWHERE` if absolute, or not only at first."""
     if text.startswith("/"):
         return EVERYWHERE
     levels = 0
@@ -46,7 +49,7 @@ def climbs(text: str) -> int:
 
 
 def leaves(text: str, depth: int) -> bool:
-    """Whether the text of a relative link, in a directory `depth` levels below the root, passes above the root."""
+    """Whether a relative link, `depth` levels below the root, passes above it."""
     for part in text.split("/"):
         if part == "..":
             depth -= 1

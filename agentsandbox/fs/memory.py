@@ -90,8 +90,9 @@ class MemoryFileSystem(Grafts):
     uid      the user whose permissions are checked, and who owns what is made. Set to 0 later, everything is allowed.
     random   where /dev/urandom takes its bytes from; None is the operating system.
 
-    A script may wait for a named pipe, and a device without end stops it with a limit. The host gets an `OSError` from
-    either at once: ENXIO and EFBIG. The sandbox says in `script_thread` which of the two is calling.
+    A script may wait for a named pipe, and a device without end stops it with a limit. The host
+    gets an `OSError` from either at once: ENXIO and EFBIG. The sandbox says in `script_thread`
+    which of the two is calling.
     """
 
     __slots__ = ("descriptors", "open_fifo", "random", "script_thread")
@@ -108,12 +109,12 @@ class MemoryFileSystem(Grafts):
         self.clock = clock
         self.random = random
         self.open_fifo: Callable[[int, str, Mode], Stream] | None = None
-        """Opens a named pipe for a script, by its inode number, the path and the mode; EPERM without it."""
+        """Opens a named pipe for a script (inode number, path, mode); EPERM without it."""
         self.script_thread = 0
         """The thread in which a script is running, 0 while only the host uses the filesystem."""
         self.token = self._hard_token = object()
         self.descriptors: Callable[[str], File | None] | None = None
-        """Opens /dev/fd/N and its kin for a script, by the path; None for a path that is no descriptor's."""
+        """Opens /dev/fd/N and its kin for a script; None for a path that is not one of them."""
         self._uid = self.maker = uid
         self._dirs = {}
         self._hard = {}

@@ -21,9 +21,11 @@ __all__ = ["check_mount", "inside"]
 
 
 def check_mount(path: str, filesystem: FileSystem, mounted: Iterable[tuple[str, FileSystem]]) -> None:
-    """Raise `MountError` if `filesystem` shares a folder of the host with a mounted one and either may write to it.
+    """Raise `MountError` if `filesystem` shares a folder of the host with a mounted one and either
+    may write to it.
 
-    Through the writable one a script would change what the other one shows, its directories and links included.
+    Through the writable one a script would change what the other one shows, its directories and
+    links included.
     """
     folders = inside(path, filesystem.host_folders)
     if not folders:

@@ -1,12 +1,14 @@
 """Writes on top of a filesystem that stays as it is.
 
-Two trees are shown as one: `upper`, where all changes go, and `lower`, which is only read. A path is looked for in the
-upper tree first. Before something of the lower tree changes it is copied up, and so are the directories above it.
+Two trees are shown as one: `upper`, where all changes go, and `lower`, which is only read. A path
+is looked for in the upper tree first. Before something of the lower tree changes it is copied up,
+and so are the directories above it.
 
-A directory shows the lower tree from its *origin*: a path of the lower tree, or None where it shows nothing of it. Where
-nothing was changed the origin of a path is the path itself. Removing a file or a directory gives its name the origin
-None; renaming a directory takes its origin along to the new name. So neither looks at what is in the directory, and no
-call takes long, however large the lower tree is: nothing could interrupt it.
+A directory shows the lower tree from its *origin*: a path of the lower tree, or None where it shows
+nothing of it. Where nothing was changed the origin of a path is the path itself. Removing a file or
+a directory gives its name the origin None; renaming a directory takes its origin along to the new
+name. So neither looks at what is in the directory, and no call takes long, however large the lower
+tree is: nothing could interrupt it.
 """
 
 from __future__ import annotations
@@ -27,7 +29,7 @@ __all__ = ["OverlayFileSystem"]
 
 
 class _Place:
-    """A path of the overlay whose origin is not simply that of its directory with a name more, or that leads to such."""
+    """A path whose origin is not that of its directory and its name, or that leads to one."""
 
     __slots__ = ("names", "origin")
 
@@ -69,7 +71,7 @@ class _Origins:
         return here.names
 
     def take(self, path: str) -> _Place | None:
-        """Remove and return what is known of a path and of all below it: it has its directory's origin again."""
+        """Remove and return what is known of a path and of all below it."""
         here: _Place | None = self._top
         *above, last = path.strip("/").split("/")
         for name in above:

@@ -1,13 +1,15 @@
 """The one boundary: nothing that a script does comes out of an execution as an exception.
 
-What ends a script is one of three things. An unwind that the sandbox knows (a limit, a signal, a closed pipe, `exit`)
-becomes a status. An error of ours, or of a host's command, is a bug: the host's log gets its traceback, the script's
-log one sentence, and the status is 70. `SystemExit` counts as such an error: a command that calls `sys.exit` does not
-end the host. Only what the host itself has asked for passes through: `KeyboardInterrupt`, and the cancellation of the
-task that waits for the script.
+What ends a script is one of three things. An unwind that the sandbox knows (a limit, a signal, a
+closed pipe, `exit`) becomes a status. An error of ours, or of a host's command, is a bug: the
+host's log gets its traceback, the script's log one sentence, and the status is 70. `SystemExit`
+counts as such an error: a command that calls `sys.exit` does not end the host. Only what the host
+itself has asked for passes through: `KeyboardInterrupt`, and the cancellation of the task that
+waits for the script.
 
-The sentence goes to the log of the execution and not to descriptor 2. That one is the script's: it may be a full device
-or a closed pipe, and a script that can provoke an internal error must not be able to make the report of it fail.
+The sentence goes to the log of the execution and not to descriptor 2. That one is the script's: it
+may be a full device or a closed pipe, and a script that can provoke an internal error must not be
+able to make the report of it fail.
 """
 
 from __future__ import annotations
