@@ -10,8 +10,8 @@ anything is written, so a refused archive leaves no trace. What is bounded, and 
   quadratic time on them. It reads them here through `_Headers`, which refuses large ones and looks
   at the clock. Content is cut from the data, not read by `tarfile`. A member with a negative size,
   which makes `tarfile` go round in a circle, ends the reading.
-* The list of a zip archive: every entry costs a kilobyte, so they are counted before `zipfile`
-  reads them.
+* The list of a zip archive: every entry costs a kilobyte of memory, so the entries are counted
+  before `zipfile` reads them.
 * Names and links: see `members`. A name that occurs twice is refused, because tools disagree on
   which one counts, and so is a member below something that is not a directory.
 """
@@ -71,7 +71,7 @@ _TAR_BLOCK = 512
 _MAX_HEADER = 16 * 1024
 """Bytes of an extended header: two paths of the longest kind fit in."""
 _WHOLE = "archive"
-"""The name that errors about all of an archive give."""
+"""The file name in errors that concern a whole archive."""
 _XZ_MEMORY = 128 * 1024 * 1024
 _ZIP_ENTRY = b"PK\1\2"
 _DAMAGE = (
@@ -88,12 +88,12 @@ _DAMAGE = (
 )
 """What the standard library raises for archives that are damaged, encrypted or nested too deep."""
 _UNIX = 3
-"""The system in whose way a zip archive notes permissions."""
+"""The value of `create_system` for which a zip entry has Unix permissions."""
 _DEFAULT_MODES = {"file": 0o644, "directory": 0o755, "link": 0o777}
 
 
 def most_bytes(limits: Limits) -> int:
-    """Bytes of the largest archive that could be unpacked, its headers included."""
+    """Return the bytes of the largest archive that could be unpacked, its headers included."""
     return limits.total_bytes + 4 * _TAR_BLOCK * (limits.files + 1) + _MAX_HEADER
 
 
@@ -109,7 +109,7 @@ class _Intake:
         self._implied: set[str] = set()
 
     def path_of(self, name: str) -> str:
-        """The clean path of a member, "" for the top."""
+        """Return the clean path of a member, "" for the top."""
         path = clean_path(name)
         if path is None:
             raise ArchiveError(
@@ -118,7 +118,7 @@ class _Intake:
         return path
 
     def add(self, member: Member) -> None:
-        """One more member; its size has been counted."""
+        """Add a member whose size has been counted."""
         path = member.path
         for directory in above(path):
             known = self._members.get(directory)
@@ -145,20 +145,20 @@ class _Intake:
         self._members[path] = member
 
     def file(self, path: str) -> Member | None:
-        """The regular file that came in by that path."""
+        """Return the regular file that came in by that path, or None."""
         member = self._members.get(path)
         return member if member is not None and member.kind == "file" else None
 
     def members(self) -> list[Member]:
-        """All members, each directory before what is in it."""
+        """Return all members, each directory before what is in it."""
         return [self._members[path] for path in sorted(self._members)]
 
 
 def read_archive(data: bytes, limits: Limits, budget: Budget) -> list[Member]:
     """Return the members of a tar or zip archive, each directory before what is in it.
 
-    Raises `ArchiveError` for what is no archive or must not be unpacked, `OSError` (EFBIG, ENOSPC)
-    for what is more than the limits allow.
+    Raises `ArchiveError` for an archive that is damaged or must not be unpacked, `OSError` (EFBIG,
+    ENOSPC) for one that holds more than the limits allow.
     """
     intake = _Intake(limits)
     try:
@@ -210,7 +210,7 @@ def _kind_of_entry(entry: zipfile.ZipInfo) -> Literal["file", "directory", "link
 
 
 def _content_of_entry(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes:
-    """The content of an entry, never more than it declares."""
+    """Return the content of an entry, never more than it declares."""
     if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         raise ArchiveError(f"compressed by a method other than deflate: {entry.filename[:200]!r}")
     with archive.open(entry) as file:
@@ -221,7 +221,7 @@ def _content_of_entry(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes
 
 
 def _zip_time(parts: tuple[int, int, int, int, int, int]) -> float:
-    """The time of an entry, which has no zone: UTC, as we write it."""
+    """Return the time of an entry. It has no zone: UTC, as we write it."""
     try:
         return as_time(calendar.timegm(parts))
     except (ValueError, OverflowError):
@@ -251,7 +251,7 @@ def _read_tar(data: bytes, intake: _Intake, budget: Budget) -> None:
             if entry.size < 0 or entry.offset <= last:
                 raise ArchiveError("the archive has a member of a negative size")
             last = entry.offset
-            archive.members.clear()  # type: ignore[attr-defined]  # nobody needs it
+            archive.members.clear()  # type: ignore[attr-defined]  # it only grows
             path = intake.path_of(entry.name)
             if path or not entry.isdir():
                 intake.add(_member_of(entry, path, data, intake))
@@ -293,7 +293,7 @@ _ENGINES: tuple[tuple[bytes, Callable[[], Engine]], ...] = (
 
 
 def _decompressed(data: bytes, most: int, budget: Budget) -> bytes:
-    """The data without its compression; several compressed streams in a row are one."""
+    """Return the data without its compression; several streams in a row are one."""
     mark, make = next(
         ((mark, make) for mark, make in _ENGINES if data.startswith(mark)), (b"", None)
     )

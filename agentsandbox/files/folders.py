@@ -1,6 +1,6 @@
-"""A folder of the host: read into members, written from members. The only module here that touches
-the host.
+"""A folder of the host, read into members or written from members.
 
+This is the only module of the package that touches the host.
 Every directory is opened by a descriptor, name by name from the folder down, without following a
 link (O_NOFOLLOW), and names are used relative to that descriptor. So a link that is in the folder,
 or that appears while it is looked at, leads nowhere. A file is written beside its place under a
@@ -73,7 +73,7 @@ class _Folder:
 
 
 def _named(error: OSError, path: str) -> OSError:
-    """The error with the path on the host instead of a bare name."""
+    """Return the error with the path on the host instead of a bare name."""
     return OSError(error.errno, error.strerror, path)
 
 
@@ -81,7 +81,7 @@ def _named(error: OSError, path: str) -> OSError:
 
 
 def read_file(source: str | BinaryIO, most: int) -> bytes:
-    """All bytes of a host file, by path or open; EFBIG for more than `most`."""
+    """Return all bytes of a host file, given by path or open; EFBIG for more than `most`."""
     if isinstance(source, str):
         with open(source, "rb") as file:
             return read_file(file, most)
@@ -113,9 +113,9 @@ def read_folder(
 
 
 def _ignored(ignore: Sequence[str] | Callable[[str], object]) -> Callable[[str], object]:
-    """A function that says whether a relative path is left out.
+    """Return a function that says whether a relative path is left out.
 
-    A pattern is held against the name, or if it has a slash against the whole path.
+    A pattern with a slash is matched against the whole path, any other against the name.
     """
     if callable(ignore):
         return ignore
@@ -141,7 +141,7 @@ def _ignored(ignore: Sequence[str] | Callable[[str], object]) -> Callable[[str],
 class _Reader:
     """Reads a folder.
 
-    With `follow` links are what they lead to; a directory inside itself is then ELOOP.
+    With `follow` it reads what links lead to; a directory inside itself is then ELOOP.
     """
 
     def __init__(
@@ -154,7 +154,6 @@ class _Reader:
     ) -> None:
         self.folder = folder
         self.room = Room(limits)
-        self.limits = limits
         self.budget = budget
         self.is_ignored = is_ignored
         self.follow = follow
@@ -199,7 +198,7 @@ class _Reader:
     def _passed(
         self, passed: frozenset[tuple[int, int]], info: os.stat_result, path: str
     ) -> frozenset[tuple[int, int]]:
-        """The directories on the way, this one included."""
+        """Return the directories on the way, this one included."""
         if not self.follow:
             return passed
         identity = (info.st_dev, info.st_ino)
@@ -231,7 +230,7 @@ class _Reader:
         )
 
     def _content(self, file: BinaryIO, size: int) -> bytes:
-        """The content of a file; one that grows meanwhile is not followed without end."""
+        """Return the content of a file, no more than its size was: it may be growing."""
         blocks: list[bytes] = []
         while size > 0 and (block := file.read(min(size, _BLOCK))):
             self.budget.check_time()
@@ -256,10 +255,10 @@ class _Reader:
 def write_folder(
     path: str, members: Sequence[Member], read: Callable[[Member], bytes], *, overwrite: bool
 ) -> list[str]:
-    """Write members into a folder of the host, made if it is missing; return the host paths of
-    files and links.
+    """Write members into a folder of the host; return the host paths of files and links.
 
-    Without `overwrite` nothing at all is written when one of them is there already (EEXIST).
+    The folder is made if it is missing. Without `overwrite` nothing at all is written when one of
+    the files is there already (EEXIST).
     """
     os.makedirs(path, exist_ok=True)
     with _Folder(path) as folder:
@@ -291,7 +290,7 @@ def _by_parent(members: Iterable[Member]) -> Iterator[tuple[str, list[Member]]]:
 def _check_targets(folder: _Folder, members: Iterable[Member], *, overwrite: bool) -> None:
     """Raise for what is in the way, before anything is written.
 
-    A directory meets a directory only, and no link is passed through.
+    A directory may only meet a directory, and no link may be passed through.
     """
     for parent, group in _by_parent(members):
         try:

@@ -1,10 +1,10 @@
 """Names by pattern, lines by regular expression, directories with all below them.
 
-Both take patterns that a model may have written, and look at trees that a script has made. So a
-glob is matched component by component while the tree is walked once: a set of positions in the
-pattern goes down with the walk, and no number of `**` makes a directory be visited twice. Regular
-expressions run on the engine of `grep`, which cannot explode, under a budget of time. Links to
-directories are entered where a pattern names them, and nowhere else.
+The patterns may come from a model, and the trees come from a script. So a glob is matched component
+by component while the tree is walked once: each directory is visited with the set of positions in
+the pattern that lead to it, and more `**` make that set larger, not the walk longer. Regular
+expressions run on the engine of `grep`: in linear time where it can, under a time limit where it
+cannot. A link to a directory is entered only where the pattern names it without a wildcard.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 _QUOTED = re.compile(r"(\\.)", re.DOTALL)
 _LOOKS_AROUND = re.compile(r"\(\?<?[=!]")
 _MOST_ALTERNATIVES = 100
-"""Patterns that the braces of one may stand for."""
+"""Patterns that one pattern with braces may expand to."""
 _BLOCK = 1 << 18
 """Bytes of a file that are searched at once."""
 
@@ -44,10 +44,10 @@ _BLOCK = 1 << 18
 def tree_of(
     fs: MemoryFileSystem, top: str, budget: Budget, *, hidden: bool
 ) -> Iterator[tuple[str, int]]:
-    """Yield (path, type as `stat.S_IFMT` tells it) of all that is below a directory, each before
-    what is in it.
+    """Yield (path, type as in `stat.S_IFMT`) for all that is below a directory.
 
-    What is in a directory that may not be read is left out; `top` itself must be readable.
+    Each directory comes before what is in it. What is in one that may not be read is left out;
+    `top` itself must be readable.
     """
     pending = [top]
     while pending:
@@ -75,7 +75,7 @@ def tree_of(
 class _Component:
     """One component of a glob.
 
-    `test` is None for `**`; `literal` is the name that it means, if it is no pattern.
+    `test` is None for `**`. `literal` is the name itself where the component has no wildcard.
     """
 
     __slots__ = ("literal", "shows_hidden", "test")
@@ -109,7 +109,7 @@ def find_paths(
 
 
 def _alternatives(pattern: str, budget: Budget) -> list[str]:
-    """The patterns that braces as in `*.{ts,tsx}` stand for."""
+    """Return the patterns that one with braces, as in `*.{ts,tsx}`, expands to."""
     if "{" not in pattern:
         return [pattern]
     from agentsandbox.expansion.braces import expand_braces
@@ -124,7 +124,7 @@ def _alternatives(pattern: str, budget: Budget) -> list[str]:
     expanded = list(itertools.islice(expand_braces(parts, budget), _MOST_ALTERNATIVES + 1))
     if len(expanded) > _MOST_ALTERNATIVES:
         raise ValueError(
-            f"pattern stands for more than {_MOST_ALTERNATIVES} patterns: {pattern[:100]!r}"
+            f"pattern expands to more than {_MOST_ALTERNATIVES} patterns: {pattern[:100]!r}"
         )
     return [
         "".join([part.text for part in each if isinstance(part, (Literal, Quoted))])
@@ -198,8 +198,10 @@ class _Walk:
                     pending.append((path, self._with_empty(following)))
 
     def _advance(self, name: str, positions: frozenset[int]) -> tuple[bool, set[int], set[int]]:
-        """(whether a name ends a match, the positions behind it, those of them that a literal name
-        led to).
+        """Return what a name leads to.
+
+        That is (whether a match ends here, the positions for what is below, those of them that
+        follow a literal name).
         """
         last = len(self.components) - 1
         is_found = False
@@ -220,7 +222,7 @@ class _Walk:
         return is_found, following | named, named
 
     def _with_empty(self, positions: set[int]) -> frozenset[int]:
-        """The positions, and those behind each `**`, which matches nothing at all as well."""
+        """Return the positions and those behind each `**`, which also matches no directory."""
         reached = set(positions)
         for position in sorted(positions):
             while position < len(self.components) - 1 and self.components[position].test is None:
@@ -247,7 +249,7 @@ class Search:
         self._linear = linear
 
     def places(self, text: str) -> list[tuple[int, int]]:
-        """Where the lines that match begin and end."""
+        """Return where the lines that match begin and end."""
         search = self._general if self._linear is None or not text.isascii() else self._linear
         return search.places(text)
 
@@ -271,7 +273,7 @@ def line_search(pattern: str, budget: Budget, *, ignore_case: bool, fixed: bool)
 
 
 def _automaton_search(pattern: str, budget: Budget, ignore_case: bool) -> LineSearch | None:
-    """The search for a Perl pattern by an automaton; None for one that it cannot run."""
+    """Return the search for a Perl pattern by an automaton; None if it cannot run the pattern."""
     from agentsandbox.regexps import PosixRegex
     from agentsandbox.regexps.lines import LineSearch
     from agentsandbox.regexps.parser import Tree
@@ -327,7 +329,7 @@ class _Lines:
             )
 
     def _places(self, search: Search) -> Iterator[int]:
-        """Where each line that matches begins, in bytes."""
+        """Yield where each line that matches begins, in bytes."""
         start = 0
         while start < len(self.data):
             end = self._end(min(start + _BLOCK, len(self.data) - 1)) + 1
@@ -341,7 +343,7 @@ class _Lines:
             start = end
 
     def _end(self, start: int) -> int:
-        """Where the line with this byte ends."""
+        """Return where the line with this byte ends."""
         found = self.data.find(b"\n", start)
         return len(self.data) if found < 0 else found
 
