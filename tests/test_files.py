@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import errno
 import io
 import os
@@ -28,6 +29,7 @@ from agentsandbox import (
 from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.fs.host import HostFileSystem
 from agentsandbox.fs.memory import MemoryFileSystem
+from agentsandbox.fs.overlay import OverlayFileSystem
 
 SKILL = "---\nname: brand\ndescription: Colours\n---\nUse blue.\n"
 SPECIAL = {
@@ -554,6 +556,20 @@ def test_another_thread_waits_for_the_execution(sandbox: Sandbox) -> None:
     assert seen == ["2\n"]
 
 
+def test_a_task_of_the_loop_works_on_the_files_of_a_running_script(sandbox: Sandbox) -> None:
+    async def both() -> str:
+        script = "echo 1 > f; sleep 0.1; echo x > /etc/x; cat f; id -u"
+        running = asyncio.create_task(sandbox.aexecute(script))
+        while not sandbox.files.exists("f"):
+            await asyncio.sleep(0.01)
+        sandbox.files.as_root().write("/etc/given", "")
+        sandbox.files.write("f", "2\n")
+        result = await running
+        return result.stdout + result.stderr
+
+    assert asyncio.run(both()) == "2\n1000\nbash: line 1: /etc/x: Permission denied\n"
+
+
 # time
 
 
@@ -574,7 +590,7 @@ def test_many_stars_visit_each_directory_once(sandbox: Sandbox) -> None:
     sandbox.execute("p=.; for i in {1..300}; do p=$p/a; done; mkdir -p $p; for i in {1..40}; do ln -s . l$i; done")
     assert len(sandbox.files.glob("**/a/**/a/**/a/**/a")) == 297
     assert len(sandbox.files.glob("*/*/*/*/*")) == 1
-    with pytest.raises(ValueError, match="pattern stands for more than 100 patterns"):
+    with pytest.raises(ValueError, match="pattern expands to more than 100 patterns"):
         sandbox.files.glob("{a,b}" * 10)
 
 
@@ -717,10 +733,10 @@ def test_an_export_overwrites_nothing_unasked(sandbox: Sandbox, tmp_path: Path) 
 
 
 def test_host_errors_name_the_path_on_the_host(files: SandboxFiles, project: Path) -> None:
-    for call in (lambda: files.import_folder(project / "nope"), lambda: files.import_archive(project / "nope")):
-        with pytest.raises(FileNotFoundError) as caught:
-            call()
-        assert caught.value.filename == str(project / "nope")
+    with pytest.raises(FileNotFoundError, match=str(project / "nope")):
+        files.import_folder(project / "nope")
+    with pytest.raises(FileNotFoundError, match=str(project / "nope")):
+        files.import_archive(project / "nope")
     with pytest.raises(NotADirectoryError):
         files.import_folder(project / "run.sh")
     with pytest.raises(OSError):
@@ -749,10 +765,10 @@ def test_an_archive_is_made_and_unpacked(sandbox: Sandbox, tmp_path: Path, forma
     data = sandbox.files.export_archive(format=format)
     assert data == sandbox.files.export_archive("/workspace", format=format)
     target = io.BytesIO()
-    assert sandbox.files.export_archive(format=format, file=target) is None  # type: ignore[func-returns-value]
+    sandbox.files.export_archive(format=format, file=target)
     assert target.getvalue() == data
     (tmp_path / "archive").write_bytes(data)
-    sources = [data, memoryview(data), io.BytesIO(data), tmp_path / "archive", str(tmp_path / "archive")]
+    sources: list[Any] = [data, memoryview(data), io.BytesIO(data), tmp_path / "archive", str(tmp_path / "archive")]
     for source in sources:
         with Sandbox() as other:
             written = other.files.import_archive(source, "x")
@@ -771,6 +787,26 @@ def test_archives_of_the_sandboxes_own_tar(sandbox: Sandbox, option: str) -> Non
     with Sandbox() as other:
         other.files.import_archive(sandbox.files.read_bytes("/tmp/x.tar"))
         assert [other.files.read(f"d/{name}") for name in "abc"] == ["hi\n"] * 3
+
+
+@pytest.mark.parametrize("kind", ["host", "overlay"])
+def test_a_write_to_a_mount_that_does_not_fit_changes_nothing(project: Path, kind: str) -> None:
+    limits = Limits(file_bytes=1000, total_bytes=1500)
+    host = HostFileSystem(project, read_only=kind == "overlay", limits=limits)
+    mount = host if kind == "host" else OverlayFileSystem(host, MemoryFileSystem(limits))
+    with Sandbox(mounts={"/host": mount}) as sandbox:
+        files = sandbox.files
+        files.write("/host/old", "as it was")
+        assert number_of(lambda: files.write("/host/old", bytes(1200))) == errno.EFBIG
+        assert number_of(lambda: files.write("/host/old", bytes(1200), append=True)) == errno.EFBIG
+        assert number_of(lambda: files.write("/host/new", bytes(1200))) == errno.EFBIG
+        files.write("/host/more", bytes(900))
+        assert number_of(lambda: files.write("/host/old", bytes(800))) == errno.ENOSPC
+        assert files.read("/host/old") == "as it was"
+        assert not files.exists("/host/new")
+        assert files.edit("/host/src/main.py", "print", "show") == 1
+    expected = "show(1)\n" if kind == "host" else "print(1)\n"
+    assert (project / "src" / "main.py").read_text() == expected
 
 
 def test_folders_of_the_host_that_are_mounted_are_files_too(project: Path, tmp_path: Path) -> None:

@@ -75,3 +75,11 @@ def test_pydantic_and_yaml_come_with_skills() -> None:
     loaded = loaded_by(f"from agentsandbox import AgentSkill; AgentSkill.from_files({{'SKILL.md': {skill!r}}})")
     assert {"pydantic", "yaml"} <= loaded
     assert "agentsandbox.interpreter" not in loaded
+
+
+def test_the_files_of_a_sandbox_load_nothing_heavy() -> None:
+    calls = "files.write('a', 'x'); files.edit('a', 'x', 'y'); files.read('a'); files.list()"
+    loaded = loaded_by(f"from agentsandbox import Sandbox; files = Sandbox().files; {calls}")
+    assert not loaded & (HEAVY | {"tarfile", "zipfile"})
+    rooms = ("agentsandbox.interpreter", "agentsandbox.regexps", "agentsandbox.expansion", "agentsandbox.globs")
+    assert not {name for name in loaded if name.startswith(rooms)}

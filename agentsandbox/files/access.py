@@ -196,11 +196,11 @@ class SandboxFiles:
                    be read is described, what is in it is left out
         hidden     with False not what begins with a dot
         """
-        from agentsandbox.files.searching import tree_of
-
         with self._turn() as turn:
             full = turn.path(path)
             if recursive:
+                from agentsandbox.files.searching import tree_of
+
                 return [*_described(turn.fs, tree_of(turn.fs, full, turn.budget(), hidden=hidden))]
             names = turn.fs.listdir(full)
             paths = [posixpath.join(full, name) for name in names if hidden or name[0] != "."]

@@ -10,8 +10,8 @@ anything is written, so a refused archive leaves no trace. What is bounded, and 
   quadratic time on them. It reads them here through `_Headers`, which refuses large ones and looks
   at the clock. Content is cut from the data, not read by `tarfile`. A member with a negative size,
   which makes `tarfile` go round in a circle, ends the reading.
-* The list of a zip archive: every entry costs a kilobyte, so they are counted before `zipfile`
-  reads them.
+* The list of a zip archive: every entry costs a kilobyte of memory, so the entries are counted
+  before `zipfile` reads them.
 * Names and links: see `members`. A name that occurs twice is refused, because tools disagree on
   which one counts, and so is a member below something that is not a directory.
 """
@@ -71,7 +71,7 @@ _TAR_BLOCK = 512
 _MAX_HEADER = 16 * 1024
 """Bytes of an extended header: two paths of the longest kind fit in."""
 _WHOLE = "archive"
-"""The name that errors about all of an archive give."""
+"""The file name in errors that concern a whole archive."""
 _XZ_MEMORY = 128 * 1024 * 1024
 _ZIP_ENTRY = b"PK\1\2"
 _DAMAGE = (
@@ -88,12 +88,12 @@ _DAMAGE = (
 )
 """What the standard library raises for archives that are damaged, encrypted or nested too deep."""
 _UNIX = 3
-"""The system in whose way a zip archive notes permissions."""
+"""The value of `create_system` for which a zip entry has Unix permissions."""
 _DEFAULT_MODES = {"file": 0o644, "directory": 0o755, "link": 0o777}
 
 
 def most_bytes(limits: Limits) -> int:
-    """Bytes of the largest archive that could be unpacked, its headers included."""
+    """Return the bytes of the largest archive that could be unpacked, its headers included."""
     return limits.total_bytes + 4 * _TAR_BLOCK * (limits.files + 1) + _MAX_HEADER
 
 
@@ -109,14 +109,16 @@ class _Intake:
         self._implied: set[str] = set()
 
     def path_of(self, name: str) -> str:
-        """The clean path of a member, "" for the top."""
+        """Return the clean path of a member, "" for the top."""
         path = clean_path(name)
         if path is None:
-            raise ArchiveError(f"a name that leads out of the archive or cannot be used: {name[:200]!r}")
+            raise ArchiveError(
+                f"a name that leads out of the archive or cannot be used: {name[:200]!r}"
+            )
         return path
 
     def add(self, member: Member) -> None:
-        """One more member; its size has been counted."""
+        """Add a member whose size has been counted."""
         path = member.path
         for directory in above(path):
             known = self._members.get(directory)
@@ -125,32 +127,38 @@ class _Intake:
                 self._implied.add(directory)
                 self._members[directory] = Member(directory, "directory", mode=0o755)
             elif known.kind != "directory":
-                raise ArchiveError(f"a member below something that is not a directory: {path[:200]!r}")
+                raise ArchiveError(
+                    f"a member below something that is not a directory: {path[:200]!r}"
+                )
             else:
                 break
         known = self._members.get(path)
-        if known is not None and not (member.kind == known.kind == "directory" and path in self._implied):
+        if known is not None and not (
+            member.kind == known.kind == "directory" and path in self._implied
+        ):
             raise ArchiveError(f"a name that occurs twice: {path[:200]!r}")
         if member.kind == "link" and not stays_inside(path, member.text):
-            raise ArchiveError(f"a link that leads out of the archive: {path[:200]!r} -> {member.text[:200]!r}")
+            raise ArchiveError(
+                f"a link that leads out of the archive: {path[:200]!r} -> {member.text[:200]!r}"
+            )
         self._implied.discard(path)
         self._members[path] = member
 
     def file(self, path: str) -> Member | None:
-        """The regular file that came in by that path."""
+        """Return the regular file that came in by that path, or None."""
         member = self._members.get(path)
         return member if member is not None and member.kind == "file" else None
 
     def members(self) -> list[Member]:
-        """All members, each directory before what is in it."""
+        """Return all members, each directory before what is in it."""
         return [self._members[path] for path in sorted(self._members)]
 
 
 def read_archive(data: bytes, limits: Limits, budget: Budget) -> list[Member]:
     """Return the members of a tar or zip archive, each directory before what is in it.
 
-    Raises `ArchiveError` for what is no archive or must not be unpacked, `OSError` (EFBIG, ENOSPC)
-    for what is more than the limits allow.
+    Raises `ArchiveError` for an archive that is damaged or must not be unpacked, `OSError` (EFBIG,
+    ENOSPC) for one that holds more than the limits allow.
     """
     intake = _Intake(limits)
     try:
@@ -202,7 +210,7 @@ def _kind_of_entry(entry: zipfile.ZipInfo) -> Literal["file", "directory", "link
 
 
 def _content_of_entry(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes:
-    """The content of an entry, never more than it declares."""
+    """Return the content of an entry, never more than it declares."""
     if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         raise ArchiveError(f"compressed by a method other than deflate: {entry.filename[:200]!r}")
     with archive.open(entry) as file:
@@ -213,7 +221,7 @@ def _content_of_entry(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes
 
 
 def _zip_time(parts: tuple[int, int, int, int, int, int]) -> float:
-    """The time of an entry, which has no zone: UTC, as we write it."""
+    """Return the time of an entry. It has no zone: UTC, as we write it."""
     try:
         return as_time(calendar.timegm(parts))
     except (ValueError, OverflowError):
@@ -235,13 +243,15 @@ class _Headers(io.BytesIO):
 
 
 def _read_tar(data: bytes, intake: _Intake, budget: Budget) -> None:
-    with tarfile.open(fileobj=_Headers(data, budget), mode="r:", encoding="utf-8", errors="surrogateescape") as archive:
+    with tarfile.open(
+        fileobj=_Headers(data, budget), mode="r:", encoding="utf-8", errors="surrogateescape"
+    ) as archive:
         last = -1
         while (entry := archive.next()) is not None:
             if entry.size < 0 or entry.offset <= last:
                 raise ArchiveError("the archive has a member of a negative size")
             last = entry.offset
-            archive.members.clear()  # type: ignore[attr-defined]  # nobody needs it
+            archive.members.clear()  # type: ignore[attr-defined]  # it only grows
             path = intake.path_of(entry.name)
             if path or not entry.isdir():
                 intake.add(_member_of(entry, path, data, intake))
@@ -261,7 +271,11 @@ def _member_of(entry: tarfile.TarInfo, path: str, data: bytes, intake: _Intake) 
             raise ArchiveError(f"a hard link to what no member before it is: {path[:200]!r}")
         intake.room.take(path, len(original.content))
         return Member(path, "file", mode=original.mode, mtime=mtime, content=original.content)
-    if not path or entry.type not in (tarfile.REGTYPE, tarfile.AREGTYPE, tarfile.CONTTYPE) or entry.issparse():
+    if (
+        not path
+        or entry.type not in (tarfile.REGTYPE, tarfile.AREGTYPE, tarfile.CONTTYPE)
+        or entry.issparse()
+    ):
         raise ArchiveError(f"neither a file nor a directory nor a link: {entry.name[:200]!r}")
     intake.room.take(path, entry.size)
     content = data[entry.offset_data : entry.offset_data + entry.size]
@@ -279,8 +293,10 @@ _ENGINES: tuple[tuple[bytes, Callable[[], Engine]], ...] = (
 
 
 def _decompressed(data: bytes, most: int, budget: Budget) -> bytes:
-    """The data without its compression; several compressed streams in a row are one."""
-    mark, make = next(((mark, make) for mark, make in _ENGINES if data.startswith(mark)), (b"", None))
+    """Return the data without its compression; several streams in a row are one."""
+    mark, make = next(
+        ((mark, make) for mark, make in _ENGINES if data.startswith(mark)), (b"", None)
+    )
     if make is None:
         return data
     blocks: list[bytes] = []
@@ -290,7 +306,9 @@ def _decompressed(data: bytes, most: int, budget: Budget) -> bytes:
         while not engine.eof:
             budget.check_time()
             block = engine.decompress(data, _BLOCK)
-            data = getattr(engine, "unconsumed_tail", b"")  # the other two keep what they have not used
+            data = getattr(
+                engine, "unconsumed_tail", b""
+            )  # the other two keep what they have not used
             size += len(block)
             if size > most:
                 raise too_much(_WHOLE)
@@ -306,7 +324,9 @@ def _decompressed(data: bytes, most: int, budget: Budget) -> bytes:
 # writing
 
 
-def write_archive(members: Iterable[Member], read: Callable[[Member], bytes], format: ArchiveFormat) -> bytes:
+def write_archive(
+    members: Iterable[Member], read: Callable[[Member], bytes], format: ArchiveFormat
+) -> bytes:
     """Return an archive of the members, the same one for the same members.
 
     `read` returns the content of a file.
@@ -322,7 +342,9 @@ def write_archive(members: Iterable[Member], read: Callable[[Member], bytes], fo
     return target.getvalue()
 
 
-def _write_tar(members: Iterable[Member], read: Callable[[Member], bytes], target: BinaryIO | gzip.GzipFile) -> None:
+def _write_tar(
+    members: Iterable[Member], read: Callable[[Member], bytes], target: BinaryIO | gzip.GzipFile
+) -> None:
     types = {"file": tarfile.REGTYPE, "directory": tarfile.DIRTYPE, "link": tarfile.SYMTYPE}
     with tarfile.open(
         fileobj=target,
@@ -343,7 +365,9 @@ def _write_tar(members: Iterable[Member], read: Callable[[Member], bytes], targe
             archive.members.clear()  # type: ignore[attr-defined]  # the same
 
 
-def _write_zip(members: Iterable[Member], read: Callable[[Member], bytes], target: BinaryIO) -> None:
+def _write_zip(
+    members: Iterable[Member], read: Callable[[Member], bytes], target: BinaryIO
+) -> None:
     types = {
         "file": stat_module.S_IFREG,
         "directory": stat_module.S_IFDIR,
@@ -352,13 +376,19 @@ def _write_zip(members: Iterable[Member], read: Callable[[Member], bytes], targe
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
         for member in members:
             if not _is_utf8(member.path):
-                raise ArchiveError(f"zip cannot hold a name that is not UTF-8; tar can: {member.path[:200]!r}")
+                raise ArchiveError(
+                    f"zip cannot hold a name that is not UTF-8; tar can: {member.path[:200]!r}"
+                )
             is_directory = member.kind == "directory"
-            entry = zipfile.ZipInfo(member.path + "/" if is_directory else member.path, _as_zip_time(member.mtime))
+            entry = zipfile.ZipInfo(
+                member.path + "/" if is_directory else member.path, _as_zip_time(member.mtime)
+            )
             entry.create_system = _UNIX
             mode = 0o777 if member.kind == "link" else member.mode
             entry.external_attr = (types[member.kind] | mode) << 16 | (0x10 if is_directory else 0)
-            entry.compress_type = zipfile.ZIP_DEFLATED if member.kind == "file" else zipfile.ZIP_STORED
+            entry.compress_type = (
+                zipfile.ZIP_DEFLATED if member.kind == "file" else zipfile.ZIP_STORED
+            )
             archive.writestr(entry, read(member) if member.kind == "file" else encode(member.text))
 
 
@@ -372,4 +402,6 @@ def _is_utf8(name: str) -> bool:
 
 def _as_zip_time(seconds: float) -> tuple[int, int, int, int, int, int]:
     year, month, day, hour, minute, second = time.gmtime(as_time(seconds))[:6]
-    return (year, month, day, hour, minute, second) if 1980 <= year < 2108 else (1980, 1, 1, 0, 0, 0)
+    return (
+        (year, month, day, hour, minute, second) if 1980 <= year < 2108 else (1980, 1, 1, 0, 0, 0)
+    )

@@ -27,7 +27,7 @@ _LONGEST_PATTERN = 4096
 
 
 def path_text(path: StrPath, argument: str) -> str:
-    """A path as a text; one of the host's or of the sandbox's."""
+    """Return a path, of the host or of the sandbox, as a text."""
     if not isinstance(path, (str, os.PathLike)):
         raise TypeError(f"{argument} must be a str or os.PathLike, not {type(path).__name__}")
     text = os.fspath(path)
@@ -41,7 +41,7 @@ def path_text(path: StrPath, argument: str) -> str:
 
 
 def pattern_text(pattern: str, argument: str) -> str:
-    """A pattern that is not empty and not too long."""
+    """Return a pattern that is neither empty nor too long."""
     if not isinstance(pattern, str):
         raise TypeError(f"{argument} must be a str, not {type(pattern).__name__}")
     if not pattern:
@@ -54,7 +54,7 @@ def pattern_text(pattern: str, argument: str) -> str:
 
 
 def pattern_texts(patterns: str | Sequence[str], argument: str) -> list[str]:
-    """One pattern, or several."""
+    """Return one pattern or several as a list."""
     if isinstance(patterns, str):
         return [pattern_text(patterns, argument)]
     if not isinstance(patterns, (list, tuple, set, frozenset)):
@@ -64,14 +64,14 @@ def pattern_texts(patterns: str | Sequence[str], argument: str) -> list[str]:
 
 
 def text_bytes(text: str, argument: str) -> bytes:
-    """A text as UTF-8; what `errors="surrogateescape"` made of other bytes is undone."""
+    """Return a text as UTF-8; what `errors="surrogateescape"` made of other bytes is undone."""
     if not isinstance(text, str):
         raise TypeError(f"{argument} must be a str, not {type(text).__name__}")
     return bytes(text, "utf-8", "surrogateescape")
 
 
 def content_bytes(content: str | bytes) -> bytes:
-    """What is to be written, as bytes."""
+    """Return what is to be written as bytes."""
     if isinstance(content, str):
         return text_bytes(content, "content")
     if isinstance(content, (bytes, bytearray, memoryview)):
@@ -80,7 +80,7 @@ def content_bytes(content: str | bytes) -> bytes:
 
 
 def check_mode(mode: int) -> None:
-    """Refuse what is no permission bits."""
+    """Raise for anything but permission bits."""
     if isinstance(mode, bool) or not isinstance(mode, int):
         raise TypeError(f"mode must be an int such as 0o644, not {type(mode).__name__}")
     if not 0 <= mode <= 0o7777:
@@ -88,7 +88,7 @@ def check_mode(mode: int) -> None:
 
 
 def check_count(count: int, argument: str, least: int) -> None:
-    """Refuse what is no number, or too small."""
+    """Raise for anything but an int of at least `least`."""
     if isinstance(count, bool) or not isinstance(count, int):
         raise TypeError(f"{argument} must be an int, not {type(count).__name__}")
     if count < least:
@@ -96,7 +96,7 @@ def check_count(count: int, argument: str, least: int) -> None:
 
 
 def check_codec(encoding: str, errors: str) -> None:
-    """Refuse an encoding, or a way to treat errors, that Python does not know."""
+    """Raise for an encoding or an error handler that Python does not know."""
     import codecs
 
     for name, value, look_up in (
@@ -114,7 +114,7 @@ def check_codec(encoding: str, errors: str) -> None:
 
 
 def skips_unsafe(unsafe: str) -> bool:
-    """Whether `unsafe` says that what cannot leave safely is left out."""
+    """Whether `unsafe` asks to leave out what cannot be exported safely."""
     if unsafe not in ("refuse", "skip"):
         raise ValueError(f"unsafe must be 'refuse' or 'skip', not {unsafe!r}")
     return unsafe == "skip"

@@ -1,6 +1,6 @@
 """The content of one file: read whole, replaced whole or not at all, edited.
 
-A script decides what stands at a path. A link may lead to /dev/zero, which never ends, or to a
+A script decides what is at a path. A link may lead to /dev/zero, which never ends, or to a
 named pipe, which waits for a writer that never comes. So nothing is opened before `stat` has said
 that it is a regular file, and nothing is read beyond `limits.file_bytes`, whatever a mounted
 filesystem says about sizes.
@@ -25,7 +25,7 @@ _SHOWN = 5
 
 
 def stat_or_none(fs: MemoryFileSystem, path: str, *, follow: bool = True) -> Stat | None:
-    """What is known of a path; None when there is nothing."""
+    """Return what is known of a path, None when there is nothing."""
     try:
         return fs.stat(path, follow=follow)
     except FileNotFoundError:
@@ -42,7 +42,7 @@ def make_directories(fs: MemoryFileSystem, path: str) -> None:
 
 
 def check_regular(info: Stat, path: str) -> None:
-    """Refuse a directory (EISDIR), and a device or a named pipe (EINVAL)."""
+    """Raise for a directory (EISDIR), and for a device or a named pipe (EINVAL)."""
     if info.is_dir:
         raise os_error(errno.EISDIR, path)
     if not info.is_file:
@@ -50,7 +50,7 @@ def check_regular(info: Stat, path: str) -> None:
 
 
 def read_regular(fs: MemoryFileSystem, path: str) -> bytes:
-    """All bytes of a regular file; EFBIG beyond `limits.file_bytes`."""
+    """Return all bytes of a regular file; EFBIG beyond `limits.file_bytes`."""
     check_regular(fs.stat(path), path)
     left = fs.limits.file_bytes + 1
     blocks: list[bytes] = []
@@ -94,7 +94,7 @@ def store(fs: MemoryFileSystem, path: str, data: bytes, *, mode: int | None = No
 
 
 def _content_for_undo(fs: MemoryFileSystem, path: str) -> bytes | None:
-    """What is in a file, even one that may not be read; None where it cannot be known."""
+    """Return what is in a file, even one that the user may not read; None if that fails."""
     uid, fs.uid = fs.uid, 0
     try:
         return read_regular(fs, path)
@@ -125,7 +125,7 @@ def replaced(data: bytes, old: bytes, new: bytes, path: str, *, every: bool, mos
 
 
 def _lines_of(data: bytes, old: bytes) -> str:
-    """Where the first occurrences begin: "in lines 2, 7 and more"."""
+    """Return where the first occurrences begin: "in lines 2, 7 and more"."""
     numbers: list[int] = []
     line, last, position = 1, 0, data.find(old)
     while position >= 0 and len(numbers) < _SHOWN:
@@ -139,7 +139,7 @@ def _lines_of(data: bytes, old: bytes) -> str:
 
 
 def _nearly(data: bytes, old: bytes) -> str:
-    """What may be wrong with a text that does not occur."""
+    """Return what may be wrong with a text that does not occur, "" if there is no guess."""
     if b"\r\n" in data and data.find(old.replace(b"\r\n", b"\n").replace(b"\n", b"\r\n")) >= 0:
         return ", but it does with the line ends of that file, \\r\\n"
     start = old.strip().partition(b"\n")[0].strip()

@@ -1,6 +1,6 @@
-"""A folder of the host: read into members, written from members. The only module here that touches
-the host.
+"""A folder of the host, read into members or written from members.
 
+This is the only module of the package that touches the host.
 Every directory is opened by a descriptor, name by name from the folder down, without following a
 link (O_NOFOLLOW), and names are used relative to that descriptor. So a link that is in the folder,
 or that appears while it is looked at, leads nowhere. A file is written beside its place under a
@@ -63,7 +63,9 @@ class _Folder:
         number = os.dup(self.number)
         for name in filter(None, path.split("/")):
             try:
-                below = os.open(encode(name), _DIRECTORY | (0 if follow else _NO_FOLLOW), dir_fd=number)
+                below = os.open(
+                    encode(name), _DIRECTORY | (0 if follow else _NO_FOLLOW), dir_fd=number
+                )
             finally:
                 os.close(number)
             number = below
@@ -71,7 +73,7 @@ class _Folder:
 
 
 def _named(error: OSError, path: str) -> OSError:
-    """The error with the path on the host instead of a bare name."""
+    """Return the error with the path on the host instead of a bare name."""
     return OSError(error.errno, error.strerror, path)
 
 
@@ -79,7 +81,7 @@ def _named(error: OSError, path: str) -> OSError:
 
 
 def read_file(source: str | BinaryIO, most: int) -> bytes:
-    """All bytes of a host file, by path or open; EFBIG for more than `most`."""
+    """Return all bytes of a host file, given by path or open; EFBIG for more than `most`."""
     if isinstance(source, str):
         with open(source, "rb") as file:
             return read_file(file, most)
@@ -87,7 +89,9 @@ def read_file(source: str | BinaryIO, most: int) -> bytes:
     size = 0
     while block := source.read(_BLOCK):
         if not isinstance(block, bytes):
-            raise TypeError(f"source must be a binary file, but its read() returned {type(block).__name__}")
+            raise TypeError(
+                f"source must be a binary file, but its read() returned {type(block).__name__}"
+            )
         size += len(block)
         if size > most:
             raise OSError(errno.EFBIG, os.strerror(errno.EFBIG), getattr(source, "name", None))
@@ -109,19 +113,27 @@ def read_folder(
 
 
 def _ignored(ignore: Sequence[str] | Callable[[str], object]) -> Callable[[str], object]:
-    """A function that says whether a relative path is left out.
+    """Return a function that says whether a relative path is left out.
 
-    A pattern is held against the name, or if it has a slash against the whole path.
+    A pattern with a slash is matched against the whole path, any other against the name.
     """
     if callable(ignore):
         return ignore
     patterns = [ignore] if isinstance(ignore, str) else ignore
-    whole = [compile_glob(pattern.strip("/"), pathname=True) for pattern in patterns if "/" in pattern.rstrip("/")]
-    names = [compile_glob(pattern.rstrip("/")) for pattern in patterns if "/" not in pattern.rstrip("/")]
+    whole = [
+        compile_glob(pattern.strip("/"), pathname=True)
+        for pattern in patterns
+        if "/" in pattern.rstrip("/")
+    ]
+    names = [
+        compile_glob(pattern.rstrip("/")) for pattern in patterns if "/" not in pattern.rstrip("/")
+    ]
 
     def is_ignored(path: str) -> bool:
         name = posixpath.basename(path)
-        return any(each.fullmatch(name) for each in names) or any(each.fullmatch(path) for each in whole)
+        return any(each.fullmatch(name) for each in names) or any(
+            each.fullmatch(path) for each in whole
+        )
 
     return is_ignored
 
@@ -129,7 +141,7 @@ def _ignored(ignore: Sequence[str] | Callable[[str], object]) -> Callable[[str],
 class _Reader:
     """Reads a folder.
 
-    With `follow` links are what they lead to; a directory inside itself is then ELOOP.
+    With `follow` it reads what links lead to; a directory inside itself is then ELOOP.
     """
 
     def __init__(
@@ -142,14 +154,15 @@ class _Reader:
     ) -> None:
         self.folder = folder
         self.room = Room(limits)
-        self.limits = limits
         self.budget = budget
         self.is_ignored = is_ignored
         self.follow = follow
 
     def members(self) -> Iterator[Member]:
         top = os.fstat(self.folder.number)
-        pending: list[tuple[str, frozenset[tuple[int, int]]]] = [("", frozenset([(top.st_dev, top.st_ino)]))]
+        pending: list[tuple[str, frozenset[tuple[int, int]]]] = [
+            ("", frozenset([(top.st_dev, top.st_ino)]))
+        ]
         while pending:
             here, passed = pending.pop()
             directories: list[tuple[str, frozenset[tuple[int, int]]]] = []
@@ -167,7 +180,9 @@ class _Reader:
                     if stat_module.S_ISDIR(info.st_mode):
                         directories.append((path, self._passed(passed, info, path)))
                         self.room.take(path)
-                        yield Member(path, "directory", mode=info.st_mode, mtime=as_time(info.st_mtime))
+                        yield Member(
+                            path, "directory", mode=info.st_mode, mtime=as_time(info.st_mtime)
+                        )
                     else:
                         yield self._member(name, number, path, info)
             finally:
@@ -180,13 +195,17 @@ class _Reader:
         except OSError as error:
             raise _named(error, self.folder.host_path(path)) from None
 
-    def _passed(self, passed: frozenset[tuple[int, int]], info: os.stat_result, path: str) -> frozenset[tuple[int, int]]:
-        """The directories on the way, this one included."""
+    def _passed(
+        self, passed: frozenset[tuple[int, int]], info: os.stat_result, path: str
+    ) -> frozenset[tuple[int, int]]:
+        """Return the directories on the way, this one included."""
         if not self.follow:
             return passed
         identity = (info.st_dev, info.st_ino)
         if identity in passed:
-            raise OSError(errno.ELOOP, "A link to a directory that it is in", self.folder.host_path(path))
+            raise OSError(
+                errno.ELOOP, "A link to a directory that it is in", self.folder.host_path(path)
+            )
         return passed | {identity}
 
     def _member(self, name: str, number: int, path: str, info: os.stat_result) -> Member:
@@ -197,17 +216,21 @@ class _Reader:
             if not stat_module.S_ISREG(info.st_mode):
                 raise special_file(host_path)
             self.room.take(path, info.st_size)
-            opened = os.open(name, os.O_RDONLY | _WAITLESS | (0 if self.follow else _NO_FOLLOW), dir_fd=number)
+            opened = os.open(
+                name, os.O_RDONLY | _WAITLESS | (0 if self.follow else _NO_FOLLOW), dir_fd=number
+            )
             with os.fdopen(opened, "rb", buffering=0) as file:
                 if not stat_module.S_ISREG(os.fstat(opened).st_mode):
                     raise special_file(host_path)
                 content = self._content(file, info.st_size)
         except OSError as error:
             raise _named(error, host_path) from None
-        return Member(path, "file", mode=info.st_mode, mtime=as_time(info.st_mtime), content=content)
+        return Member(
+            path, "file", mode=info.st_mode, mtime=as_time(info.st_mtime), content=content
+        )
 
     def _content(self, file: BinaryIO, size: int) -> bytes:
-        """The content of a file; one that grows meanwhile is not followed without end."""
+        """Return the content of a file, no more than its size was: it may be growing."""
         blocks: list[bytes] = []
         while size > 0 and (block := file.read(min(size, _BLOCK))):
             self.budget.check_time()
@@ -229,11 +252,13 @@ class _Reader:
 # writing
 
 
-def write_folder(path: str, members: Sequence[Member], read: Callable[[Member], bytes], *, overwrite: bool) -> list[str]:
-    """Write members into a folder of the host, made if it is missing; return the host paths of
-    files and links.
+def write_folder(
+    path: str, members: Sequence[Member], read: Callable[[Member], bytes], *, overwrite: bool
+) -> list[str]:
+    """Write members into a folder of the host; return the host paths of files and links.
 
-    Without `overwrite` nothing at all is written when one of them is there already (EEXIST).
+    The folder is made if it is missing. Without `overwrite` nothing at all is written when one of
+    the files is there already (EEXIST).
     """
     os.makedirs(path, exist_ok=True)
     with _Folder(path) as folder:
@@ -265,7 +290,7 @@ def _by_parent(members: Iterable[Member]) -> Iterator[tuple[str, list[Member]]]:
 def _check_targets(folder: _Folder, members: Iterable[Member], *, overwrite: bool) -> None:
     """Raise for what is in the way, before anything is written.
 
-    A directory meets a directory only, and no link is passed through.
+    A directory may only meet a directory, and no link may be passed through.
     """
     for parent, group in _by_parent(members):
         try:

@@ -1,17 +1,16 @@
-"""What is copied in or out: a sequence of members with relative paths, whatever it is read from and
-written to.
+"""Members: files, directories and links with relative paths, on their way in or out.
 
-Nothing that comes from outside is trusted, nor is what goes out: a script may have made it. Three
+Nothing that comes in is trusted. Nor is what goes out, because a script may have made it. Three
 rules hold for every source and every target.
 
 * A path is relative, has no ".." and no empty component, and nothing but a directory has anything
   below it. So writing members one by one never leads anywhere but below the top, as long as the
   writer follows no link on the way.
-* A link stays below the top (`stays_inside`). It is judged by its text alone: ".." may stand at its
-  beginning only, where the directory that it counts from is known. Behind a name it would count
-  from wherever that name leads, and `s -> .`, `s/../x` is a way out that each link alone does not
-  show. Names may lead through other links, which are held to the same rule, so every step of the
-  way stays inside.
+* A link leads to a place below the top (`stays_inside`). Its text alone decides: ".." is allowed at
+  its beginning only, where the directory that it counts from is known. Behind a name it would count
+  from wherever that name leads: `s -> .` and `l -> s/../x` look harmless one by one and lead out
+  together. The names in a text may be links, but they obey the same rule, so every step of the way
+  stays inside.
 * `Room` counts what is read while it is read: the members, the bytes of each and of all of them. A
   declared size is refused before the content is read, and content beyond its declared size is
   refused too.
@@ -106,14 +105,14 @@ class Room:
 
 
 def too_much(path: str) -> OSError:
-    """The error for more names or bytes than the limits allow."""
+    """Return the error for more names or bytes than the limits allow."""
     return OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), path)
 
 
 def clean_path(name: str) -> str | None:
     """Return a member's path without "." and extra slashes, "" for the top itself.
 
-    None stands for one that must not be used: an absolute path, "..", a NUL, too long a name.
+    Return None for a name that must not be used: absolute, with ".." or a NUL, or too long.
     """
     if name.startswith("/") or "\0" in name or len(encode(name)) >= PATH_MAX:
         return None
@@ -139,10 +138,10 @@ def stays_inside(path: str, text: str) -> bool:
 
 
 def as_time(seconds: float) -> float:
-    """A time that was read from outside; 0 for one that cannot be right."""
+    """Return a time that was read from outside, 0 for one that cannot be right."""
     return seconds if 0 <= seconds < _LATEST else 0.0
 
 
 def special_file(path: str) -> OSError:
-    """The error for a device, a named pipe or a socket where a file is needed."""
+    """Return the error for a device, a named pipe or a socket where a file is needed."""
     return OSError(errno.EINVAL, "Not a regular file", path)

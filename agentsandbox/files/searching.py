@@ -1,10 +1,10 @@
 """Names by pattern, lines by regular expression, directories with all below them.
 
-Both take patterns that a model may have written, and look at trees that a script has made. So a
-glob is matched component by component while the tree is walked once: a set of positions in the
-pattern goes down with the walk, and no number of `**` makes a directory be visited twice. Regular
-expressions run on the engine of `grep`, which cannot explode, under a budget of time. Links to
-directories are entered where a pattern names them, and nowhere else.
+The patterns may come from a model, and the trees come from a script. So a glob is matched component
+by component while the tree is walked once: each directory is visited with the set of positions in
+the pattern that lead to it, and more `**` make that set larger, not the walk longer. Regular
+expressions run on the engine of `grep`: in linear time where it can, under a time limit where it
+cannot. A link to a directory is entered only where the pattern names it without a wildcard.
 """
 
 from __future__ import annotations
@@ -36,16 +36,18 @@ _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 _QUOTED = re.compile(r"(\\.)", re.DOTALL)
 _LOOKS_AROUND = re.compile(r"\(\?<?[=!]")
 _MOST_ALTERNATIVES = 100
-"""Patterns that the braces of one may stand for."""
+"""Patterns that one pattern with braces may expand to."""
 _BLOCK = 1 << 18
 """Bytes of a file that are searched at once."""
 
 
-def tree_of(fs: MemoryFileSystem, top: str, budget: Budget, *, hidden: bool) -> Iterator[tuple[str, int]]:
-    """Yield (path, type as `stat.S_IFMT` tells it) of all that is below a directory, each before
-    what is in it.
+def tree_of(
+    fs: MemoryFileSystem, top: str, budget: Budget, *, hidden: bool
+) -> Iterator[tuple[str, int]]:
+    """Yield (path, type as in `stat.S_IFMT`) for all that is below a directory.
 
-    What is in a directory that may not be read is left out; `top` itself must be readable.
+    Each directory comes before what is in it. What is in one that may not be read is left out;
+    `top` itself must be readable.
     """
     pending = [top]
     while pending:
@@ -73,7 +75,7 @@ def tree_of(fs: MemoryFileSystem, top: str, budget: Budget, *, hidden: bool) -> 
 class _Component:
     """One component of a glob.
 
-    `test` is None for `**`; `literal` is the name that it means, if it is no pattern.
+    `test` is None for `**`. `literal` is the name itself where the component has no wildcard.
     """
 
     __slots__ = ("literal", "shows_hidden", "test")
@@ -86,13 +88,19 @@ class _Component:
             self.test = self.literal.__eq__
 
 
-def find_paths(fs: MemoryFileSystem, top: str, pattern: str, budget: Budget, *, hidden: bool) -> list[str]:
+def find_paths(
+    fs: MemoryFileSystem, top: str, pattern: str, budget: Budget, *, hidden: bool
+) -> list[str]:
     """Return the paths that a glob matches from `top` on, sorted.
 
     Raises ValueError for a pattern that cannot be used.
     """
     try:
-        found = {path for each in _alternatives(pattern, budget) for path in _matching(fs, top, each, budget, hidden=hidden)}
+        found = {
+            path
+            for each in _alternatives(pattern, budget)
+            for path in _matching(fs, top, each, budget, hidden=hidden)
+        }
     except LimitReached as end:
         if end.limit == "timeout":
             raise
@@ -101,21 +109,32 @@ def find_paths(fs: MemoryFileSystem, top: str, pattern: str, budget: Budget, *, 
 
 
 def _alternatives(pattern: str, budget: Budget) -> list[str]:
-    """The patterns that braces as in `*.{ts,tsx}` stand for."""
+    """Return the patterns that one with braces, as in `*.{ts,tsx}`, expands to."""
     if "{" not in pattern:
         return [pattern]
     from agentsandbox.expansion.braces import expand_braces
     from agentsandbox.syntax.nodes import Literal, Quoted
 
     pieces = _QUOTED.split(pattern)
-    parts = tuple(Quoted(piece) if number % 2 else Literal(piece) for number, piece in enumerate(pieces) if piece)
+    parts = tuple(
+        Quoted(piece) if number % 2 else Literal(piece)
+        for number, piece in enumerate(pieces)
+        if piece
+    )
     expanded = list(itertools.islice(expand_braces(parts, budget), _MOST_ALTERNATIVES + 1))
     if len(expanded) > _MOST_ALTERNATIVES:
-        raise ValueError(f"pattern stands for more than {_MOST_ALTERNATIVES} patterns: {pattern[:100]!r}")
-    return ["".join([part.text for part in each if isinstance(part, (Literal, Quoted))]) for each in expanded]
+        raise ValueError(
+            f"pattern expands to more than {_MOST_ALTERNATIVES} patterns: {pattern[:100]!r}"
+        )
+    return [
+        "".join([part.text for part in each if isinstance(part, (Literal, Quoted))])
+        for each in expanded
+    ]
 
 
-def _matching(fs: MemoryFileSystem, top: str, pattern: str, budget: Budget, *, hidden: bool) -> Iterator[str]:
+def _matching(
+    fs: MemoryFileSystem, top: str, pattern: str, budget: Budget, *, hidden: bool
+) -> Iterator[str]:
     texts = [text for text in pattern.split("/") if text not in ("", ".")]
     here = "/" if pattern.startswith("/") else top
     while texts and not _MAGIC.search(texts[0]):
@@ -167,7 +186,11 @@ class _Walk:
                     continue
                 path = posixpath.join(here, name)
                 is_directory = stat_module.S_ISDIR(kind)
-                if stat_module.S_ISLNK(kind) and (following or self.directories_only) and self.fs.is_dir(path):
+                if (
+                    stat_module.S_ISLNK(kind)
+                    and (following or self.directories_only)
+                    and self.fs.is_dir(path)
+                ):
                     is_directory, following = True, named
                 if is_found and (is_directory or not self.directories_only):
                     yield path
@@ -175,8 +198,10 @@ class _Walk:
                     pending.append((path, self._with_empty(following)))
 
     def _advance(self, name: str, positions: frozenset[int]) -> tuple[bool, set[int], set[int]]:
-        """(whether a name ends a match, the positions behind it, those of them that a literal name
-        led to).
+        """Return what a name leads to.
+
+        That is (whether a match ends here, the positions for what is below, those of them that
+        follow a literal name).
         """
         last = len(self.components) - 1
         is_found = False
@@ -197,7 +222,7 @@ class _Walk:
         return is_found, following | named, named
 
     def _with_empty(self, positions: set[int]) -> frozenset[int]:
-        """The positions, and those behind each `**`, which matches nothing at all as well."""
+        """Return the positions and those behind each `**`, which also matches no directory."""
         reached = set(positions)
         for position in sorted(positions):
             while position < len(self.components) - 1 and self.components[position].test is None:
@@ -224,7 +249,7 @@ class Search:
         self._linear = linear
 
     def places(self, text: str) -> list[tuple[int, int]]:
-        """Where the lines that match begin and end."""
+        """Return where the lines that match begin and end."""
         search = self._general if self._linear is None or not text.isascii() else self._linear
         return search.places(text)
 
@@ -240,13 +265,15 @@ def line_search(pattern: str, budget: Budget, *, ignore_case: bool, fixed: bool)
         linear = _automaton_search(pattern, budget, ignore_case) if needs_automaton else None
         return Search(general, linear)
     except RegexError as error:
-        raise ValueError(f"pattern is not a regular expression: {error.message}: {pattern[:100]!r}") from None
+        raise ValueError(
+            f"pattern is not a regular expression: {error.message}: {pattern[:100]!r}"
+        ) from None
     except LimitReached:
         raise ValueError(f"pattern is too complex: {pattern[:100]!r}") from None
 
 
 def _automaton_search(pattern: str, budget: Budget, ignore_case: bool) -> LineSearch | None:
-    """The search for a Perl pattern by an automaton; None for one that it cannot run."""
+    """Return the search for a Perl pattern by an automaton; None if it cannot run the pattern."""
     from agentsandbox.regexps import PosixRegex
     from agentsandbox.regexps.lines import LineSearch
     from agentsandbox.regexps.parser import Tree
@@ -259,7 +286,9 @@ def _automaton_search(pattern: str, budget: Budget, ignore_case: bool) -> LineSe
     return LineSearch([PosixRegex(pattern, tree, multiline=False, newline_safe=True)], [], budget)
 
 
-def find_lines(fs: MemoryFileSystem, paths: Iterable[str], search: Search, *, context: int, skips: bool) -> Iterator[Match]:
+def find_lines(
+    fs: MemoryFileSystem, paths: Iterable[str], search: Search, *, context: int, skips: bool
+) -> Iterator[Match]:
     """Yield the lines that match, file by file; files with a NUL are not text and have none.
 
     With `skips` files that may not be read, and what is not a regular file, are left out.
@@ -295,10 +324,12 @@ class _Lines:
             number += self.data.count(b"\n", counted, start)
             counted = start
             text = self._text(start)
-            yield Match(self.path, number, text, before=self._before(start), after=self._after(start))
+            yield Match(
+                self.path, number, text, before=self._before(start), after=self._after(start)
+            )
 
     def _places(self, search: Search) -> Iterator[int]:
-        """Where each line that matches begins, in bytes."""
+        """Yield where each line that matches begins, in bytes."""
         start = 0
         while start < len(self.data):
             end = self._end(min(start + _BLOCK, len(self.data) - 1)) + 1
@@ -312,7 +343,7 @@ class _Lines:
             start = end
 
     def _end(self, start: int) -> int:
-        """Where the line with this byte ends."""
+        """Return where the line with this byte ends."""
         found = self.data.find(b"\n", start)
         return len(self.data) if found < 0 else found
 

@@ -1,9 +1,8 @@
-"""Between the tree of the sandbox and members: what leaves is looked at, what arrives replaces what
-is in its way.
+"""The tree of the sandbox, read into members or written from members.
 
-Neither side follows a link below its top. On the way out a link is copied if it stays inside, its
-absolute text made relative. On the way in a link, a pipe or a device that stands where a member
-belongs is removed first, so that nobody can lead a copy elsewhere by planting one.
+Neither side follows a link below its top. On the way out a link is copied if it stays inside; an
+absolute text is made relative. On the way in a link, a pipe or a device in the place of a member is
+removed first, so that nobody can redirect a copy by planting one.
 """
 
 from __future__ import annotations
@@ -26,9 +25,10 @@ if TYPE_CHECKING:
 __all__ = ["outgoing", "place"]
 
 
-def outgoing(fs: MemoryFileSystem, top: str, budget: Budget, *, skip_unsafe: bool) -> tuple[str, list[Member]]:
-    """Return the directory that the members' paths begin at, and the members at or below `top`,
-    without their content.
+def outgoing(
+    fs: MemoryFileSystem, top: str, budget: Budget, *, skip_unsafe: bool
+) -> tuple[str, list[Member]]:
+    """Return the directory that paths start at, and the members at or below `top`, without content.
 
     Directories come before what is in them. A single file is one member, by its name. What cannot
     leave safely is refused, or with `skip_unsafe` left out: links that lead out (EPERM), devices
@@ -43,7 +43,9 @@ def outgoing(fs: MemoryFileSystem, top: str, budget: Budget, *, skip_unsafe: boo
     return top, list(_below(fs, top, budget, skip_unsafe=skip_unsafe))
 
 
-def _below(fs: MemoryFileSystem, top: str, budget: Budget, *, skip_unsafe: bool) -> Iterator[Member]:
+def _below(
+    fs: MemoryFileSystem, top: str, budget: Budget, *, skip_unsafe: bool
+) -> Iterator[Member]:
     pending = [""]
     while pending:
         here = pending.pop()
@@ -76,7 +78,7 @@ def _unsafe(info: Stat, path: str) -> OSError:
 
 
 def _inner_text(fs: MemoryFileSystem, top: str, path: str) -> str | None:
-    """What a link below the top says, relative; None if it leads out."""
+    """Return what a link below the top says, made relative; None if it leads out."""
     text = fs.readlink(posixpath.join(top, path))
     start = f"{top.rstrip('/')}/"
     if f"{text}/".startswith(start):
@@ -85,10 +87,10 @@ def _inner_text(fs: MemoryFileSystem, top: str, path: str) -> str | None:
 
 
 def place(fs: MemoryFileSystem, members: Iterable[Member], to: str, budget: Budget) -> list[str]:
-    """Write members below the directory `to`, which is made if it is missing; return the paths of
-    files and links.
+    """Write members below the directory `to`; return the paths of files and links.
 
-    What is in the way is replaced, but a directory only by a directory.
+    The directory is made if it is missing. What is in the way is replaced, but a directory only by
+    a directory.
     """
     if (info := stat_or_none(fs, to)) is not None and not info.is_dir:
         raise os_error(errno.ENOTDIR, to)
@@ -119,7 +121,7 @@ def place(fs: MemoryFileSystem, members: Iterable[Member], to: str, budget: Budg
 
 
 def _make_room_for_directory(fs: MemoryFileSystem, path: str, info: Stat | None) -> bool:
-    """Whether the directory has yet to be made. A link in its place is removed, never followed."""
+    """Whether the directory must be made. A link in its place is removed, never followed."""
     if info is None:
         return True
     if info.is_dir:

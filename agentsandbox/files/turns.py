@@ -100,7 +100,7 @@ class Turn(Guard):
         super().__exit__(kind, error, trace)
 
     def path(self, path: StrPath, argument: str = "path") -> str:
-        """The absolute path, without "." and extra slashes; a slash at the end stays."""
+        """Return the absolute path, without "." and extra slashes; a final slash stays."""
         text = path_text(path, argument)
         parts = [part for part in text.split("/") if part not in ("", ".")]
         start = "/" if text.startswith("/") else f"{self._owner.cwd.rstrip('/')}/"
@@ -108,10 +108,10 @@ class Turn(Guard):
         return (start + "/".join(parts) + end) if parts else start.rstrip("/") or "/"
 
     def budget(self) -> Budget:
-        """What bounds the operation: time, and the size of one value."""
+        """Return what bounds the operation: time, and the size of one value."""
         return time_budget(self.fs.limits)
 
 
 def time_budget(limits: Limits) -> Budget:
-    """A budget that ends after `limits.timeout` seconds, however many steps are taken."""
+    """Return a budget that ends after `limits.timeout` seconds, however many steps are taken."""
     return Budget(limits.replace(steps=_UNCOUNTED))
