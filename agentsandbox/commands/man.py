@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-import re
-from pkgutil import get_data
-
 from agentsandbox.command import Arguments, Command, CommandContext, command, describe_os_error
 from agentsandbox.commands import find_command, names
 from agentsandbox.globs import compile_glob
 from agentsandbox.manners import SILENT, Manners, Release
 from agentsandbox.regexps import RegexError, compile_posix
-from agentsandbox.streams import BytesReader, decode, encode
+from agentsandbox.streams import BytesReader, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
 _SECTION = "1"
 _NOT_FOUND, _CHILD_FAILED = 16, 3
 _PREPROCESSORS = "eptgrv"
-_ALIAS = re.compile(r"^from agentsandbox\.commands\.([a-z0-9]+) import \w+(?: as \w+)?\n\n__all__", re.MULTILINE)
-"""What the file of a command has that is another name of one."""
 _SECTIONS = frozenset("1 2 3 4 5 6 7 8 9 n l 0 1p 3p".split())
 
 
@@ -179,21 +174,20 @@ def _local_files(ctx: CommandContext, names: Sequence[str], *, where: bool) -> i
     return ctx.status
 
 
-def _containing(ctx: CommandContext, text: str, *, match_case: bool) -> list[Command]:
-    """`-K`: the commands with a text in their help, looked for in the source first: importing all takes a second."""
-    found = []
-    sought = text if match_case else text.casefold()
+def _pages(ctx: CommandContext) -> Iterator[tuple[str, Command]]:
+    """Yield each name in the table of commands with its command, sorted. All of them together take 0.3 s to import."""
     for name in sorted(names()):
         ctx.budget.step(100)
-        source = decode(get_data("agentsandbox.commands", f"{name}.py") or b"")
-        if other := _ALIAS.search(source):
-            source = decode(get_data("agentsandbox.commands", f"{other[1]}.py") or b"")
-        if sought not in (source if match_case else source.casefold()):
-            continue
         page = find_command(name)
-        if page is not None and sought in (page.usage if match_case else page.usage.casefold()):
-            found.append(page)
-    return found
+        if page is not None:
+            yield name, page
+
+
+def _containing(ctx: CommandContext, text: str, *, match_case: bool) -> list[Command]:
+    """`-K`: the commands with a text in their help."""
+    if match_case:
+        return [page for _, page in _pages(ctx) if text in page.usage]
+    return [page for _, page in _pages(ctx) if text.casefold() in page.usage.casefold()]
 
 
 def _find(page: str, *, match_case: bool) -> Command | None:
@@ -204,19 +198,6 @@ def _find(page: str, *, match_case: bool) -> Command | None:
         if found is not None and (not ending or name != page):
             return found
     return None
-
-
-def _summary(name: str) -> str:
-    """The first line about a command. It is read from the source: all commands together take a second to import."""
-    source = decode(get_data("agentsandbox.commands", f"{name}.py") or b"")
-    usage = re.search(rf'@command\(\s*"{re.escape(name)}",.*?usage=f?"""(.*?)"""', source, re.DOTALL)
-    for line in usage[1].splitlines() if usage is not None else ():
-        if line.strip() and not line.strip().lower().startswith(("usage:", "or:")):
-            if "{" in line or "\\" in line:
-                break
-            return line.strip()
-    found = find_command(name)
-    return "" if found is None else found.summary
 
 
 def _tell(ctx: CommandContext, words: Sequence[str], find: Callable[[str], list[tuple[str, str]]]) -> int:
@@ -239,10 +220,7 @@ def _named(word: str) -> list[tuple[str, str]]:
 
 def _matching(ctx: CommandContext, *, wildcard: bool = False, names_only: bool = False) -> Callable[[str], list[tuple[str, str]]]:
     """A function that finds all commands with a match in their name or summary."""
-    known: list[tuple[str, str]] = []
-    for name in sorted(names()):
-        ctx.budget.step(100)
-        known.append((name, _summary(name)))
+    known = [(name, page.summary) for name, page in _pages(ctx)]
 
     def find(word: str) -> list[tuple[str, str]]:
         if wildcard:
