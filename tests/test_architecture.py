@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
 import pytest
+
+from agentsandbox.interpreter.builtins import NAMES as BUILTINS
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "agentsandbox"
@@ -110,6 +113,30 @@ BROAD_HANDLERS = {
     "driver.py": "what the event loop raises is raised where the script waits",
     "events.py": "an observer's error is logged, not raised",
 }
+
+TREATED_BY_NAME = {"sh", "bash", "env"}
+"""The shells, and what stands before their names in "#!/usr/bin/env bash"."""
+
+OTHER_MEANINGS = {
+    "cli": ("diff file id timeout", "parts of a proposal, a scheme of addresses, a limit"),
+    "fs": ("tty", "a device"),
+    "interpreter/boundary.py": ("timeout", "a limit"),
+    "interpreter/builtins/complete.py": ("file hostname", "what bash's `complete -A` offers"),
+    "interpreter/builtins/type.py": ("file", "what bash's `type -t` says"),
+    "interpreter/prompts.py": ("tty", "what the escape \\l shows"),
+    "limits.py": ("timeout", "a limit"),
+    "network.py": ("timeout", "an option"),
+    "options.py": ("kill", "what becomes of background jobs"),
+    "processes.py": ("timeout", "a limit"),
+    "regexps": ("awk grep look sed timeout", "GNU's syntaxes of regular expressions bear these names; a kind of node; a limit"),
+    "sandbox.py": ("hostname id kill", "options and attributes of a sandbox"),
+    "settings.py": ("hostname kill", "options of a sandbox"),
+    "skills": ("base64 diff false file more timeout true truncate watch which who", "options, YAML's booleans, stop words of a search"),
+    "skills/allowed.py": ("", "policy: which commands a tool of `allowed-tools` stands for, reviewed in one place"),
+    "skills/census.py": ("", "what programs do, most of which are not here, that a stranger's scripts call"),
+    "tools": ("diff dir timeout", "arguments of an agent's tools"),
+}
+"""Where a word that is also a command's name means something else. "" is a module that may know commands by name."""
 
 
 @cache
@@ -231,6 +258,48 @@ def test_commands_know_no_shell() -> None:
         if name.startswith(("agentsandbox.interpreter", "agentsandbox.sandbox"))
     ]
     assert not broken
+
+
+def words_of(tree: ast.Module) -> Iterator[str]:
+    """The string constants of a module, and the words of those that are lists; not docstrings, `__slots__` and `__all__`."""
+    skipped: set[ast.AST] = set()
+    lists: set[ast.AST] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Expr):
+            skipped.add(node.value)
+        elif isinstance(node, ast.Assign) and {getattr(target, "id", "") for target in node.targets} & {"__slots__", "__all__"}:
+            skipped |= set(ast.walk(node.value))
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "split":
+            lists.add(node.func.value)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node not in skipped:
+            yield node.value
+            words = re.split(r"[\s,/|:;]+", node.value)
+            names = command_names().intersection(words)
+            if node in lists or (len(names) > 1 and 2 * len(names) >= len(words)):
+                yield from words
+
+
+@cache
+def command_names() -> frozenset[str]:
+    return frozenset(Path(path).stem for path in modules() if room_of(path) == "commands" and not Path(path).name.startswith("_"))
+
+
+def test_nothing_but_a_commands_own_file_knows_it_by_name() -> None:
+    unknown, used = [], set()
+    for path, tree in modules().items():
+        if room_of(path) in ("commands", "languages"):
+            continue
+        here = [place for place in (room_of(path), path) if place in OTHER_MEANINGS]
+        allowed_here = TREATED_BY_NAME | (BUILTINS if room_of(path) == "interpreter" else set())
+        for word in command_names().intersection(words_of(tree)) - allowed_here:
+            places = [place for place in here if word in OTHER_MEANINGS[place][0].split() or not OTHER_MEANINGS[place][0]]
+            used |= {(place, word if OTHER_MEANINGS[place][0] else "") for place in places}
+            if not places:
+                unknown.append(f"{path}: {word}")
+    assert not unknown
+    listed = {(place, word) for place, (words, _) in OTHER_MEANINGS.items() for word in words.split() or [""]}
+    assert not listed - used, "listed, but not there any more"
 
 
 def test_no_broad_handlers() -> None:
