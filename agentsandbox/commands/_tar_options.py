@@ -32,7 +32,7 @@ __all__ = ["TarOptions"]
 
 _FATAL = "Error is not recoverable: exiting now"
 _ACTIONS = {
-    "create": "c", "extract": "x", "list": "t", "append": "r", "update": "u", "delete": "D",
+    "create": "c", "extract": "x", "list": "t", "append": "r", "update": "u", "diff": "d", "delete": "D",
 }  # fmt: skip
 _FORMATS = ("gzip", "bzip2", "xz", "lzma", "zstd")
 _POSITIONAL = frozenset((

@@ -9,6 +9,7 @@ Usage: tar [OPTION...] [FILE]...
 Store files in an archive and get them back: `tar -cf archive.tar foo bar`, `tar -tvf archive.tar`, `tar -xf archive.tar`.
 
   -c, --create                    create an archive
+  -d, --diff, --compare           find differences between archive and files
       --delete                    delete members from the archive
   -r, --append                    append files to the end of an archive
   -t, --list                      list the contents

@@ -11,6 +11,7 @@ from agentsandbox.command import CommandContext, command
 from agentsandbox.commands._block_sizes import SizeFormat
 from agentsandbox.commands._quoting import quote_as
 from agentsandbox.commands._tar_checkpoints import Checkpoints
+from agentsandbox.commands._tar_comparison import compare_member
 from agentsandbox.commands._tar_create import Creation
 from agentsandbox.commands._tar_extract import Extraction
 from agentsandbox.commands._tar_format import Member, TarFormatError, read_members
@@ -163,6 +164,20 @@ def _extract(ctx: CommandContext, options: TarOptions) -> None:
     _finish_reading(options, archive, choice)
 
 
+def _compare(ctx: CommandContext, options: TarOptions) -> None:
+    archive = options.open()
+    choice = options.choice()
+    listing = _listing(ctx, options, ctx.stdout, options.verbose - 1)
+    for member in _members(options, archive, choice):
+        if options.verbose:
+            listing.write(member, member.name)
+        operand = options.operand_of(choice)
+        directory = options.last_directory() if operand is None else operand.directory
+        compare_member(ctx, archive, member, directory)
+    archive.close()
+    _finish_reading(options, archive, choice)
+
+
 def _records(options: TarOptions, size: int) -> int:
     """A size in whole records."""
     return -(-size // options.record) * options.record
@@ -283,7 +298,9 @@ def _delete(ctx: CommandContext, options: TarOptions) -> None:
     _finish_reading(options, archive, choice)
 
 
-_DO = {"c": _create, "x": _extract, "t": _list, "r": _append, "u": _append, "D": _delete}
+_DO = {
+    "c": _create, "x": _extract, "t": _list, "r": _append, "u": _append, "d": _compare, "D": _delete,
+}  # fmt: skip
 
 
 def _run(ctx: CommandContext, words: Sequence[str]) -> int:
