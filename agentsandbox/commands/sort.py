@@ -10,7 +10,6 @@ from operator import itemgetter, lt
 
 from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.commands._choices import choose
-from agentsandbox.commands._files0 import listed_operands
 from agentsandbox.commands._lines import is_regular, line_blocks, shown_name, split_lines
 from agentsandbox.commands._quoting import quote, quote_always
 from agentsandbox.commands._sort_keys import SortKey, parse_key
@@ -295,7 +294,6 @@ def _check_mode(args: Arguments) -> str | None:
     usage_status=2,
     usage="""
     Usage: sort [OPTION]... [FILE]...
-      or:  sort [OPTION]... --files0-from=F
     Write the lines of all FILEs in order to standard output.
 
     With no FILE, or when FILE is -, read standard input. Lines are compared byte by byte.
@@ -318,7 +316,6 @@ def _check_mode(args: Arguments) -> str | None:
       -c                           check whether the input is sorted
       -C                           like -c, but do not show the first line out of order
           --check[=WHEN]           diagnose-first (-c) or quiet (-C)
-          --files0-from=F          take the names of the files from F, each ended by NUL
       -k, --key=KEYDEF             sort by a key: F[.C][OPTS][,F[.C][OPTS]], counted from 1
       -m, --merge                  merge files that are sorted already
       -o, --output=FILE            write to FILE, which may be one of the input files
@@ -338,10 +335,7 @@ def sort(ctx: CommandContext, args: Arguments) -> int:
     if len(outputs) > 1:
         raise CommandError("multiple output files specified", 2)
     mode = _check_mode(args)
-    listed = listed_operands(ctx, args, status=2)
-    if listed is not None and not listed:
-        raise CommandError(f"no input from {quote_always(args.value('files0-from') or '')}", 2)
-    names = listed if listed is not None else (args.operands or ["-"])
+    names = args.operands or ["-"]
     if mode is not None:
         if len(names) > 1:
             raise CommandError(f"extra operand {quote_always(names[1])} not allowed with -{mode}", 2)

@@ -7,7 +7,6 @@ import re
 import stat as stat_module
 
 from agentsandbox.command import Arguments, CommandContext, command
-from agentsandbox.commands._files0 import listed_operands
 from agentsandbox.commands._lines import line_blocks, shown_name
 from agentsandbox.commands._quoting import is_printable, quote_always
 from agentsandbox.commands._suites import COREUTILS
@@ -208,19 +207,6 @@ def _number_width(ctx: CommandContext, names: Sequence[str], wanted: Sequence[st
     return max(smallest, len(str(total)))
 
 
-def _comes_from_a_pipe(ctx: CommandContext, args: Arguments) -> bool:
-    """Whether the list of names is no regular file: GNU then does not know the sizes when it prints the first counts."""
-    name = args.value("files0-from")
-    if name is None:
-        return False
-    if name == "-":
-        return not (hasattr(ctx.stdin, "stat") and stat_module.S_ISREG(ctx.stdin.stat().mode))
-    try:
-        return not stat_module.S_ISREG(ctx.fs.stat(ctx.path(name)).mode)
-    except OSError:
-        return False
-
-
 def _write(ctx: CommandContext, counts: _Counts, wanted: Sequence[str], width: int, name: str | None) -> None:
     numbers = {
         "lines": counts.lines,
@@ -249,7 +235,6 @@ def _write(ctx: CommandContext, counts: _Counts, wanted: Sequence[str], width: i
     ),
     usage="""
     Usage: wc [OPTION]... [FILE]...
-      or:  wc [OPTION]... --files0-from=F
     Print newline, word and byte counts for each FILE, and a total line for several.
 
     With no FILE, or when FILE is -, read standard input. A word is a run of characters between white space.
@@ -257,7 +242,6 @@ def _write(ctx: CommandContext, counts: _Counts, wanted: Sequence[str], width: i
       -c, --bytes             print the byte counts
       -m, --chars             print the character counts
       -l, --lines             print the newline counts
-          --files0-from=F     take the names of the files from F, each ended by NUL
       -L, --max-line-length   print the widest display column of a line
       -w, --words             print the word counts
           --help              display this help and exit
@@ -265,9 +249,8 @@ def _write(ctx: CommandContext, counts: _Counts, wanted: Sequence[str], width: i
 )
 def wc(ctx: CommandContext, args: Arguments) -> int:
     wanted = [column for column in _COLUMNS if args.flag(column)] or ["lines", "words", "bytes"]
-    listed = listed_operands(ctx, args)
-    names = listed if listed is not None else (args.operands or ["-"])
-    width = 1 if _comes_from_a_pipe(ctx, args) else _number_width(ctx, names, wanted)
+    names = args.operands or ["-"]
+    width = _number_width(ctx, names, wanted)
     total = _Counts()
     for name in names:
         if not name:
@@ -276,8 +259,8 @@ def wc(ctx: CommandContext, args: Arguments) -> int:
         try:
             source = ctx.open_input(name)
         except IsADirectoryError as error:
-            ctx.warn_os(error, shown_name(name) if args.operands or listed is not None else quote_always("standard input"))
-            _write(ctx, _Counts(), wanted, width, name if args.operands or listed is not None else None)
+            ctx.warn_os(error, shown_name(name) if args.operands else quote_always("standard input"))
+            _write(ctx, _Counts(), wanted, width, name if args.operands else None)
             continue
         except OSError as error:
             ctx.warn_os(error, shown_name(name))
@@ -292,7 +275,7 @@ def wc(ctx: CommandContext, args: Arguments) -> int:
         else:
             counts = _Counts()
             counts.bytes = size
-        _write(ctx, counts, wanted, width, name if args.operands or listed is not None else None)
+        _write(ctx, counts, wanted, width, name if args.operands else None)
         total.add(counts)
     if len(names) > 1:
         _write(ctx, total, wanted, width, "total")
