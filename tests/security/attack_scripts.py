@@ -1831,7 +1831,6 @@ attack(
     "awk 'BEGIN{while((getline l < (\"f\" n++))>=-1);}'",
     "awk 'BEGIN{for(i=0;i<10000;i++)print i|(\"cat >/dev/null #\" i)}'",
     "awk 'BEGIN{for(i=0;i<10000;i++)(\"echo #\" i)|getline x}'",
-    "awk 'BEGIN{for(;;)print 1 |& (\"cat #\" n++)}'",
     'sed -n "$(for i in {1..5000}; do echo w f$i; done)" <<< a',
     "tee f{1..20000} <<< a > /dev/null; ls | wc -l",
     "paste " + "<(yes) " * 100 + "| head -1 | wc -c",
