@@ -57,18 +57,20 @@ class Release(_Frozen):
         return f"{self.text.replace('NAME', name)}\nA command of agentsandbox, written to behave like this release.\n"
 
     def declare_in(self, usage: str) -> str:
-        """Return the usage text with a line for the option below the one for --help, if only the latter is there."""
-        help_at = usage.rfind("--help")
-        if help_at < 0 or any(f"--version{end}" in usage for end in " \n,"):
+        """Return the usage text with a line for the option, below the one for --help if there is one, unless it has it."""
+        if any(f"--version{end}" in usage for end in " \n,"):
             return usage
-        start = usage.rfind("\n", 0, help_at) + 1
-        end = usage.find("\n", start) + 1
-        line = usage[start:end]
-        column = line.find("  ", line.find("--help")) + 2
-        while line[column : column + 1] == " ":
-            column += 1
         option = "--version" if self.option.startswith("-V") and "-V," in usage else self.option
         indent = "  " if option[1] != "-" else "      "
+        help_at = usage.rfind("--help")
+        end, column = len(usage), 0
+        if help_at >= 0:
+            start = usage.rfind("\n", 0, help_at) + 1
+            end = usage.find("\n", start) + 1
+            line = usage[start:end]
+            column = line.find("  ", line.find("--help")) + 2
+            while line[column : column + 1] == " ":
+                column += 1
         declared = f"{indent}{option}  ".ljust(column) + "show the release that this command follows\n"
         return f"{usage[:end]}{declared}{usage[end:]}"
 

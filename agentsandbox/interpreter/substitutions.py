@@ -139,7 +139,7 @@ def _command_substitution(body: Command | None) -> Callable[[Shell], str]:
     run = compile_command(body)
     name = harmless_name(body)
     text = " ".join([word.source for word in body.words]) if isinstance(body, SimpleCommand) else ""
-    if not name or body.redirections or "BASH_SUBSHELL" in text:  # type: ignore[attr-defined]
+    if not name or body.redirections or "BASH_SUBSHELL" in text:
         return lambda shell: substitute(shell, run, in_place=False)
 
     def expand(shell: Shell) -> str:
