@@ -175,7 +175,7 @@ def _local_files(ctx: CommandContext, names: Sequence[str], *, where: bool) -> i
 
 
 def _pages(ctx: CommandContext) -> Iterator[tuple[str, Command]]:
-    """Yield each name in the table of commands with its command, sorted. All of them together take 0.3 s to import."""
+    """Yield each name in the table of commands with its command, sorted. Importing all takes 0.3 s."""
     for name in sorted(names()):
         ctx.budget.step(100)
         page = find_command(name)
