@@ -1,4 +1,4 @@
-"""What a command reads and writes instead of an unusable standard stream, and what it says about it (see `manners`)."""
+"""What a command has instead of an unusable standard stream, and what it says about it (see `manners`)."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class BrokenInput(Stream):
 
 
 class EmptyInput(Stream):
-    """A standard input that cannot be read and counts as empty; `line` is what the command says about it at its end."""
+    """An unreadable standard input that counts as empty; `line` is what the command says at its end."""
 
     __slots__ = ("line", "tried")
 
@@ -78,12 +78,12 @@ class BrokenOutput(Stream):
 
 
 def buffered_output(stream: ByteWriter, manners: Manners) -> BrokenOutput | None:
-    """Return what a command writes to instead of a broken standard output; None if it notices at its first write."""
+    """Return what stands in for a broken standard output; None if the command notices at once."""
     return None if manners.unbuffered else BrokenOutput(stream)
 
 
 def empty_input(manners: Manners, name: str, number: int) -> EmptyInput | None:
-    """Return what a command reads instead of a standard input whose error is `number`; None if the error ends it."""
+    """Return an empty input for one whose error is `number`; None if the error ends the command."""
     text = manners.unreadable_is_empty[number != errno.EBADF]
     return None if text is None else EmptyInput(complaint(text, name, number) if text else b"")
 
@@ -91,18 +91,21 @@ def empty_input(manners: Manners, name: str, number: int) -> EmptyInput | None:
 def input_failure(manners: Manners, name: str, error: InputError) -> tuple[bytes, int]:
     """Return the line and the status of a command whose standard input can't be read."""
     text, status = manners.read_error
-    if error.errno == errno.EBADF and manners.closed_read_error is not None and not isinstance(error, WriteOnlyError):
+    closed = error.errno == errno.EBADF and not isinstance(error, WriteOnlyError)
+    if closed and manners.closed_read_error is not None:
         text, status = manners.closed_read_error
     return complaint(text, name, error.errno or 0), status
 
 
 def output_failure(manners: Manners, name: str, number: int) -> tuple[bytes, int] | None:
-    """Return the line and the status of a command when nothing that it wrote arrives; None if it does not look."""
-    special = {errno.EBADF: manners.closed_write_error, errno.ENOSPC: manners.full_write_error}.get(number)
-    text, status = manners.write_error if special is None or manners.write_error == SILENT else special
+    """Return the line and the status of a command whose output does not arrive; None if it does not look."""
+    text, status = manners.write_error
+    special = manners.closed_write_error if number == errno.EBADF else manners.full_write_error
+    if special is not None and number in (errno.EBADF, errno.ENOSPC) and manners.write_error != SILENT:
+        text, status = special
     return (complaint(text, name, number), status) if text else None
 
 
 def complaint(text: str, name: str, number: int) -> bytes:
-    """Return a text of the manners as a line, with the command's name and the reason of the error `number` in it."""
+    """Return a text of the manners as a line, with the command's name and the words for the error."""
     return encode(text.replace("REASON", os.strerror(number)).replace("NAME", name) + "\n")

@@ -307,7 +307,9 @@ class Command:
         self.hint = hint
         self.late = late
         self.function = function
-        self.usage = usage if manners.release is None else manners.release.declare_in(usage)
+        self.usage = usage
+        if manners.release is not None and not (raw and "--help" not in usage):
+            self.usage = manners.release.declare_in(usage)
         self.tells_release = self.usage is not usage
         """Whether --version is answered here, not by the function."""
         self.raw = raw

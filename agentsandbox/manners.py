@@ -1,16 +1,17 @@
 """Manners: what a command declares about itself where tools differ.
 
-A command gives its manners in its own file, and most commands give none, because the defaults are what most tools do:
+A command gives its manners in its own file; the defaults are what most tools do:
 
-    @command("nl", usage="…", manners=Manners(COREUTILS, bytewise=True, closing_error="NAME: -: REASON"))
+    @command("cut", usage="…", manners=Manners(COREUTILS, pure=True, bytewise=True))
 
-The code that runs a command, the option parser and the shell read these values. None of them knows a command by its name,
-so a command is added, changed or removed in one file.
+The code that runs a command, the option parser and the shell read these values. None of them knows
+a command by its name, so a command is added, changed or removed in one file.
 
-Most fields say what a tool writes when standard input or output is unusable: closed, a directory to read from, a full disk
-to write to. A tool writes through a buffer, so it finds out late: when the buffer is full, or when the tool ends. Until then
-it goes on, and its other messages come first; an `unbuffered` tool finds out at its first write. The texts are whole lines:
-NAME stands for the name that the command was called by, REASON for the system's words ("Bad file descriptor").
+Most fields say what a tool writes when standard input or output is unusable: closed, a directory to
+read from, a full disk to write to. A tool writes through a buffer, so it finds out late: when the
+buffer is full, or when the tool ends. Until then it goes on, and its other messages come first; an
+`unbuffered` tool finds out at its first write. The texts are whole lines: NAME stands for the name
+that the command was called by, REASON for the system's words ("Bad file descriptor").
 """
 
 from __future__ import annotations
@@ -54,21 +55,24 @@ class Release(_Frozen):
 
     def lines(self, name: str) -> str:
         """Return what the option prints."""
-        return f"{self.text.replace('NAME', name)}\nA command of agentsandbox, written to behave like this release.\n"
+        first = self.text.replace("NAME", name)
+        return f"{first}\nA command of agentsandbox, written to behave like this release.\n"
 
     def declare_in(self, usage: str) -> str:
-        """Return the usage text with a line for the option below the one for --help, if only the latter is there."""
-        help_at = usage.rfind("--help")
-        if help_at < 0 or any(f"--version{end}" in usage for end in " \n,"):
+        """Return the usage text with a line for the option, unless it has one: below that for --help, or at the end."""
+        if any(f"--version{end}" in usage for end in " \n,"):
             return usage
-        start = usage.rfind("\n", 0, help_at) + 1
-        end = usage.find("\n", start) + 1
-        line = usage[start:end]
-        column = line.find("  ", line.find("--help")) + 2
-        while line[column : column + 1] == " ":
-            column += 1
         option = "--version" if self.option.startswith("-V") and "-V," in usage else self.option
         indent = "  " if option[1] != "-" else "      "
+        help_at = usage.rfind("--help")
+        end, column = len(usage), 0
+        if help_at >= 0:
+            start = usage.rfind("\n", 0, help_at) + 1
+            end = usage.find("\n", start) + 1
+            line = usage[start:end]
+            column = line.find("  ", line.find("--help")) + 2
+            while line[column : column + 1] == " ":
+                column += 1
         declared = f"{indent}{option}  ".ljust(column) + "show the release that this command follows\n"
         return f"{usage[:end]}{declared}{usage[end:]}"
 
@@ -77,28 +81,31 @@ class Manners(_Frozen):
     """How a command behaves; immutable.
 
     release              the release it follows; None for a command without `--version`
-    pure                 it leaves no trace in the shell, so the shell may run it without a copy of itself
+    pure                 it leaves no trace in the shell, which may then run it without a copy of itself
     bytewise             in the locale C its words are bytes: a message shows each byte of "é"
-    long_options         the tool's long options in the order of its own table, the order in which it lists what an ambiguous
-                         abbreviation may mean; with POSIXLY_CORRECT its options end at the first operand
-    fatal_options        None: the first wrong option ends it. Otherwise it reports all wrong options first, but a wrong value
-                         of one of these ends it at once
+    long_options         the tool's long options in the order of its own table, in which it lists what
+                         an ambiguous abbreviation may mean; "" for a tool without such an order.
+                         With one, POSIXLY_CORRECT ends the options at the first operand
+    fatal_options        None: the first wrong option ends it. Otherwise all wrong options are reported
+                         together, but a wrong value of one of these ends it at once
 
-    unbuffered           it writes without a buffer, or leaves its output to the commands that it runs
-    checks_output        it looks itself whether it writes to a file that it reads; for others the output is held back then
+    unbuffered           it writes without a buffer, or leaves its output to commands that it runs
+    checks_output        it looks itself whether it adds to a file that it reads; the output of others
+                         is held back then
     read_error           standard input cannot be read
     closed_read_error    the same for a closed one, where it differs
-    unreadable_is_empty  (closed, directory): None if such an input is an error. Otherwise it counts as empty, and this line
-                         follows at the end ("" for none)
-    closing_error        the line that follows at the end when standard input was closed and the command tried to read it
+    unreadable_is_empty  (closed, directory): None if such an input is an error. Otherwise it counts as
+                         empty, and this line follows at the end ("" for none)
+    closing_error        the line that follows at the end if standard input was closed and read from
     write_error          nothing of what it wrote arrives; SILENT if it does not look
     closed_write_error   the same for a closed standard output, where it differs
     full_write_error     the same for a full disk, where it differs
     """
 
     __slots__ = (
-        "bytewise", "checks_output", "closed_read_error", "closed_write_error", "closing_error", "fatal_options", "full_write_error",
-        "long_options", "pure", "read_error", "release", "unbuffered", "unreadable_is_empty", "write_error",
+        "bytewise", "checks_output", "closed_read_error", "closed_write_error", "closing_error",
+        "fatal_options", "full_write_error", "long_options", "pure", "read_error", "release",
+        "unbuffered", "unreadable_is_empty", "write_error",
     )  # fmt: skip
 
     def __init__(

@@ -29,7 +29,7 @@ __all__: list[str] = []
 
 
 def _name_in_place(command: Command) -> str:
-    """Return the name of a stage that may run in this shell if the name leaves no trace in it; "" for another stage."""
+    """Return the name of a stage that changes nothing in the shell, unless the command does; "" for others."""
     name = harmless_name(command)
     for redirection in command.redirections if isinstance(command, SimpleCommand) and name else ():
         if redirection.variable is not None or "(" in getattr(redirection.target, "source", ""):

@@ -102,7 +102,7 @@ _IN_NAMES = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.+"
 
 
 def harmless_name(command: Command) -> str:
-    """Return the name of a simple command that changes the shell, if at all, by what the name means; "" for another command."""
+    """Return the name of a simple command whose words change nothing in the shell; "" for other commands."""
     if not isinstance(command, SimpleCommand) or command.assignments or not command.words:
         return ""
     name = command.words[0].source
@@ -115,9 +115,9 @@ def harmless_name(command: Command) -> str:
 
 
 def leaves_no_trace(shell: Shell, name: str) -> bool:
-    """Whether a command that is about to run, and is no function, leaves no trace in the shell: it needs no copy of it.
+    """Whether a command that is about to run needs no copy of the shell. It must not be a function.
 
-    An external command is imported for this, as running it would do.
+    This imports an external command, as running it would do.
     """
     if name in PURE:
         return True
@@ -143,8 +143,8 @@ def _command_substitution(body: Command | None) -> Callable[[Shell], str]:
         return lambda shell: substitute(shell, run, in_place=False)
 
     def expand(shell: Shell) -> str:
-        in_place = name not in shell.functions and not shell.aliases and leaves_no_trace(shell, name)
-        return substitute(shell, run, in_place=in_place)
+        general = shell.slow or shell.check or shell.aliases or name in shell.functions
+        return substitute(shell, run, in_place=not general and leaves_no_trace(shell, name))
 
     return _echoed(body, expand) if name == "echo" and "BASH_COMMAND" not in text else expand
 
