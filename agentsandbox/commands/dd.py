@@ -42,7 +42,7 @@ Copy a file, converting it as the operands say.
   skip=N        leave out N input blocks at the start
   status=LEVEL  none: no statistics; noxfer: without the time; progress
 
-N and BYTES may end in c (1), w (2), b (512), kB, K, MB, M, GB, G and so on, and in B for N in bytes; 2x3 is 6.
+N and BYTES may end in c (1), w (2), b (512), kB, K, MB, M and so on, N also in B (bytes); 2x3 is 6.
 CONVS: block unblock lcase ucase sparse swab sync excl nocreat notrunc noerror fdatasync fsync
 """
 

@@ -10,7 +10,7 @@ _BEFORE_EPOCH = 12_219_292_800
 
 
 def _shown(bits: int, version: int) -> str:
-    """The text of 128 bits, with the version and the variant set."""
+    """Return the text of 128 bits, with the version and the variant set."""
     bits = bits & ~(0xF << 76) | version << 76
     bits = bits & ~(3 << 62) | 2 << 62
     digits = f"{bits:032x}"
@@ -18,7 +18,7 @@ def _shown(bits: int, version: int) -> str:
 
 
 def _of_time(ctx: CommandContext) -> str:
-    """A moment, and a chosen node, marked as no network card's address."""
+    """Return a moment and a random node, marked as no network card's address."""
     ticks = int(ctx.host.clock() * _TICKS) + _BEFORE_EPOCH * _TICKS
     low, middle, high = ticks & 0xFFFFFFFF, ticks >> 32 & 0xFFFF, ticks >> 48 & 0xFFF
     node = ctx.host.random.getrandbits(62) | 1 << 40
@@ -29,7 +29,7 @@ def _of_time(ctx: CommandContext) -> str:
     "uuidgen",
     usage="""
     Usage: uuidgen [options]
-    Create a new UUID value. It comes from the sandbox's own clock and source of chance, so a fixed seed repeats it.
+    Create a new UUID value. A sandbox with a fixed seed repeats its values.
 
      -r, --random        generate random-based uuid (default)
      -t, --time          generate time-based uuid
@@ -37,8 +37,6 @@ def _of_time(ctx: CommandContext) -> str:
     """,
 )
 def uuidgen(ctx: CommandContext, args: Arguments) -> int:
-    if args.last("random", "time") == "time":
-        ctx.print(_of_time(ctx))
-    else:
-        ctx.print(_shown(ctx.host.random.getrandbits(128), 4))
+    by_time = args.last("random", "time") == "time"
+    ctx.print(_of_time(ctx) if by_time else _shown(ctx.host.random.getrandbits(128), 4))
     return 0
