@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from agentsandbox.command import CommandContext
     from agentsandbox.commands._backups import Backups
-    from agentsandbox.fs.base import File, Mode, Stat
+    from agentsandbox.fs.base import File, Stat
 
 __all__ = ["Copier", "CopyOptions", "base_name", "join", "same_file", "single_slash", "strip_slashes"]
 

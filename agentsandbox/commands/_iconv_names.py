@@ -47,8 +47,8 @@ def _all_names() -> dict[str, str]:
     codecs = {name: codec for codec, names in _NAMES.items() for name in names.split()}
     for page in _PAGES.split():
         codecs |= dict.fromkeys((page, f"CP{page}", f"IBM{page}", f"IBM-{page}"), f"cp{page}")
-    for page in range(1250, 1259):
-        codecs |= dict.fromkeys((f"CP{page}", f"WINDOWS-{page}"), f"cp{page}")
+    for number in range(1250, 1259):
+        codecs |= dict.fromkeys((f"CP{number}", f"WINDOWS-{number}"), f"cp{number}")
     for part in (*range(1, 12), *range(13, 17)):
         codec = "latin-1" if part == 1 else f"iso8859-{part}"
         names = [f"{prefix}-{part}" for prefix in ("ISO-8859", "ISO8859", "ISO_8859")]

@@ -10,7 +10,7 @@ from agentsandbox.commands._choices import choice_of, choose
 from agentsandbox.commands._copying import Copier, CopyOptions, base_name, join, strip_slashes
 from agentsandbox.commands._quoting import quote_always
 from agentsandbox.commands._targets import check_single_directory, name_in, split_operands
-from agentsandbox.errors import CommandError, UsageError
+from agentsandbox.errors import UsageError
 from agentsandbox.streams import encode
 
 _ATTRIBUTES = (("mode",), ("timestamps",), ("ownership",), ("links",), ("xattr",), ("all",))

@@ -103,7 +103,7 @@ class _DisappearedError(CommandError):
 class _Splitter:
     """The lines, the position among them, and the files made so far; patterns look at lines from `searched` on."""
 
-    __slots__ = ("at", "ctx", "elide", "lines", "made", "name", "quiet", "searched", "suppress")
+    __slots__ = ("at", "ctx", "elide", "form", "lines", "made", "prefix", "quiet", "searched", "suppress")
 
     def __init__(self, ctx: CommandContext, args: Arguments) -> None:
         self.ctx = ctx
@@ -117,7 +117,11 @@ class _Splitter:
         digits = _digits(args.value("digits", "2") or "")
         suffix = args.value("suffix-format")
         form = f"%0{digits}d" if suffix is None else _checked(suffix)
-        self.name = lambda number: prefix + form % number
+        self.prefix, self.form = prefix, form
+
+    def name(self, number: int) -> str:
+        """Return the name of a file by its number."""
+        return self.prefix + self.form % number
 
     def make(self, data: bytes) -> None:
         """Make the next file."""
