@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from agentsandbox.streams import ByteReader, ByteWriter
 
 _SUFFIXES = {".zst": "", ".tzst": ".tar"}
+_KNOWN = ".zst/.tzst/.gz/.tgz/.lzma/.xz/.txz/.lz4/.tlz4"
 _PROBLEMS = {
     "end": "Read error (39) : premature end",
     "data": "Decoding error (36) : Data corruption detected",
@@ -113,7 +114,7 @@ class _Zstd:
             if name.endswith(suffix) and len(name) > len(suffix):
                 return name[: -len(suffix)] + instead
         self.warn(
-            f"zstd: {name}: unknown suffix ({'/'.join(_SUFFIXES)} expected). "
+            f"zstd: {name}: unknown suffix ({_KNOWN} expected). "
             "Can't derive the output file name. Specify it with -o dstFileName. Ignoring."
         )
         return None
