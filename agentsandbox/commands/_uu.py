@@ -51,15 +51,6 @@ def parse_words(ctx: CommandContext, of: Command, heading: str) -> Arguments | i
     except UsageError as error:
         ctx.stderr.write(encode(f"{_wording(ctx.name, error.message)}\n{heading}"))
         return 1
-    outputs = args.values("output-file")
-    if len(outputs) > 1:  # each is opened where it stands
-        try:
-            if outputs[0] != "-":
-                ctx.fs.open(ctx.path(outputs[0]), "w", permissions=0o666 & ~ctx.umask).release()
-        except OSError as error:
-            return FatalError(8, reason(error, "freopen-ing for stdout", outputs[0])).show(ctx)
-        ctx.stderr.write(encode(f"{ctx.name} error:  only one output-file option allowed\n{heading}"))
-        return 1
     if args.flag("help"):
         ctx.print(of.usage, end="")
         return 0

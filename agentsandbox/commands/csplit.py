@@ -105,9 +105,7 @@ class _DisappearedError(CommandError):
 class _Splitter:
     """The lines, the position among them, and the files made so far; patterns look at lines from `searched` on."""
 
-    __slots__ = (
-        "_form", "_prefix", "at", "ctx", "elide", "lines", "made", "quiet", "searched", "suppress",
-    )  # fmt: skip
+    __slots__ = ("at", "ctx", "elide", "form", "lines", "made", "prefix", "quiet", "searched", "suppress")
 
     def __init__(self, ctx: CommandContext, args: Arguments) -> None:
         self.ctx = ctx
@@ -121,11 +119,11 @@ class _Splitter:
         digits = _digits(args.value("digits", "2") or "")
         suffix = args.value("suffix-format")
         form = f"%0{digits}d" if suffix is None else _checked(suffix)
-        self._prefix, self._form = prefix, form
+        self.prefix, self.form = prefix, form
 
     def name(self, number: int) -> str:
-        """Return the name of a file by its number, counted from 0."""
-        return self._prefix + self._form % number
+        """Return the name of a file by its number."""
+        return self.prefix + self.form % number
 
     def make(self, data: bytes) -> None:
         """Make the next file."""

@@ -8,7 +8,6 @@ import re
 from agentsandbox.command import Arguments, CommandContext, command, describe_os_error
 from agentsandbox.commands._suites import SHARUTILS
 from agentsandbox.commands._uu import FatalError, parse_words, reason
-from agentsandbox.errors import CommandError
 from agentsandbox.manners import Manners
 from agentsandbox.streams import InputError, decode, encode
 
@@ -95,17 +94,6 @@ class _Encoded:
         raise FatalError(_WRONG_INPUT, f"fserr 2 (No such file or directory) performing '%s: Short file' on {self.shown}\n")
 
 
-def _target(ctx: CommandContext, name: str) -> str:
-    """The file to write, "~/" being the user's directory."""
-    if not name.startswith("~"):
-        return name
-    user, slash, rest = name[1:].partition("/")
-    home = ctx.env.get("HOME", "")
-    if user in ("", ctx.host.user) and slash and home:
-        return f"{home}/{rest}"
-    raise CommandError(f"No user '{user}'", _NO_OUTPUT)
-
-
 def _open(ctx: CommandContext, target: str, action: str) -> File | None:
     """The file to write; None for standard output."""
     if target in ("-", "/dev/stdout"):
@@ -121,7 +109,7 @@ def _decode(ctx: CommandContext, source: ByteReader, shown: str, output: str | N
     opened = _open(ctx, output, "freopen-ing for stdout") if output is not None else None
     try:
         found = _Encoded(ctx, source, shown)
-        target = output if output is not None else _target(ctx, found.name)
+        target = output if output is not None else found.name
         if output is None:
             opened = _open(ctx, target, "freopen")
         if opened is not None:
@@ -150,17 +138,8 @@ def uudecode(ctx: CommandContext, args: Arguments) -> int:
     found = parse_words(ctx, uudecode, _HEADING)
     if isinstance(found, int):
         return found
-    outputs = [each for each in found.values("output-file") if each != "-"]
-    for each in outputs[:-1]:  # each one is opened, the last is written to
-        try:
-            if (opened := _open(ctx, each, "freopen-ing for stdout")) is not None:
-                opened.release()
-        except FatalError as error:
-            return error.show(ctx)
-    output = outputs[-1] if outputs else found.value("output-file")
+    output = found.value("output-file")
     if output is not None and len(found.operands) > 1:
-        if (opened := _open(ctx, output, "freopen-ing for stdout")) is not None:
-            opened.release()
         ctx.stderr.write(encode(_ONE_OUTPUT + _HEADING))
         return _WRONG_CALL
     names: list[str | None] = [*found.operands] or [None]
