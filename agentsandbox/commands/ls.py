@@ -81,6 +81,7 @@ List FILEs (the current directory by default), sorted by name unless told otherw
   -w, --width=COLS           the width of the output; 0 is no limit
   -x                         names in lines, not in columns
   -X                         sort by extension
+  -Z, --context              show the security context (there is none: ?)
       --zero                 end lines with NUL
   -1                         one name a line
       --help                 display this help and exit
