@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
-from functools import partial
 
 from agentsandbox.command import Arguments, CommandContext, command
-from agentsandbox.commands._choices import choose
+from agentsandbox.commands._choices import choice_of
 from agentsandbox.commands._cut_lists import parse_ranges
 from agentsandbox.commands._directives import check_rest, find_directive
 from agentsandbox.commands._lines import line_blocks, split_lines
 from agentsandbox.commands._quoting import quote
-from agentsandbox.errors import CommandError, UsageError
+from agentsandbox.errors import CommandError
 from agentsandbox.streams import decode, encode
 
 TYPE_CHECKING = False
@@ -21,11 +20,15 @@ if TYPE_CHECKING:
 _SUFFIXES = "KMGTPEZY"
 _NUMBER = re.compile(r"(-?)([0-9]*)(?:\.([0-9]+))?")
 _FORMAT = re.compile(r"%( *)(['0 -]*)([0-9]*)(?:\.([0-9]*))?(.?)", re.DOTALL)
+_WORDS = {
+    "from": "none auto si iec iec-i",
+    "to": "none si iec iec-i",
+    "round": "up down from-zero towards-zero nearest",
+    "invalid": "abort fail warn ignore",
+}
 _CHOICES = {
-    "from": ("none", "auto", "si", "iec", "iec-i"),
-    "to": ("none", "si", "iec", "iec-i"),
-    "round": ("up", "down", "from-zero", "towards-zero", "nearest"),
-    "invalid": ("abort", "fail", "warn", "ignore"),
+    option: choice_of(f"--{option}", [(word,) for word in words.split()])
+    for option, words in _WORDS.items()
 }
 _MAX_UNSCALED = 18
 _MAX_DIGITS = 27
@@ -38,21 +41,17 @@ _FIELD = re.compile(r"[ \t\n]*[^ \t\n]*")
 class _Options:
     """How numbers are read, changed and printed."""
 
-    __slots__ = (
-        "delimiter", "end", "fields", "from_scale", "from_unit", "header", "invalid", "left", "padding", "precision",
-        "prefix", "rounding", "suffix", "tail", "to_scale", "to_unit", "zeros",
-    )  # fmt: skip
-
     def __init__(self, ctx: CommandContext, args: Arguments) -> None:
-        self.from_scale = _choose("from", args.value("from", "none") or "")
-        self.to_scale = _choose("to", args.value("to", "none") or "")
-        self.rounding = _choose("round", args.value("round", "from-zero") or "")
-        self.invalid = _choose("invalid", args.value("invalid", "abort") or "")
+        self.from_scale = _CHOICES["from"](args.value("from", "none") or "")
+        self.to_scale = _CHOICES["to"](args.value("to", "none") or "")
+        self.rounding = _CHOICES["round"](args.value("round", "from-zero") or "")
+        self.invalid = _CHOICES["invalid"](args.value("invalid", "abort") or "")
         self.from_unit = _unit(args.value("from-unit", "1") or "")
         self.to_unit = _unit(args.value("to-unit", "1") or "")
         self.suffix = args.value("suffix", "") or ""
         self.end = "\0" if args.flag("zero-terminated") else "\n"
-        self.delimiter = _delimiter(args)
+        delimiter = args.value("delimiter")
+        self.delimiter = None if delimiter is None else _character(delimiter)
         if len(args.values("field")) > 1:
             raise CommandError("multiple field specifications")
         self.fields = _field_ranges(args.value("field", "1") or "")
@@ -94,14 +93,6 @@ class _Options:
             self.precision = int(precision or "0")
 
 
-def _choose(option: str, text: str) -> str:
-    """The word of an option that has some to choose from."""
-    try:
-        return choose(text, f"--{option}", [(word,) for word in _CHOICES[option]])
-    except UsageError as error:
-        raise UsageError(error.message, 1) from None
-
-
 def _field_ranges(text: str) -> list[tuple[int, int]]:
     return parse_ranges(text, fields=True, complement=False, all_of_dash=True)
 
@@ -117,11 +108,6 @@ def _unit(text: str) -> int:
     if not value:
         raise CommandError(f"invalid unit size: {quote(text)}")
     return value
-
-
-def _delimiter(args: Arguments) -> str | None:
-    text = args.value("delimiter")
-    return None if text is None else _character(text)
 
 
 def _character(text: str) -> str:
@@ -371,17 +357,11 @@ def _integer_shower(options: _Options) -> Callable[[int], str]:
 
 
 def _integer_printer(options: _Options) -> Callable[[int], str] | None:
-    """What the options make of an integer that is all of its line; None where they may not take it for a number."""
-    if options.fields[0][0] != 1 or options.from_scale == "iec-i" or (options.delimiter or "").isdigit():
+    """Return what shows an integer that is all of its line, None where there is more to a line."""
+    plain = options.fields[0][0] == 1 and options.delimiter is None and options.from_scale != "iec-i"
+    if not plain or options.suffix or options.prefix or options.tail or options.padding:
         return None
-    show = _integer_shower(options)
-    suffix, before, after = options.suffix, options.prefix, options.tail
-    padding, left = options.padding, options.left
-    if not (suffix or before or after or padding):
-        return show
-    if left:
-        return lambda number: before + (show(number) + suffix).ljust(padding) + after
-    return lambda number: before + (show(number) + suffix).rjust(padding) + after
+    return _integer_shower(options)
 
 
 def _convert_input(ctx: CommandContext, converter: _Converter) -> None:
@@ -435,7 +415,7 @@ def _split_fields(text: str) -> list[str]:
 @command(
     "numfmt",
     values={
-        **{option: partial(_choose, option) for option in _CHOICES},
+        **_CHOICES,
         "from-unit": _unit,
         "to-unit": _unit,
         "delimiter": _character,
@@ -453,7 +433,6 @@ def _split_fields(text: str) -> list[str]:
           --from=UNIT        read numbers with suffixes: none, auto, si, iec, iec-i
           --from-unit=N      the input counts units of N (1)
           --grouping         group digits as the locale does (not at all in C.UTF-8)
-          --debug            print warnings about what has no effect
           --header[=N]       copy the first N lines (1)
           --invalid=MODE     for bad numbers: abort, fail, warn, ignore
           --padding=N        at least N characters, to the left when negative
@@ -470,14 +449,6 @@ def _split_fields(text: str) -> list[str]:
 def numfmt(ctx: CommandContext, args: Arguments) -> int:
     options = _Options(ctx, args)
     converter = _Converter(ctx, options)
-    debug = args.flag("debug")
-    unscaled = options.from_scale == options.to_scale == "none"
-    if debug and unscaled and not any(args.flag(name) for name in ("grouping", "padding", "format")):
-        ctx.stderr.write(encode(f"{ctx.name}: no conversion option specified\n"))
-    if debug and args.flag("grouping"):
-        ctx.stderr.write(encode(f"{ctx.name}: grouping has no effect in this locale\n"))
-    if debug and args.flag("header") and args.operands:
-        ctx.stderr.write(encode(f"{ctx.name}: --header ignored with command-line input\n"))
     try:
         if args.operands:
             for word in args.operands:
@@ -486,6 +457,4 @@ def numfmt(ctx: CommandContext, args: Arguments) -> int:
             _convert_input(ctx, converter)
     finally:
         converter.flush()
-    if debug and converter.failed:
-        ctx.stderr.write(encode(f"{ctx.name}: failed to convert some of the input numbers\n"))
     return 2 if converter.failed and options.invalid == "fail" else 0
