@@ -26,13 +26,9 @@ _WORDS = {
     "round": "up down from-zero towards-zero nearest",
     "invalid": "abort fail warn ignore",
 }
-_CHOICES = {
-    option: choice_of(f"--{option}", [(word,) for word in words.split()])
-    for option, words in _WORDS.items()
-}
+_CHOICES = {option: choice_of(f"--{option}", [(word,) for word in words.split()]) for option, words in _WORDS.items()}
 _MAX_UNSCALED = 18
 _MAX_DIGITS = 27
-_WRITE_PARTS = 512
 _PIECE = 2048
 _PLAIN_DIGITS = 16
 _FIELD = re.compile(r"[ \t\n]*[^ \t\n]*")
@@ -266,32 +262,32 @@ def _zero_filled(text: str, options: _Options) -> str:
 class _Converter:
     """Converts fields and lines; remembers whether one was bad."""
 
-    __slots__ = ("ctx", "failed", "options", "parts", "show")
+    __slots__ = ("ctx", "failed", "options", "show")
 
     def __init__(self, ctx: CommandContext, options: _Options) -> None:
         self.ctx = ctx
-        self.show = _integer_shower(options)
         self.options = options
+        self.show = _integer_shower(options)
         self.failed = False
-        self.parts: list[str] = []
-        """What was converted and not yet written."""
 
     def field(self, text: str, number: int) -> str:
-        """One field, as it is printed."""
+        """Return one field as it is printed."""
         options = self.options
         body = text.lstrip(" \t")
         padding, left = options.padding, options.left
         if not padding and options.delimiter is None and (body != text or number > 1):
             padding, left = len(text), False
-        stripped = body.removesuffix(options.suffix) if options.suffix and body != options.suffix else body
+        if options.suffix and body != options.suffix:
+            body = body.removesuffix(options.suffix)
+        plain = len(body) < _PLAIN_DIGITS and body.isascii() and body.isdigit()
         try:
-            if len(stripped) < _PLAIN_DIGITS and stripped.isascii() and stripped.isdigit() and options.from_scale != "iec-i":
-                shown = self.show(int(stripped)) + options.suffix
+            if plain and options.from_scale != "iec-i":
+                shown = self.show(int(body)) + options.suffix
             else:
-                value, denominator, precision = _parse(stripped, options)
-                shown = _print_number(value * options.from_unit, denominator * options.to_unit, precision, options) + options.suffix
+                value, denominator, precision = _parse(body, options)
+                value, denominator = value * options.from_unit, denominator * options.to_unit
+                shown = _print_number(value, denominator, precision, options) + options.suffix
         except _BadNumberError as error:
-            self.flush()
             if options.invalid == "abort":
                 raise CommandError(str(error), 2) from None
             if options.invalid != "ignore":
@@ -301,31 +297,24 @@ class _Converter:
         shown = shown.ljust(padding) if left else shown.rjust(padding)
         return options.prefix + shown + options.tail
 
-    def line(self, text: str, end: str | None = None) -> None:
-        """One line: the chosen fields are converted."""
-        options, parts = self.options, self.parts
-        if "\0" in text:
-            text = text.partition("\0")[0]
+    def line(self, text: str, end: str) -> None:
+        """Write one line with the chosen fields converted; what stands before a bad one is written, too."""
+        options = self.options
+        text = text.partition("\0")[0]
         fields = _split_fields(text) if options.delimiter is None else text.split(options.delimiter)
         self.ctx.budget.step(len(fields))
         delimiter = options.delimiter or " "
-        edge: list[str] = []  # what stands before the fields from `start` on: nothing, then the last converted one
-        start = 0
-        for low, high in options.fields:
-            for at in range(low - 1, min(high, len(fields))):
-                parts.append(delimiter.join([*edge, *fields[start:at], ""]))
-                parts.append(self.field(fields[at], at + 1))
-                start, edge = at + 1, [""]
-        parts.append(delimiter.join([*edge, *fields[start:]]))
-        parts.append(options.end if end is None else end)
-        if len(parts) > _WRITE_PARTS:
-            self.flush()
-
-    def flush(self) -> None:
-        """Write what there is."""
-        found = "".join(self.parts)
-        self.parts.clear()
-        self.ctx.stdout.write(encode(found))
+        done = 0
+        try:
+            for low, high in options.fields:
+                for at in range(low - 1, min(high, len(fields))):
+                    done = at
+                    fields[at] = self.field(fields[at], at + 1)
+            done = len(fields)
+        finally:
+            unfinished = done < len(fields)
+            shown = delimiter.join([*fields[:done], ""]) if unfinished else delimiter.join(fields)
+            self.ctx.stdout.write(encode(shown if unfinished else shown + end))
 
 
 def _integer_shower(options: _Options) -> Callable[[int], str]:
@@ -365,37 +354,38 @@ def _integer_printer(options: _Options) -> Callable[[int], str] | None:
 
 
 def _convert_input(ctx: CommandContext, converter: _Converter) -> None:
-    """The lines of standard input, many at once where all are plain integers."""
+    """Convert the lines of standard input, many at once where all are plain integers."""
     options = converter.options
     end = encode(options.end)
     printer = _integer_printer(options)
     headers = options.header
     for block in line_blocks(ctx.budget, ctx.stdin, end):
         found = split_lines(block, end)
-        last = b"" if block.endswith(end) else found.pop()
-        if headers:
-            converter.parts += [decode(line) + options.end for line in found[:headers]]
-            found, headers = found[headers:], max(headers - len(found), 0)
         for start in range(0, len(found), _PIECE):
             piece = found[start : start + _PIECE]
             ctx.budget.step(len(piece))
             ctx.budget.breathe()
-            plain = printer is not None and b"".join(piece).isdigit() and min(map(len, piece)) and max(map(len, piece)) < _PLAIN_DIGITS
-            if printer is not None and plain:
-                try:
-                    made = [printer(number) + options.end for number in map(int, piece)]
-                except _BadNumberError:  # one is too large
-                    plain = False
+            made = None if headers or printer is None else _all_converted(piece, printer)
+            if made is not None and block.endswith(end):
+                ctx.stdout.write(encode(options.end.join([*made, ""])))
+                continue
+            for at, line in enumerate(piece, start + 1):
+                last = at == len(found) and not block.endswith(end)
+                if headers:
+                    headers -= 1
+                    ctx.stdout.write(line if last else line + end)
                 else:
-                    converter.parts += made
-                    converter.flush()
-            if not plain:
-                for line in piece:
-                    converter.line(decode(line))
-        if last and headers:
-            converter.parts.append(decode(last))
-        elif last:
-            converter.line(decode(last), "")
+                    converter.line(decode(line), "" if last else options.end)
+
+
+def _all_converted(lines: list[bytes], printer: Callable[[int], str]) -> list[str] | None:
+    """Return plain integers converted; None where a line is no such integer."""
+    if not b"".join(lines).isdigit() or not all(lines) or max(map(len, lines)) >= _PLAIN_DIGITS:
+        return None
+    try:
+        return list(map(printer, map(int, lines)))
+    except _BadNumberError:  # one is too large
+        return None
 
 
 def _split_fields(text: str) -> list[str]:
@@ -449,12 +439,8 @@ def _split_fields(text: str) -> list[str]:
 def numfmt(ctx: CommandContext, args: Arguments) -> int:
     options = _Options(ctx, args)
     converter = _Converter(ctx, options)
-    try:
-        if args.operands:
-            for word in args.operands:
-                converter.line(word)
-        else:
-            _convert_input(ctx, converter)
-    finally:
-        converter.flush()
+    for word in args.operands:
+        converter.line(word, options.end)
+    if not args.operands:
+        _convert_input(ctx, converter)
     return 2 if converter.failed and options.invalid == "fail" else 0
