@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 _CONTROL = {**{byte: "^" + chr(byte + 64) for byte in range(32)}, 127: "^?"}
 _BLANK_LINES = re.compile("\n{3,}")
+_GROUP, _SMALL = 256, 8192
 
 
 def _visible(byte: int, tabs: bool) -> str:
@@ -91,6 +92,27 @@ def _is_output(ctx: CommandContext, source: ByteReader) -> bool:
 
 
 def _copy(ctx: CommandContext, names: Sequence[str]) -> None:
+    """The files as they are; neighbours that are small and at hand are written together."""
+    if len(names) < 2 or isinstance(ctx.stdout, File) or "" in names:
+        _copy_each(ctx, names)
+        return
+    for start in range(0, len(names), _GROUP):
+        group = names[start : start + _GROUP]
+        ctx.budget.step(len(group))
+        waiting: list[bytes] = []
+        for name, data in zip(group, ctx.at_hand(group), strict=True):
+            if data is not None and len(data) <= _SMALL and name != "-":
+                waiting.append(data)
+                continue
+            if waiting:
+                ctx.stdout.write(b"".join(waiting))
+                waiting.clear()
+            _copy_each(ctx, [name])
+        if waiting:
+            ctx.stdout.write(b"".join(waiting))
+
+
+def _copy_each(ctx: CommandContext, names: Sequence[str]) -> None:
     for name, source in inputs(ctx, names):
         if _is_output(ctx, source):
             ctx.warn(f"{name}: input file is output file")
