@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 
 from agentsandbox.command import Arguments, CommandContext, command
@@ -26,8 +25,6 @@ _TAB = 8
 _BLANKS = " \t\v\f\r"
 _MANY = 256
 """Lines of a table that are written together."""
-_LOWER = {code: code + 32 for code in range(ord("A"), ord("Z") + 1)}
-"""Names in JSON are in lower case, other letters than ASCII's aside."""
 _COLORS = re.compile(r"\x1b\[[0-9;:]*m")
 
 
@@ -177,31 +174,8 @@ def _print_table(ctx: CommandContext, rows: list[Row], right: set[int], separato
         ctx.print("\n".join(texts))
 
 
-def _quote(text: str) -> str:
-    return json.dumps(text, ensure_ascii=False)
-
-
-def _print_json(ctx: CommandContext, rows: list[Row], names: list[str], title: str) -> None:
-    """Print the table as JSON."""
-    keys = [_quote(name.translate(_LOWER)) for name in names]
-    for number, row in enumerate(rows, 2):
-        if len(row) > len(keys):
-            wanted = f"for JSON the name of the column {len(keys) + 1} is required"
-            raise CommandError(f"line {number}: {wanted}")
-    ctx.print(f"{{\n   {_quote(title.translate(_LOWER))}: [", end="")
-    for number, row in enumerate(rows, 2):
-        ctx.budget.step(len(keys) + 1)
-        cells = [*row, *[""] * (len(keys) - len(row))]
-        fields = [f"         {key}: {_quote(cell) if cell else 'null'}" for key, cell in zip(keys, cells, strict=True)]
-        opening = ",{\n" if number > 2 else "\n      {\n"
-        ctx.print(opening + ",\n".join(fields) + "\n      }", end="")
-    ctx.print("\n   ]\n}")
-
-
 def _table(ctx: CommandContext, args: Arguments) -> None:
     names = [name for name in (args.value("table-columns") or "").split(",") if name]
-    if args.flag("json") and not names:
-        raise CommandError("option --table-columns required for --json")
     separators = args.value("separator")
     found = _filled_lines(_read_lines(ctx, args.operands), kept=args.flag("keep-empty-lines"))
     rows = [tuple(_split(line, separators)) for line in found]
@@ -211,9 +185,6 @@ def _table(ctx: CommandContext, args: Arguments) -> None:
     right: set[int] = set()
     if args.flag("table-right"):
         right = _columns_of(args.value("table-right") or "", names + [""] * (count - len(names)))
-    if args.flag("json"):
-        _print_json(ctx, rows, names, args.value("table-name", "table") or "")
-        return
     if args.flag("table-columns") and not args.flag("table-noheadings"):
         rows.insert(0, tuple(names))
     _print_table(ctx, rows, right, args.value("output-separator", "  ") or "")
@@ -247,11 +218,9 @@ def _width(text: str) -> int:
     Write the lines of each FILE in columns, or their fields as a table.
 
       -t, --table                     make a table
-      -n, --table-name=NAME           the name of the table in JSON
       -N, --table-columns=NAMES       names of the columns, separated by commas
       -d, --table-noheadings          do not print the names
       -R, --table-right=COLUMNS       align these columns to the right
-      -J, --json                      write a table as JSON
       -c, --output-width=WIDTH        columns of the output (80), when lines fill it
       -o, --output-separator=STRING   between the columns of a table (two spaces)
       -s, --separator=STRING          characters that separate fields
@@ -261,13 +230,12 @@ def _width(text: str) -> int:
     """,
 )
 def column(ctx: CommandContext, args: Arguments) -> int:
-    shaped = "table" if args.flag("table") else "json" if args.flag("json") else ""
-    if shaped and args.flag("fillrows"):
-        raise CommandError(f"mutually exclusive arguments: --{shaped} --fillrows")
-    if shaped:
+    if args.flag("table") and args.flag("fillrows"):
+        raise CommandError("mutually exclusive arguments: --table --fillrows")
+    if args.flag("table"):
         _table(ctx, args)
         return ctx.status
-    if any(args.flag(name) for name in ("table-name", "table-columns", "table-right")):
+    if any(args.flag(name) for name in ("table-columns", "table-right")):
         raise CommandError("option --table required for all --table-*")
     text = ctx.env.get("COLUMNS", "")
     width = int(text) if re.fullmatch("[1-9][0-9]{0,5}", text) else 80

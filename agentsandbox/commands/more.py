@@ -2,31 +2,13 @@
 
 from __future__ import annotations
 
-import re
-
 from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.commands._lines import blocks
 from agentsandbox.commands._suites import UTIL_LINUX
-from agentsandbox.errors import CommandError
 from agentsandbox.manners import SILENT, Manners
 from agentsandbox.streams import encode
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from agentsandbox.streams import ByteReader
-
-_PROGRAMS = frozenset((b"\x05\x01", b"\x07\x01", b"\x08\x01", b"\x09\x01", b"\x0b\x01", b"\x7fE"))
-"""How programs begin, which are not shown."""
-_MOST = 2**16 - 1
 _RULE = "::::::::::::::\n"
-
-
-def _lines(text: str) -> int:
-    if not re.fullmatch(r"[ \t]*\+?[0-9]+", text):
-        raise CommandError(f"argument error: '{text}'")
-    if int(text[:40]) > _MOST:
-        raise CommandError(f"argument error: '{text}': Numerical result out of range")
-    return int(text)
 
 
 @command(
@@ -39,10 +21,10 @@ def _lines(text: str) -> int:
         """,
         write_error=SILENT,
     ),
-    values={"lines": _lines},
     usage="""
     Usage: more [OPTION]... FILE...
-    Write standard input, then each FILE after a header with its name. There is no terminal to page on.
+    Write standard input, then each FILE after a header with its name. There is no terminal to
+    page on.
 
       -s, --squeeze      show several empty lines as one (on a terminal)
       -d, --silent       tell what to do instead of ringing a bell
@@ -56,9 +38,6 @@ def _lines(text: str) -> int:
     rewrite=lambda words: [word for word in words if not (word.startswith("+") and len(word) > 1)],
 )
 def more(ctx: CommandContext, args: Arguments) -> int:
-    if args.flag("help"):
-        ctx.stdout.write(encode(more.usage))
-        return 0
     if not ctx.stdin.unreadable:
         for block in blocks(ctx.budget, ctx.stdin):
             ctx.stdout.write(block)
@@ -71,15 +50,7 @@ def more(ctx: CommandContext, args: Arguments) -> int:
         except OSError as error:
             ctx.stderr.write(encode(f"{ctx.name}: cannot open {name}: {error.strerror}\n"))
             continue
-        _show(ctx, name, source)
+        ctx.stdout.write(encode(f"{_RULE}{name}\n{_RULE}"))
+        for block in blocks(ctx.budget, source):
+            ctx.stdout.write(block)
     return 0
-
-
-def _show(ctx: CommandContext, name: str, source: ByteReader) -> None:
-    start = source.read(2)
-    if start in _PROGRAMS:
-        ctx.stdout.write(encode(f"\n******** {name}: Not a text file ********\n\n"))
-        return
-    ctx.stdout.write(encode(f"{_RULE}{name}\n{_RULE}") + start)
-    for block in blocks(ctx.budget, source):
-        ctx.stdout.write(block)

@@ -151,7 +151,7 @@ def _formatter(ctx: CommandContext, given: str, scale: int) -> Callable[[int], s
 def _split_format(given: str) -> tuple[str, re.Match[str], str]:
     """Return (text before, the directive, text after), `%%` made one."""
     found = find_directive(given, _DIRECTIVE)
-    if found[5] not in "aefgAEFG":
+    if found[5] not in "efgEFG":
         raise CommandError(f"format {quote(given)} has unknown %{found[5]} directive")
     check_rest(given, found)
     before, after = given[: found.start()], given[found.end() :]
@@ -211,7 +211,7 @@ class _Integers:
       or:  seq [OPTION]... FIRST INCREMENT LAST
     Print numbers from FIRST (1) to LAST, in steps of INCREMENT (1).
 
-      -f, --format=FORMAT      write numbers by a printf FORMAT with one of %a %e %f %g
+      -f, --format=FORMAT      write numbers by a printf FORMAT with one of %e %f %g
       -s, --separator=STRING   write STRING between numbers, not a newline
       -w, --equal-width        make all numbers equally wide with leading zeros
           --help               display this help and exit

@@ -10,7 +10,7 @@ from agentsandbox.command import Arguments, CommandContext, command
 from agentsandbox.commands._lines import line_blocks, shown_name
 from agentsandbox.commands._quoting import is_printable, quote_always
 from agentsandbox.commands._suites import COREUTILS
-from agentsandbox.commands._widths import character_width, text_width
+from agentsandbox.commands._widths import text_width
 from agentsandbox.manners import Manners
 from agentsandbox.streams import BLOCK, InputError, decode, encode
 
@@ -33,10 +33,6 @@ _SPACES = "\t\n\v\f\r \xa0\u1680\u2000-\u200a\u202f\u205f\u2060\u3000"
 _UNLIKE_SPLIT = re.compile("[\x1c-\x1f\x85\u2028\u2029\u2060]")
 """Only one of `str.split` and wc takes these for white space."""
 _WORD = re.compile(f"[^{_SPACES}]+")
-_PLAIN_LINE = re.compile(rb"[ -~]*\Z")
-_BREAKS = re.compile("(\t+|[\r\f])")
-_LONG = 1 << 20
-_MOST_KNOWN = 1 << 16
 _PIECE = 1 << 16
 """Characters of a line that are looked at in one go."""
 
@@ -91,59 +87,32 @@ def _count_characters(block: bytes) -> int:
     return len(block.translate(None, _CONTINUATION))
 
 
-def _line_width(budget: Budget, line: bytes) -> int:
-    """The widest column that a line reaches: tabs stop every 8, `\\r` and `\\f` start again."""
-    if _PLAIN_LINE.match(line):
-        return len(line)
-    widest = column = 0
-    text = decode(line)
-    for start in range(0, len(text), _PIECE):
-        budget.step(_PIECE // 256)
-        for part in _BREAKS.split(text[start : start + _PIECE]):
-            if part.startswith("\t"):
-                column += 8 * len(part) - column % 8
-            elif part in ("\r", "\f"):
-                widest, column = max(widest, column), 0
-            else:
-                column += text_width(part)
-    return max(widest, column)
-
-
-class _Columns(dict[int, str]):
-    """For `str.translate`: each character as so many letters as it takes columns; what begins a line again as the end of one."""
-
-    def __missing__(self, code: int) -> str:
-        if len(self) == _MOST_KNOWN:
-            self.clear()
-        character = chr(code)
-        shown = "\n" if character in "\n\r\f" else "\t" if character == "\t" else "x" * max(0, character_width(character))
-        self[code] = shown
-        return shown
-
-
-def _widest(budget: Budget, block: bytes, columns: _Columns) -> int:
-    """The width of the widest line of a block."""
+def _widest(block: bytes) -> int:
+    """Return the width of the widest line of a block: tabs stop every 8, `\\r` and `\\f` start again."""
     if not block.translate(None, _PLAIN):
         return max(map(len, block.split(b"\n")))
-    if len(block) > _LONG:
-        return max([_line_width(budget, line) for line in block.split(b"\n")])
-    budget.step(len(block) // 256 + 1)
-    return max(map(len, decode(block).translate(columns).expandtabs().split("\n")))
+    widest = 0
+    for line in re.split("[\n\r\f]", decode(block)):
+        *parts, last = line.split("\t")
+        column = 0
+        for part in parts:
+            column = (column + text_width(part)) // 8 * 8 + 8
+        widest = max(widest, column + text_width(last))
+    return widest
 
 
-def _count_bytewise(budget: Budget, block: bytes, wanted: Sequence[str], counts: _Counts, columns: _Columns) -> None:
+def _count_bytewise(block: bytes, wanted: Sequence[str], counts: _Counts) -> None:
     """What depends on characters, in the locale C: only ASCII is printable."""
     counts.chars += len(block)
     if "words" in wanted:
         counts.words += len(block.translate(None, _NEITHER).split())
     if "max-line-length" in wanted:
-        counts.longest = max(counts.longest, _widest(budget, block.translate(None, _BEYOND), columns))
+        counts.longest = max(counts.longest, _widest(block.translate(None, _BEYOND)))
 
 
 def _count(ctx: CommandContext, source: ByteReader, wanted: Sequence[str]) -> _Counts:
     counts = _Counts()
     bytewise = ctx.is_bytewise()
-    columns = _Columns()
     if not {"words", "chars", "max-line-length"} & set(wanted):
         while block := source.read(4 * BLOCK):
             ctx.budget.step()
@@ -155,14 +124,15 @@ def _count(ctx: CommandContext, source: ByteReader, wanted: Sequence[str]) -> _C
         counts.lines += block.count(b"\n")
         if bytewise and not block.isascii():
             ctx.budget.step(len(block) // 1024)
-            _count_bytewise(ctx.budget, block, wanted, counts, columns)
+            _count_bytewise(block, wanted, counts)
             continue
         if "words" in wanted:
             counts.words += _count_words(ctx.budget, block)
         if "chars" in wanted:
             counts.chars += _count_characters(block)
         if "max-line-length" in wanted:
-            counts.longest = max(counts.longest, _widest(ctx.budget, block, columns))
+            ctx.budget.step(len(block) // 64)
+            counts.longest = max(counts.longest, _widest(block))
     return counts
 
 
